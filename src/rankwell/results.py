@@ -35,7 +35,7 @@ class Results(ResultData, Displayable):
     """The values of every run and measure with the rules that decided them.
 
     The fields are those of `ResultData`. `summary` has the means with their intervals, `per_query`
-    the value of each query, and `notes` what has to be said about the data.
+    the value of each query, and `findings` what has to be said about the data.
     """
 
     @own_arithmetic
@@ -79,7 +79,7 @@ class Results(ResultData, Displayable):
             cluster=attribute_named(cluster, attributes, _ADVICE),
             origin=Origin(
                 rules=rules,
-                notes=self.notes,
+                findings=self.data_findings,
                 sources=self.sources,
                 details=self.details,
                 items=self.items,

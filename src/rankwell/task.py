@@ -17,10 +17,12 @@ from rankwell.conventions import (
     find_convention,
 )
 from rankwell.data.catalogue import command_function
+from rankwell.data.findings import Finding
+from rankwell.data.findings.evaluation import queries_missing, queries_unknown
 from rankwell.data.options import Doc, Input, PartOptions, PartOutcome, refusal, takes_options
 from rankwell.data.registry import measure_names
 from rankwell.data.tables import sort_ids
-from rankwell.errors import BadUsage, NothingToEvaluate, count_of
+from rankwell.errors import BadUsage, NothingToEvaluate
 from rankwell.evaluation.results import (
     QUERIES_COUNTED,
     QUERIES_MISSING,
@@ -77,7 +79,7 @@ class Views(NamedTuple):
     queries: queries with a right answer, in order, the same for all runs.
     ids_of_runs: run -> ids of the queries in its file.
     sources: the files, for the manifest.
-    shared: further data of the task for notes, rules and tables.
+    shared: further data of the task for findings, rules and tables.
     """
 
     runs: Mapping[str, Any]
@@ -285,7 +287,7 @@ class TaskCommand:
             )
         if isinstance(outcome, PartOutcome):
             if outcome.result is None:
-                return Output(outcome.text, (*refused, *outcome.notes), outcome.exit_code)
+                return Output(outcome.text, (*refused, *outcome.messages), outcome.exit_code)
             outcome = outcome.result
         return present(
             outcome,
@@ -303,15 +305,15 @@ def printed_rows(
     *,
     tables: Iterable[Sequence[Row] | str] | None = None,
     rules: Mapping[str, Any] | None = None,
-    notes: Sequence[str] = (),
+    findings: Sequence[Finding] = (),
 ) -> str:
     """The text of rows with any columns. tables: what people read instead: tables, and sentences
-    above and below them; those without rows are left out. notes: as in JSON.
+    above and below them; those without rows are left out. findings: as in JSON.
     """
     terminal = reporting.terminal_of(sys.stdout)
     if tables is None or format not in FOR_PEOPLE:
         return OUTPUTS[format](
-            Document(rows, None, rules or {}, notes, summary=False, terminal=terminal)
+            Document(rows, None, rules or {}, findings, summary=False, terminal=terminal)
         )
     return "\n".join(
         prose(table) if isinstance(table, str) else render_rows(table, format, terminal=terminal)
@@ -333,10 +335,10 @@ class MeasuringTask(Task):
     view: the class of the views, which decides the measures that are accepted.
     views: reads and joins the inputs.
     default_measures: the measures where the user names none; None for those of the convention.
-    count: counts the queries of a run and adds notes on them, where not all queries of the task
+    count: counts the queries of a run and adds findings on them, where not all queries of the task
         count.
-    run_notes: (run, view, measures) -> notes on a run.
-    notes: notes on all runs.
+    run_findings: (run, view, measures) -> findings on a run.
+    findings: findings on all runs.
     rules: further choices that decided a number.
     tables: the columns of `queries`, and with details also those of `details` and `items`, which a
         page needs.
@@ -348,8 +350,8 @@ class MeasuringTask(Task):
     views: Callable[..., Views]
     default_measures: Callable[[Views, Any, Convention], Sequence[str] | None]
     count: Callable[[Views, str, ResultsBuilder], None] | None = None
-    run_notes: Callable[[str, Any, Measures], Iterable[str]] = _none
-    notes: Callable[[Views, Measures], Iterable[str]] = _none
+    run_findings: Callable[[str, Any, Measures], Iterable[Finding]] = _none
+    findings: Callable[[Views, Measures], Iterable[Finding]] = _none
     rules: Callable[[Measures], Mapping[str, Any]] = lambda _: {}
     tables: Callable[[Views, bool], Mapping[str, Any]] = lambda *_: {}
 
@@ -370,15 +372,15 @@ class MeasuringTask(Task):
         for number, (run, view) in enumerate(views.runs.items(), 1):
             (self.count or self._count_listed)(views, run, builder)
             builder.measure(run, measures, view)
-            builder.notes += self.run_notes(run, view, measures)
+            builder.findings += self.run_findings(run, view, measures)
             if progress is not None:
                 progress("evaluated", number, len(views.runs))
-        builder.notes += self.notes(views, measures)
+        builder.findings += self.findings(views, measures)
         return builder.results(
             Results,
             rules={**builder.rules(measures, options), **self.rules(measures)},
             measures=measures,
-            notes=[*convention.notes, *builder.notes],
+            findings=builder.findings,
             sources=views.sources,
             intervals=options.intervals,
             seed=options.seed,
@@ -387,7 +389,7 @@ class MeasuringTask(Task):
         )
 
     def _count_listed(self, views: Views, run: str, builder: ResultsBuilder) -> None:
-        """Counts and notes the queries that a run lacks, and those that are unknown.
+        """Counts and reports the queries that a run lacks, and those that are unknown.
 
         Raises NothingToEvaluate where it has none of the queries.
         """
@@ -406,17 +408,9 @@ class MeasuringTask(Task):
             QUERIES_UNKNOWN: len(unknown),
         }
         if missing:
-            number = count_of(len(missing), f"{self.noun.singular} has", f"{self.noun.plural} have")
-            pronoun = "it" if len(missing) == 1 else "them"
-            builder.notes.append(
-                f"{run}: {number} no line, as {missing[0]!r}; nothing was retrieved for {pronoun}"
-            )
+            builder.findings.append(queries_missing(run, missing, self.noun))
         if unknown:
-            number = count_of(len(unknown), f"{self.noun.singular} has", f"{self.noun.plural} have")
-            verb = "is" if len(unknown) == 1 else "are"
-            builder.notes.append(
-                f"{run}: {number} no {self.truth}, as {unknown[0]!r}, and {verb} ignored"
-            )
+            builder.findings.append(queries_unknown(run, unknown, self.noun, self.truth))
 
 
 def _keyword(name: str, hint: Any, default: Any = Parameter.empty) -> Parameter:

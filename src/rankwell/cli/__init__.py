@@ -138,6 +138,7 @@ def _failed(error: Exception) -> int:
 
 def _run(arguments: list[str]) -> int:
     import re
+    from contextlib import ExitStack
 
     from rankwell.errors import BadUsage, shown
 
@@ -149,34 +150,36 @@ def _run(arguments: list[str]) -> int:
         if len(word) > 399 and re.search(r"\d{400}", word):
             raise BadUsage(f"{shown(word)} has a number of 400 digits or more; correct it.")
     end = arguments.index("--") if "--" in arguments else len(arguments)
-    options, threads = _without_threads(arguments[:end])
+    options, common = _without_common(arguments[:end])
     arguments = [*options, *arguments[end:]]
-    if threads is None:
+    with ExitStack() as stack:
+        if common["--threads"]:
+            from rankwell.threads import threads_from
+
+            if len(common["--threads"]) > 1:
+                raise BadUsage("--threads: given twice; once is enough.")
+            stack.enter_context(threads_from(common["--threads"][0]))
+        if common["--ignore"]:
+            from rankwell.data.findings import ignoring
+
+            stack.enter_context(ignoring(common["--ignore"]))
         return _run_command(arguments)
-    from rankwell.threads import threads_from
-
-    with threads_from(threads):
-        return _run_command(arguments)
 
 
-def _without_threads(arguments: list[str]) -> tuple[list[str], str | None]:
-    """The arguments without `--threads N`, which every command takes, and the text of the number.
-    Raises BadUsage.
+def _without_common(arguments: list[str]) -> tuple[list[str], dict[str, list[str]]]:
+    """The arguments without `--threads N` and `--ignore NAME`, which every command takes, and the
+    values of these two.
     """
-    from rankwell.errors import BadUsage
-
     other_arguments = list[str]()
-    thread_counts = list[str]()
+    common: dict[str, list[str]] = {"--threads": [], "--ignore": []}
     words = iter(arguments)
     for word in words:
         name, equals, value = word.partition("=")
-        if name == "--threads":
-            thread_counts.append(value if equals else next(words, ""))
+        if name in common:
+            common[name].append(value if equals else next(words, ""))
         else:
             other_arguments.append(word)
-    if len(thread_counts) > 1:
-        raise BadUsage("--threads: given twice; once is enough.")
-    return other_arguments, thread_counts[0] if thread_counts else None
+    return other_arguments, common
 
 
 def _run_command(arguments: list[str]) -> int:
@@ -210,10 +213,9 @@ def _run_command(arguments: list[str]) -> int:
 
             Console().print(page(words, Console().width))
             return 0
-        command, quiet = command_function(words), "--quiet" in options
-        positionals, keywords = bind(
-            command, [*filter("--quiet".__ne__, options), *command_arguments[len(options) :]]
-        )
+        command, flags = command_function(words), _FLAGS.intersection(options)
+        other_options = [option for option in options if option not in flags]
+        positionals, keywords = bind(command, other_options + command_arguments[len(options) :])
         # Some commands have an option of this name.
         allowed = "overwrite" not in command.__annotations__ and keywords.pop("overwrite", False)
         # A dry run writes nothing, and notes what the work itself would be refused for.
@@ -240,16 +242,40 @@ def _run_command(arguments: list[str]) -> int:
         output: Any = command(*positionals, **keywords)
     if output is None:
         return 0
-    _print_output(output, quiet=quiet)
+    is_quiet = "--quiet" in flags
+    _print_text(output)
+    if output.findings:
+        _print_findings(output.findings, is_quiet=is_quiet, is_verbose=len(flags) > is_quiet)
+    for message in output.messages:
+        # `report.StatusNote`, which is loaded where there is one.
+        if not (is_quiet and type(message).__name__ == "StatusNote"):
+            _say(message)
     return output.exit_code
 
 
-def _print_output(output: "Any", *, quiet: bool) -> None:
-    """Prints the notes of a command to standard error, then its text; quiet leaves out asides."""
-    for note in output.notes:
-        # `report.StatusNote`, which is loaded where there is one.
-        if not (quiet and type(note).__name__ == "StatusNote"):
-            _say(note)
+_FLAGS = frozenset(("--quiet", "-v", "--verbose"))
+_MOST_FINDINGS = 3
+
+
+def _print_findings(findings: "Any", *, is_quiet: bool, is_verbose: bool) -> None:
+    """Prints the most serious findings to standard error, or all with their names, and how many
+    more there are; quiet leaves out information.
+    """
+    from rankwell.data.findings import by_level
+
+    ordered = by_level(findings)
+    if is_quiet:
+        ordered = [finding for finding in ordered if finding.level != "info"]
+    shown = ordered if is_verbose else ordered[:_MOST_FINDINGS]
+    for finding in shown:
+        mark = "" if finding.level == "info" else "! "
+        _say(f"{mark}{finding}" + f" [{finding.name}]" * is_verbose)
+    if more := len(ordered) - len(shown):
+        _say(f"{more} more finding{'s' * (more > 1)}: --verbose")
+
+
+def _print_text(output: "Any") -> None:
+    """Prints the text of a command."""
     if not output.text:
         return
     text = output.text if output.text.endswith("\n") else output.text + "\n"
@@ -263,6 +289,7 @@ def _print_output(output: "Any", *, quiet: bool) -> None:
         )
         text = re.sub(steering, lambda match: ascii(match[0])[1:-1], text)
     sys.stdout.write(text)
+    sys.stdout.flush()
 
 
 def _show_warning(message: "Warning | str", category: type[Warning], *where: "Any") -> None:

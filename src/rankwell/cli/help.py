@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rankwell.data.catalogue import DROP_IN, Words, command_function, command_summaries, subcommands
-from rankwell.data.options import QUIET, REQUIRED, THREADS, Argument, arguments_of, texts_of
+from rankwell.data.options import COMMON, REQUIRED, Argument, arguments_of, texts_of
 
 ABOUT = "Measures how well anything retrieves: exact, explained, with uncertainty."
 _DROP_IN: dict[Words, str] = {
@@ -61,8 +61,8 @@ def _command_page(words: Words, width: int) -> Group:
         part if part.startswith(" ") else " ".join(part.split()) for part in about.split("\n\n")
     )
     common = [
-        (Text("--threads INT", "cyan"), Text(THREADS)),
-        (Text("--quiet", "cyan"), Text(QUIET)),
+        (Text(" ".join(filter(None, (short, option, value))), "cyan"), Text(text))
+        for option, (short, value, text) in COMMON.items()
     ]
     panels = [
         _commands(nested_commands, width) if nested_commands else None,

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
+from rankwell.data.findings import Finding
 from rankwell.data.options import Doc, MeasureNames, Option
 from rankwell.data.registry import Better, parse_measure, suggest
 from rankwell.errors import BadInput, BadUsage, UnknownName, flag
@@ -254,7 +255,7 @@ class Origin:
     """The origin of values, for the rules and the folder of a comparison.
 
     rules: every choice that decided the values, by name; the comparison adds its own.
-    notes: notes on the values; those of the comparison follow them.
+    findings: findings on the values; those of the comparison follow them.
     sources: the file behind the values, by the name of the input or of the run.
     details, items, queries: the columns of the files of these names, which the folder of the
         comparison also has; None where there is no such file.
@@ -266,7 +267,7 @@ class Origin:
     """
 
     rules: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    notes: Sequence[str] = ()
+    findings: Sequence[Finding] = ()
     sources: Mapping[str, Source] = field(default_factory=dict[str, Source])
     details: Mapping[str, Sequence[Any]] | None = None
     items: Mapping[str, Sequence[Any]] | None = None

@@ -12,10 +12,17 @@ from typing import Any, NamedTuple
 from rankwell import store
 from rankwell.comparison.data import Origin, RowAttributes
 from rankwell.data.catalogue import result_kind
+from rankwell.data.findings import Finding
+from rankwell.data.findings.comparing import (
+    attributes_differ,
+    different_inputs,
+    different_rules,
+    not_compared,
+)
 from rankwell.data.tables import Values
 from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.bounds import UnjudgedItems
-from rankwell.evaluation.judged import joined_weights, notes_on_weights
+from rankwell.evaluation.judged import findings_on_weights, joined_weights
 from rankwell.evaluation.results import DETAIL_DEPTH
 from rankwell.io.result_folder import DETAILS, PER_QUERY, SUMMARY, ResultFolder, read_summary
 
@@ -57,7 +64,7 @@ class Gathered(NamedTuple):
 
     values: one for each run and measure, under the names that runs have here.
     row_attributes: the distinguishing columns of each element of `values`.
-    origin: the rules, notes and sources of the values.
+    origin: the rules, findings and sources of the values.
     attributes: attribute of queries -> query -> text.
     has_all_measures: whether the values cover all measures that folders hold, so that the requested
         ones are still to be chosen; false where only the requested ones were evaluated.
@@ -96,7 +103,7 @@ def from_folders(folders: NamedFolders, *, details: bool) -> Gathered:
                 "by query; evaluate it by a measure that has one for every query."
             )
     names = run_names(folders)
-    columns, notes = query_names(folders)
+    columns, on_names = query_names(folders)
     gathered = [
         GatheredFolder(folder, runs, column_names)
         for (_, folder), runs, column_names in zip(folders, names, columns, strict=True)
@@ -120,11 +127,11 @@ def from_folders(folders: NamedFolders, *, details: bool) -> Gathered:
         row_attributes,
         Origin(
             rules=_shared_rules(gathered),
-            notes=[
+            findings=[
                 *differing(folders),
-                *notes,
+                *on_names,
                 *_on_whole_figures(folders, protocol),
-                *notes_on_weights(weights),
+                *findings_on_weights(weights),
             ],
             sources={
                 next(iter(runs.values())): folder.source
@@ -148,9 +155,9 @@ def from_folders(folders: NamedFolders, *, details: bool) -> Gathered:
     )
 
 
-def query_names(folders: NamedFolders) -> tuple[list[dict[str, str]], list[str]]:
+def query_names(folders: NamedFolders) -> tuple[list[dict[str, str]], list[Finding]]:
     """For each folder the names of those attributes of queries that differ between folders, `NAME
-    (FOLDER)`, and a note on them.
+    (FOLDER)`, and a finding on them.
 
     An attribute that depends on the system, such as the stage that failed, differs between results
     of two systems.
@@ -173,15 +180,12 @@ def query_names(folders: NamedFolders) -> tuple[list[dict[str, str]], list[str]]
         return names, []
     first = next(iter(differ))
     examples = " and ".join(repr(new_names[first]) for new_names in names if first in new_names)
-    return names, [
-        "attributes of queries that differ between folders keep the name of theirs, as "
-        f"{examples}: {', '.join(differ)}"
-    ]
+    return names, [attributes_differ(examples, list(differ))]
 
 
-def _on_whole_figures(folders: NamedFolders, protocol: str) -> list[str]:
-    """A note on the figures that lead a summary without a value of single queries, so that they are
-    not compared.
+def _on_whole_figures(folders: NamedFolders, protocol: str) -> list[Finding]:
+    """A finding on the figures that lead a summary without a value of single queries, so that they
+    are not compared.
     """
     leading = dict[str, None]()
     for _, folder in folders:
@@ -195,7 +199,8 @@ def _on_whole_figures(folders: NamedFolders, protocol: str) -> list[str]:
     singular, plural = result_kind(protocol).noun
     compared = folders[0][1].values[0].label
     why = f"the verdict is by {compared}, the first measure with a value of every {singular}"
-    return [f"not compared, as figures of all {plural} together: {', '.join(leading)}; {why}"]
+    figures = f"not compared, as figures of all {plural} together: {', '.join(leading)}"
+    return [not_compared(f"{figures}; {why}")]
 
 
 def run_names(folders: NamedFolders) -> list[dict[str, str]]:
@@ -222,16 +227,16 @@ def run_names(folders: NamedFolders) -> list[dict[str, str]]:
     return renamings
 
 
-def differing(folders: NamedFolders) -> list[str]:
-    """Notes on differences that make results of folders hard to compare: other judgments, other
+def differing(folders: NamedFolders) -> list[Finding]:
+    """Findings on differences that make results of folders hard to compare: other judgments, other
     rules.
     """
     (_, first), *others = folders
     first_name, *names = _distinct_names(folders)
-    notes = list[str]()
+    findings = list[Finding]()
     for (_, folder), name in zip(others, names, strict=True):
-        notes += [
-            f"{first_name} and {name} come of different {truth}: their values may not compare"
+        findings += [
+            different_inputs(first_name, name, truth)
             for truth in _TRUTH
             if first.inputs.get(truth, "") != folder.inputs.get(truth, first.inputs.get(truth, ""))
         ]
@@ -243,12 +248,12 @@ def differing(folders: NamedFolders) -> list[str]:
                 and all(isinstance(setting, _PLAIN) for setting in settings)
             ):
                 setting_of_folder = dict(zip((first_name, name), settings, strict=True))
-                notes.append(_on_rule(rule, setting_of_folder))
-    return notes
+                findings.append(different_rules(_on_rule(rule, setting_of_folder)))
+    return findings
 
 
 def _on_rule(name: str, settings: Mapping[str, Any]) -> str:
-    """A note on a rule that differs between two folders, or that one of them lacks."""
+    """The sentence on a rule that differs between two folders, or that one of them lacks."""
     rules = [f"{rule} in {folder}" for folder, rule in settings.items() if rule is not None]
     lacking = [folder for folder, rule in settings.items() if rule is None]
     return f"{name.replace('_', '-')} is {' and '.join(rules)}" + "".join(
@@ -257,8 +262,8 @@ def _on_rule(name: str, settings: Mapping[str, Any]) -> str:
 
 
 def _distinct_names(folders: NamedFolders) -> list[str]:
-    """The names of folders in notes: those given here, else the shortest ends of their paths that
-    distinguish them.
+    """The names of folders in findings: those given here, else the shortest ends of their paths
+    that distinguish them.
     """
     parts = [folder.place.resolve().parts for _, folder in folders]
     for depth in range(1, max(map(len, parts)) + 1):

@@ -19,6 +19,8 @@ from rankwell.comparison.requirements import (
     parse_requirement,
     required_of,
 )
+from rankwell.data.findings import Finding
+from rankwell.data.findings.comparing import not_compared
 from rankwell.data.registry import suggest
 from rankwell.data.tables import Unit, Values, format_value
 from rankwell.errors import BadInput, BadUsage, UnknownName, flag
@@ -33,12 +35,12 @@ from rankwell.reporting.charts import difference_label
 from rankwell.stats import MIN_QUERIES
 from rankwell.store import remote_url
 
-Outcome = tuple[list[GateLine], list[str]]
-"""The outcome of every requirement, and notes."""
+Outcome = tuple[list[GateLine], list[Finding]]
+"""The outcome of every requirement, and findings."""
 
 
 def check_requirements(results: ResultFolder, rows: Sequence[Row], options: GateOptions) -> Outcome:
-    """The outcome of every requirement, and notes. rows: the summary of the results.
+    """The outcome of every requirement, and findings. rows: the summary of the results.
 
     Raises BadUsage where nothing is required.
     """
@@ -61,7 +63,7 @@ def check_requirements(results: ResultFolder, rows: Sequence[Row], options: Gate
     ]
     if not required.no_regression:
         return lines, []
-    compared, notes = _against(results, required, options)
+    compared, findings = _against(results, required, options)
     measured_pairs = {(values.run, values.measure) for values in results.values}
     aggregate_labels = dict.fromkeys(
         row["label"]
@@ -69,11 +71,12 @@ def check_requirements(results: ResultFolder, rows: Sequence[Row], options: Gate
         if row.get("against") is None and (row["run"], row["measure"]) not in measured_pairs
     )
     if aggregate_labels and not required.measures:
-        notes.append(
+        reason = (
             f"{', '.join(aggregate_labels)}: a figure of the whole has no values of queries, and "
             "is not compared with the baseline"
         )
-    return [*lines, *compared], list(dict.fromkeys(notes))
+        findings.append(not_compared(reason))
+    return [*lines, *compared], list(dict.fromkeys(findings))
 
 
 _AttributedValues = tuple[Values, Row]
@@ -81,17 +84,15 @@ _TIMES: Unit = "ms"
 
 
 def _against(results: ResultFolder, required: Gate, options: GateOptions) -> Outcome:
-    """A line for every run and measure that is compared with the baseline, and notes."""
+    """A line for every run and measure that is compared with the baseline, and findings."""
     tolerance = Tolerance.of(required.tolerance) if required.tolerance else None
     folders = [("", results), *_other_folder(results, required.no_regression)]
     gathered = from_folders(folders, details=False)
     measured, times = _compared_measures(gathered, required.measures)
     pairs, new = _pairs(results, required.no_regression, gathered)
-    notes = [*gathered.origin.notes, *times]
-    notes += [
-        f"{run} has no run of its name in {required.no_regression}, and is not compared"
-        for run in new
-    ]
+    findings = [*gathered.origin.findings, *times]
+    unnamed = f"has no run of its name in {required.no_regression}, and is not compared"
+    findings += [not_compared(f"{run} {unnamed}") for run in new]
     keys = list(dict.fromkeys(name for facts in gathered.row_attributes for name in facts))
     settings = {
         name: getattr(options, name) for name in ("intervals", "level", "resamples", "seed")
@@ -102,9 +103,8 @@ def _against(results: ResultFolder, required: Gate, options: GateOptions) -> Out
         if not required.measures:
             of_pair, labels = _shared(of_pair, run, base)
             if labels:
-                notes.append(
-                    f"{', '.join(labels)}: {base} has no such values, and they are not compared"
-                )
+                reason = f"{base} has no such values, and they are not compared"
+                findings.append(not_compared(f"{', '.join(labels)}: {reason}"))
         result = compare_values(
             [values for values, _ in of_pair],
             ComparisonOptions(
@@ -119,7 +119,7 @@ def _against(results: ResultFolder, required: Gate, options: GateOptions) -> Out
         )
         for row in result.differences:
             _check_lost_queries(row, of_pair)
-        notes += result.notes
+        findings += result.data_findings
         rows += result.differences
     judged = [row for row in rows if row["better"] != "neither"]
     if not judged:
@@ -129,14 +129,14 @@ def _against(results: ResultFolder, required: Gate, options: GateOptions) -> Out
         )
     if tolerance:
         tolerance.check_units(list(dict.fromkeys(row["unit"] for row in judged)))
-    return [_compared(row, tolerance, keys, options.level) for row in judged], notes
+    return [_compared(row, tolerance, keys, options.level) for row in judged], findings
 
 
 def _compared_measures(
     gathered: Gathered, measures: Sequence[str]
-) -> tuple[list[_AttributedValues], list[str]]:
-    """The values to compare, and a note on those that are left out: times, which differ from call
-    to call, unless they are named.
+) -> tuple[list[_AttributedValues], list[Finding]]:
+    """The values to compare, and a finding on those that are left out: times, which differ from
+    call to call, unless they are named.
 
     Queries of one call share the load of the machine, so that a test over queries finds differences
     of an engine from itself.
@@ -153,7 +153,8 @@ def _compared_measures(
             "them."
         )
     how = f"compared only where {flag('--measure', name='measures')} names them"
-    return untimed, [f"{', '.join(times)}: times differ from call to call, and are {how}"]
+    reason = f"{', '.join(times)}: times differ from call to call, and are {how}"
+    return untimed, [not_compared(reason)]
 
 
 def _other_folder(results: ResultFolder, baseline: str) -> list[tuple[str, ResultFolder]]:

@@ -17,6 +17,14 @@ from rankwell.comparison.data import (
     exact_name,
     known_better,
 )
+from rankwell.data.findings import Finding
+from rankwell.data.findings.comparing import (
+    compared_by_mean,
+    direction_assumed,
+    measured_twice,
+    measures_of_some_runs,
+    not_compared,
+)
 from rankwell.data.registry import Better, suggest
 from rankwell.data.tables import (
     Bools,
@@ -143,13 +151,13 @@ class Comparison(NamedTuple):
     queries: ids, one for each row of a matrix.
     runs: the runs that share a measure with another, in order of first appearance.
     matrices: one for each set of row attributes of every measure that two runs have.
-    notes: on runs that are left out, and on how measures are compared.
+    findings: on runs that are left out, and on how measures are compared.
     """
 
     queries: tuple[str, ...]
     runs: tuple[str, ...]
     matrices: tuple[QuerySystemMatrix, ...]
-    notes: tuple[str, ...]
+    findings: tuple[Finding, ...]
 
 
 def align_values(
@@ -161,7 +169,7 @@ def align_values(
     """The matrices of every measure that two runs have, in order of first sight. Raises BadUsage
     for a single run, BadInput.
 
-    A run that shares no measure with another is left out, with a note.
+    A run that shares no measure with another is left out, with a finding.
     """
     runs = tuple(dict.fromkeys(run_values.run for run_values in values))
     if len(runs) < 2:
@@ -190,24 +198,25 @@ def align_values(
         raise BadInput(
             f"{_quoted_names(runs)} have no measure in common; evaluate them by the same measures."
         )
-    notes = list[str]()
+    findings = list[Finding]()
     if lone := [repr(run) for run in runs if run not in shared]:
-        notes.append(f"not compared, as no other run has their measures: {', '.join(lone)}")
+        reason = f"not compared, as no other run has their measures: {', '.join(lone)}"
+        findings.append(not_compared(reason))
     runs = tuple(run for run in runs if run in shared)
     matrices = [
-        _matrix(by_run, dict(attributes), row_of_query, better, notes)
+        _matrix(by_run, dict(attributes), row_of_query, better, findings)
         for (_, attributes), by_run in comparable.items()
     ]
     if measures:
         matrices = _selected(matrices, measures)
         keys = [(matrix.measure, tuple(matrix.row_attributes.items())) for matrix in matrices]
         grouped = {key: by_run for key, by_run in grouped.items() if key in keys}
-    notes += _on_partial(grouped.values(), runs)
-    return Comparison(tuple(queries), runs, tuple(matrices), tuple(dict.fromkeys(notes)))
+    findings += _on_partial(grouped.values(), runs)
+    return Comparison(tuple(queries), runs, tuple(matrices), tuple(dict.fromkeys(findings)))
 
 
-def _on_partial(grouped: Iterable[Mapping[str, Values]], runs: Sequence[str]) -> list[str]:
-    """A note on the measures that some runs have and others do not. grouped: run -> values, of
+def _on_partial(grouped: Iterable[Mapping[str, Values]], runs: Sequence[str]) -> list[Finding]:
+    """A finding on the measures that some runs have and others do not. grouped: run -> values, of
     every measure.
     """
     partial = dict[tuple[str, ...], list[str]]()
@@ -221,8 +230,7 @@ def _on_partial(grouped: Iterable[Mapping[str, Values]], runs: Sequence[str]) ->
         f"{', '.join(dict.fromkeys(labels))} of {_quoted_names(run_names)}"
         for run_names, labels in partial.items()
     ]
-    missing_text = f"{n} {'is' if n == 1 else 'are'} missing from some runs: {'; '.join(owners)}"
-    return [f"runs are compared by the measures that both have; {missing_text}"]
+    return [measures_of_some_runs(n, "; ".join(owners))]
 
 
 def in_order(values: Iterable[Values]) -> Iterator[Values]:
@@ -249,7 +257,7 @@ def _matrix(
     row_attributes: RowAttributes,
     row_of_query: Mapping[str, int],
     better: Mapping[str, Better],
-    notes: list[str],
+    findings: list[Finding],
 ) -> QuerySystemMatrix:
     first = next(iter(values_by_run.values()))
     if len({run_values.unit for run_values in values_by_run.values()}) > 1:
@@ -267,24 +275,23 @@ def _matrix(
     if first.summary != "mean":
         # The figure of that name is another one.
         label = f"{first.label} (mean)"
-        notes.append(
-            f"{first.label} sums queries up by their {first.summary}; differences are "
-            "compared by the mean of queries"
+        reason = (
+            f" sums queries up by their {first.summary}; differences are compared by the mean of "
+            "queries"
         )
+        findings.append(compared_by_mean(first.label, reason))
     weighted = any(run_values.weights is not None for run_values in values_by_run.values())
     counts_for_all = ~np.isnan(table).any(axis=1)
     if weighted and (weights[counts_for_all] != weights[counts_for_all][:, :1]).any():
-        notes.append(
-            f"{first.label}: a query weighs differently in the runs; differences are compared "
-            "by the plain mean"
+        reason = (
+            ": a query weighs differently in the runs; differences are compared by the plain mean"
         )
+        findings.append(compared_by_mean(first.label, reason))
         weighted = False
     direction = better.get(first.measure) or known_better(first.measure)
     if direction is None:
         direction = "lower" if first.unit == "rank" else "higher"
-        notes.append(
-            f"{first.label} does not say which values are better; {direction} ones are taken for it"
-        )
+        findings.append(direction_assumed(first.label, direction))
     return QuerySystemMatrix(
         measure=first.measure,
         label=label,
@@ -317,12 +324,12 @@ def _selected(
 
 
 def assign_roles(comparison: Comparison, family: str) -> Comparison:
-    """The measures with their roles, those without a better direction last, and notes on what is
+    """The measures with their roles, those without a better direction last, and findings on what is
     not tested or counts once.
 
     family: `primary`, or `all` where no measure is secondary.
     """
-    notes, matrices = list(comparison.notes), list[QuerySystemMatrix]()
+    findings, matrices = list(comparison.findings), list[QuerySystemMatrix]()
     for matrix in sorted(comparison.matrices, key=lambda matrix: matrix.better == "neither"):
         counted = (earlier for earlier in matrices if earlier.is_counted)
         twin = next((earlier for earlier in counted if matrix.equals(earlier)), None)
@@ -331,16 +338,12 @@ def assign_roles(comparison: Comparison, family: str) -> Comparison:
         role = "descriptive" if matrix.better == "neither" else role
         matrices.append(replace(matrix, role=role, twin=twin))
         if twin:
-            notes.append(
-                f"{matrix.label}: the same values as {twin.label} on every query; the two count "
-                "as one"
-            )
+            findings.append(measured_twice(matrix.label, twin.label))
     undirected = dict.fromkeys(matrix.label for matrix in matrices if matrix.role == "descriptive")
     if undirected:
-        notes.append(
-            f"{', '.join(undirected)}: neither higher nor lower values are better; not tested"
-        )
-    return comparison._replace(matrices=tuple(matrices), notes=tuple(dict.fromkeys(notes)))
+        reason = f"{', '.join(undirected)}: neither higher nor lower values are better; not tested"
+        findings.append(not_compared(reason))
+    return comparison._replace(matrices=tuple(matrices), findings=tuple(dict.fromkeys(findings)))
 
 
 def choose_pairs(runs: Sequence[str], baseline: str | None) -> tuple[Pair, ...]:

@@ -14,6 +14,8 @@ from rankwell import reporting
 from rankwell.comparison.data import ComparisonData, ComparisonOptions
 from rankwell.comparison.folders import Gathered, NamedFolders, from_folders, split_name
 from rankwell.comparison.pairwise import compare_values
+from rankwell.data.findings import Finding
+from rankwell.data.findings.comparing import not_compared, tested_against_first
 from rankwell.data.options import may_overwrite
 from rankwell.errors import BadUsage, NothingToEvaluate, flag
 from rankwell.io.formats import read_texts, refuse_foreign_texts
@@ -50,7 +52,7 @@ def write_report(
     title: str | None = None,
     seed: int = 0,
 ) -> tuple[list[Path], list[str]]:
-    """Writes the page of the folders, and returns the paths of its files and notes.
+    """Writes the page of the folders, and returns the paths of its files and messages on them.
 
     Raises BadInput where the query texts are of other queries, as where two files were exchanged.
     """
@@ -68,14 +70,14 @@ def write_report(
         if query_texts is not None:
             source = replace(source, query_texts=_texts_of_queries(query_texts, source))
         written = write_page(target, source)
-        notes = [] if pictures is None else pictures.notes
+        messages = [] if pictures is None else pictures.missing
         if len(written) > 1:
-            notes = [
+            messages = [
                 f"its lists are in {len(written) - 1} files in {written[1].parent}/; keep "
                 "them with the page",
-                *notes,
+                *messages,
             ]
-        return written, notes
+        return written, messages
 
 
 def _texts_of_queries(
@@ -190,11 +192,11 @@ def page_source(
             verdicts=[row["text"] for row in stored.get("verdicts", ())],
             groups=stored.get("groups", ()),
             rules=folders[0][1].rules,
-            notes=[str(note) for note in stored.get("notes", ())],
+            findings=list(map(Finding.of, stored.get("findings", ()))),
             failures=stored.get("failures", ()),
         )
     else:
-        source = replace(source, notes=gathered.origin.notes, rules=_joined_rules(gathered))
+        source = replace(source, findings=gathered.origin.findings, rules=_joined_rules(gathered))
         if is_swept:
             verdicts = [
                 f"{name or Path(folder.place).name}: {row['text']}"
@@ -210,7 +212,7 @@ def page_source(
     verdict = next(iter(stored.get("verdicts", ())), {})
     if pair is None and verdict.get("a") in runs and verdict.get("b") in runs:
         pair = verdict["a"], verdict["b"]
-    return replace(source, pair=pair, notes=list(dict.fromkeys(source.notes)))
+    return replace(source, pair=pair, findings=list(dict.fromkeys(source.findings)))
 
 
 def _compared(source: PageSource, gathered: Gathered) -> tuple[PageSource, Sequence[Row]]:
@@ -227,13 +229,10 @@ def _compared(source: PageSource, gathered: Gathered) -> tuple[PageSource, Seque
     first = gathered.runs[0]
     n = len(gathered.runs)
     baseline = None
-    notes = [*source.notes]
+    findings = [*source.findings]
     if n > _MOST_PAIRED:
         baseline = first
-        notes.append(
-            f"each run was tested against {first} alone; rankwell compare tests all "
-            f"{math.comb(n, 2)} pairs"
-        )
+        findings.append(tested_against_first(first, math.comb(n, 2)))
     try:
         comparison = compare_values(
             gathered.values,
@@ -242,14 +241,15 @@ def _compared(source: PageSource, gathered: Gathered) -> tuple[PageSource, Seque
             origin=gathered.origin,
         )
     except NothingToEvaluate as error:
-        return replace(source, notes=[*source.notes, f"not compared: {error}"]), ()
+        reason = f"not compared: {error}"
+        return replace(source, findings=[*source.findings, not_compared(reason)]), ()
     return replace(
         source,
         rows=[*source.rows, *comparison.differences],
         verdicts=[*_against_one(comparison, n), *comparison.verdicts],
         groups=comparison.groups,
         rules={**source.rules, **comparison.describe()},
-        notes=[*notes, *comparison.notes],
+        findings=[*findings, *comparison.data_findings],
     ), comparison.systems
 
 

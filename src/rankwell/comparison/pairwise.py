@@ -1,5 +1,5 @@
 """Values of two systems or more -> paired differences with intervals and tests, verdicts in words,
-the order of systems, and notes.
+the order of systems, and findings.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -31,6 +31,16 @@ from rankwell.comparison.matrices import (
     judge,
 )
 from rankwell.data.catalogue import result_kind
+from rankwell.data.findings import Finding, settled
+from rankwell.data.findings.comparing import (
+    bounds_not_listed,
+    difference_unjudged,
+    equal_differences,
+    not_compared,
+    queries_of_one_run,
+    small_groups,
+)
+from rankwell.data.findings.statistics import few_queries, small_sample
 from rankwell.data.registry import Measure, measure_names, parse_measure
 from rankwell.data.tables import (
     Bools,
@@ -42,7 +52,7 @@ from rankwell.data.tables import (
     format_value,
     sort_ids,
 )
-from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, count_of, flag
+from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, flag
 from rankwell.evaluation.bounds import DEFINITE, RankedItems, UnjudgedItems, difference_bounds
 from rankwell.stats import FEW_QUERIES, MIN_QUERIES, Intervals
 from rankwell.stats.correlation import kendall_tau
@@ -75,7 +85,7 @@ def compare_values(
         options.check_clusters()
     origin = origin or Origin()
     attributes = list(map(dict, row_attributes)) or [{} for _ in values]
-    values, attributes, left_out_notes = _by_query(values, attributes)
+    values, attributes, left_out = _by_query(values, attributes)
     comparison = align_values(values, attributes, origin.better, measure_names(options.measures))
     comparison = assign_roles(comparison, options.family)
     clusters = None if cluster is None else _numbered(comparison, cluster)
@@ -104,12 +114,12 @@ def compare_values(
         "groups": [difference.row for difference in groups],
         **system_tables(comparison, differences, groups, options.level),
     }
-    notes = [
-        *origin.notes,
-        *left_out_notes,
-        *comparison.notes,
-        *notes_on_unjudged(comparison, pairs, origin.unjudged, origin.rules),
-        *notes_on(differences, groups, options.intervals, noun),
+    findings = [
+        *origin.findings,
+        *left_out,
+        *comparison.findings,
+        *findings_on_unjudged(comparison, pairs, origin.unjudged, origin.rules),
+        *findings_on(differences, groups, options.intervals, noun),
     ]
     baseline = None if len({pair.against for pair in pairs}) > 1 else pairs[0].against
     typed_tables: dict[str, Any] = {
@@ -131,7 +141,7 @@ def compare_values(
             "baseline": baseline or "none",
             "mean_ranks": tables["mean_ranks"],
         },
-        notes=tuple(dict.fromkeys(notes)),
+        data_findings=settled(findings),
         row_attributes=(
             *(blank | facts | {"against": None} for facts in compared_attributes),
             *(
@@ -158,9 +168,9 @@ def compare_values(
 
 def _by_query(
     values: Sequence[Values], attributes: list[dict[str, Any]]
-) -> tuple[Sequence[Values], list[dict[str, Any]], list[str]]:
+) -> tuple[Sequence[Values], list[dict[str, Any]], list[Finding]]:
     """The values without those of measures that have none for any query, such as figures of all
-    queries, and a note on them.
+    queries, and a finding on them.
     """
     measures = {
         run_values.measure for run_values in values if not np.isnan(run_values.values).all()
@@ -171,8 +181,8 @@ def _by_query(
     labels = dict.fromkeys(
         run_values.label for run_values in values if run_values.measure not in measures
     )
-    note = f"not compared, as no query has a value of its own: {', '.join(labels)}"
-    return list(compress(values, has_values)), list(compress(attributes, has_values)), [note]
+    finding = not_compared(f"not compared, as no query has a value of its own: {', '.join(labels)}")
+    return list(compress(values, has_values)), list(compress(attributes, has_values)), [finding]
 
 
 def _parts(comparison: Comparison, pairs: Sequence[Pair], group: Attribute) -> list[Column]:
@@ -434,17 +444,17 @@ def borda_rows(runs: Sequence[str], matrices: Sequence[QuerySystemMatrix]) -> li
     return sorted(rows, key=lambda row: row["rank"])
 
 
-def notes_on(
+def findings_on(
     differences: Sequence[PairedDifference],
     parts: Sequence[PairedDifference],
     intervals: Intervals,
     noun: tuple[str, str],
-) -> list[str]:
-    """Notes on queries that are left out, on too few, and on systems that are the same. parts: the
-    differences in groups.
+) -> list[Finding]:
+    """Findings on queries that are left out, on too few, and on systems that are the same. parts:
+    the differences in groups.
     """
     singular, plural = noun
-    notes = list[str]()
+    findings = list[Finding]()
     lone = dict[tuple[Pair, int], list[str]]()
     same = dict[tuple[Pair, bool], list[str]]()
     for (matrix, pair, *_), row in differences:
@@ -455,38 +465,32 @@ def notes_on(
             same.setdefault((pair, row["mean"] == 0), []).append(matrix.label)
     for (pair, n), labels in lone.items():
         if n:
-            count, are = (f"{singular} counts", "is") if n == 1 else (f"{plural} count", "are")
-            notes.append(
-                f"{', '.join(dict.fromkeys(labels))}: {n} {count} for one only of {pair.run} and "
-                f"{pair.against}, and {are} left out"
-            )
+            names = list(dict.fromkeys(labels))
+            word = singular if n == 1 else plural
+            findings.append(queries_of_one_run(names, n, pair.run, pair.against, word))
     sizes = [row.get("clusters", row["n"]) for _, row in differences]
     fewest = min(sizes, default=FEW_QUERIES)
     unit = "clusters" if differences and "clusters" in differences[0].row else plural
     if fewest < MIN_QUERIES:
-        notes.append(f"no interval below {MIN_QUERIES} {unit} (here {fewest})")
+        findings.append(few_queries(MIN_QUERIES, str(fewest), unit))
     elif fewest < FEW_QUERIES and intervals == "bootstrap-t":
-        notes.append(
-            f"with {fewest} {unit} 95 % intervals held the true difference in 90 to 100 % of "
-            f"simulations, in fewer where hardly any {singular} differs (docs/statistics.md)"
+        held = (
+            "held the true difference in 90 to 100 % of simulations, in fewer where hardly any "
+            f"{singular} differs"
         )
+        findings.append(small_sample(fewest, unit, held))
     for (pair, is_zero), labels in same.items():
         clause = f"every {singular} differs by as much; the interval holds"
         if is_zero:
             clause = f"no {singular} differs; the interval of 0 holds"
-        notes.append(
-            f"{', '.join(labels)} of {pair.run} and {pair.against}: {clause} for these {plural} "
-            "only"
-        )
+        reason = f"{clause} for these {plural} only"
+        findings.append(equal_differences(labels, f"{pair.run} and {pair.against}", reason))
     small = {column.group: row["n"] for column, row in parts if row["n"] < FEW}
     if small:
         group_list = ", ".join(f"{name} (n = {n})" for name, n in list(small.items())[:6])
         more = f" and {len(small) - 6} more" if len(small) > 6 else ""
-        notes.append(
-            f"small groups, below {FEW} {plural}, whose intervals are wide and whose tests find "
-            f"little: {group_list}{more}"
-        )
-    return notes
+        findings.append(small_groups(f"{group_list}{more}", FEW, plural))
+    return findings
 
 
 def sentences(
@@ -587,20 +591,20 @@ def _by_pair(
 _MOST_BOUNDED = 6
 
 
-def notes_on_unjudged(
+def findings_on_unjudged(
     comparison: Comparison,
     pairs: Sequence[Pair],
     load_unjudged: Callable[[], UnjudgedItems | None],
     rules: Mapping[str, Any],
-) -> list[str]:
-    """A note for each of the first pairs, where the rules leave every item one rank and count
+) -> list[Finding]:
+    """A finding for each of the first pairs, where the rules leave every item one rank and count
     unjudged items.
     """
     counts = rules.get("ties") in DEFINITE and rules.get("unjudged") == "nonrelevant"
     if not counts or (unjudged := load_unjudged()) is None:
         return []
     items = unjudged.ranked(comparison.queries)
-    notes = list[str]()
+    findings = list[Finding]()
     more = 0
     for pair in pairs:
         bounded = [
@@ -613,21 +617,18 @@ def notes_on_unjudged(
         deepest = max((measure.cutoff or 0 for _, measure in bounded), default=0)
         if not any(len(items(run, deepest).rank) for run in pair):
             continue
-        if len(notes) == _MOST_BOUNDED:
+        if len(findings) == _MOST_BOUNDED:
             more += 1
         elif words := [
             text for matrix, measure in bounded for text in _bounds(matrix, measure, pair, items)
         ]:
-            notes.append(
-                f"{pair.run} and {pair.against}: {', '.join(words)}, depending on unjudged items"
-            )
+            findings.append(difference_unjudged(f"{pair.run} and {pair.against}", words))
     if more:
-        pairs_are = count_of(more, "more pair is", "more pairs are")
         advice = "compare fewer runs"
         if len({pair.against for pair in pairs}) > 1:
             advice = f"name a {flag('--baseline')}"
-        notes.append(f"the bounds of {pairs_are} not listed; {advice}")
-    return notes
+        findings.append(bounds_not_listed(more, advice))
+    return findings
 
 
 def _bounded_measure(matrix: QuerySystemMatrix, depth: int) -> Measure | None:

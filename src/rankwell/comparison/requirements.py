@@ -448,7 +448,7 @@ def _why(row: Row, figure: str, rules: Mapping[str, Any]) -> str:
         if row["sd"] == 0:
             return "there is no interval where every query has the same value; require the mean."
     if n == 0:
-        return "no query counts (n = 0); the notes of the evaluation say why."
+        return "no query counts (n = 0); the findings of the evaluation say why."
     if figure == "sd" and n == 1:
         return "there is no sd with a single counted query; require the mean."
     return "it is undefined in summary.json; require another figure."

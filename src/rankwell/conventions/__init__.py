@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
+from rankwell.data.findings import Finding
+from rankwell.data.findings.evaluation import default_convention
 from rankwell.data.registry import MEASURES, Catalogue, Measure, parse_measure, suggest
 from rankwell.data.tables import TieRule, Unit, tie_rule
 from rankwell.errors import BadUsage, UnknownName
@@ -25,7 +27,7 @@ class Convention(NamedTuple):
     """The words, rules and units of one source.
 
     name: the name by which `--convention` chooses it.
-    title: one clause that describes it, for the note on a default convention.
+    title: one clause that describes it, for the finding on a default convention.
     source: the publication or program whose words and rules these are.
     ties: the order of items with equal scores.
     single_precision: whether scores are rounded to 32 bits before they are compared.
@@ -73,13 +75,12 @@ class Convention(NamedTuple):
         """The factor and the unit with which it reports values of a unit."""
         return (100.0, "percent") if self.unit == "percent" and unit == "share" else (1.0, unit)
 
-    def unnamed(self, options: Any, reason: str = "the default") -> tuple[str, ...]:
-        """The note that explains it where the options, which have a field `convention`, name
+    def unnamed(self, options: Any, reason: str = "the default") -> list[Finding]:
+        """The finding that explains it where the options, which have a field `convention`, name
         none.
         """
-        return (f"convention {self.name}, {reason}: {self.title}",) * (
-            options.convention == type(options).convention
-        )
+        is_unnamed = options.convention == type(options).convention
+        return [default_convention(self.name, self.title, reason)] if is_unnamed else []
 
     def rules_of(self, task: str, defaults: OwnRules) -> OwnRules:
         """A task's own options under this convention, of the type of the defaults; the defaults

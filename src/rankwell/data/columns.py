@@ -9,6 +9,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from rankwell.data.findings import Finding
+from rankwell.data.findings.reading import distance_as_score, doubtful_columns, no_column_of_grades
 from rankwell.errors import BadInput, BadUsage, flag, kind_of, missing_column
 from rankwell.store import utf8_path
 
@@ -130,16 +132,12 @@ class Columns(NamedTuple):
         higher = f"if more is better, it is a score: {flag('--columns', f'score={self.value}')}"
         return f"a rank, which is an integer from 0 on, or half-way between two for ties ({higher})"
 
-    @property
-    def notes(self) -> list[str]:
-        """Notes on the direction of a distance, and on columns of which none is a grade."""
+    def findings(self, file: str = "") -> list[Finding]:
+        """Findings on the direction of a distance, and on columns of which none is a grade."""
+        doubts = [doubtful_columns(doubt, file) for doubt in self.doubts]
         if self.unread:
-            unread = (
-                "no column is a grade, so that each row counts 1; not read: "
-                f"{', '.join(map(repr, self.unread))}"
-            )
-            return [unread, *self.doubts]
-        return [*([distance_note(self.value)] if self.is_distance else []), *self.doubts]
+            return [no_column_of_grades(self.unread, file), *doubts]
+        return [*([distance_as_score(self.value, file)] if self.is_distance else []), *doubts]
 
 
 class ResultKeys(NamedTuple):
@@ -156,14 +154,6 @@ class ResultKeys(NamedTuple):
     number: str | None
     is_distance: bool
     is_falling: bool
-
-
-def distance_note(name: str) -> str:
-    """The direction of a distance, in words."""
-    return (
-        f"{name!r} is a distance: the smallest ranks first, and scores are distances with their "
-        "signs turned"
-    )
 
 
 @lru_cache(maxsize=1 << 16)  # every format asks for the names of every column

@@ -4,7 +4,9 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from rankwell.data.columns import are_ranks, distance_note, result_keys
+from rankwell.data.columns import are_ranks, result_keys
+from rankwell.data.findings import Finding
+from rankwell.data.findings.reading import distance_as_score
 from rankwell.errors import BadInput, BadScore, shown
 
 
@@ -37,8 +39,8 @@ def result_pair(query: Any, result: Any) -> tuple[Any, Any]:
     return result[keys.item], number
 
 
-def distance_notes(lists: Iterable[Any]) -> list[str]:
-    """Notes on lists of results whose number is a distance."""
+def distances(lists: Iterable[Any]) -> list[Finding]:
+    """Findings on lists of results whose number is a distance."""
     distance_names: dict[str, None] = {}
     for result_list in lists:
         for result in result_list if isinstance(result_list, (list, tuple)) else ():
@@ -46,7 +48,7 @@ def distance_notes(lists: Iterable[Any]) -> list[str]:
             # Without a number the results are ranked as they are listed.
             if keys and keys.is_distance and keys.number and result[keys.number] is not None:
                 distance_names[keys.number] = None
-    return list(map(distance_note, distance_names))
+    return list(map(distance_as_score, distance_names))
 
 
 def _is_record(result: Any) -> bool:

@@ -626,15 +626,18 @@ def texts_of(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
 
 _COMMON_TEXTS = {"overwrite": "Replace files that are there."}
 """The texts of parameters that no function declares."""
-QUIET = (
-    "Print results, warnings and errors, but no notes on the work, such as names of written files."
-)
-"""The text of `--quiet`, which every command takes."""
-THREADS = (
-    "Threads; by default RANKWELL_THREADS, else the processors that this process, its "
-    "container and OMP_NUM_THREADS leave it."
-)
-"""The text of `--threads`, which every command takes."""
+COMMON = {
+    "--quiet": ("", "", "Print results, warnings and errors, but no information or status."),
+    "--verbose": ("-v", "", "Print all findings with their names."),
+    "--ignore": ("", "NAME", "Leave out a warning or an information; repeat it for more."),
+    "--threads": (
+        "",
+        "INT",
+        "Threads; by default RANKWELL_THREADS, else the processors that this process, its "
+        "container and OMP_NUM_THREADS leave it.",
+    ),
+}
+"""The short form, the value and the text of the options that every command takes."""
 
 
 def _described(documented: Any) -> tuple[str, dict[str, str]]:
@@ -839,13 +842,13 @@ class PartOutcome(NamedTuple):
     result: the result; None where there is none yet.
     text: the text that a command prints in place of a result, such as the script to submit to a
         cluster.
-    notes: notes on the plan and on missing parts.
+    messages: lines on the plan and on missing parts.
     missing: the parts that a cluster has not computed; None where the plan is new.
     """
 
     result: Any = None
     text: str = ""
-    notes: tuple[str, ...] = ()
+    messages: tuple[str, ...] = ()
     missing: tuple[int, ...] | None = None
 
     @property
@@ -854,9 +857,9 @@ class PartOutcome(NamedTuple):
         return 0 if self.missing is None else Unfinished.exit_code
 
     def finished(self) -> Any:
-        """The result. Raises Unfinished with the notes and the text where there is none yet."""
+        """The result. Raises Unfinished with the messages and the text where there is none yet."""
         if self.result is None:
-            raise Unfinished("\n".join([*self.notes, self.text]).strip())
+            raise Unfinished("\n".join([*self.messages, self.text]).strip())
         return self.result
 
 

@@ -1,3 +1,3 @@
 """Judged runs -> results: the only place that decides ties, counted queries, ceilings, chance,
-units, notes and detail rows.
+units, findings and detail rows.
 """

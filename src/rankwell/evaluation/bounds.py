@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankwell.conventions import Convention, LabelledMeasure
+from rankwell.data.findings import Finding
+from rankwell.data.findings.evaluation import no_abstention_figures, unjudged_in_top
 from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.rankings import Ranking
 from rankwell.data.registry import FIGURES, Measure
@@ -69,10 +71,10 @@ def most_possible(measure: Measure, view: JudgedRankings) -> Floats | None:
     )
 
 
-def run_notes(
+def unjudged_bounds(
     run: JudgedRun, measures: Iterable[LabelledMeasure], counted: Bools, convention: Convention
-) -> list[str]:
-    """A note on the bounds of a run's means by all measures that have some, none where its first
+) -> list[Finding]:
+    """A finding on the bounds of a run's means by all measures that have some, none where its first
     places are judged.
 
     counted: (queries,) those in the means.
@@ -89,20 +91,28 @@ def run_notes(
         if high - low > 1e-12:
             tail_note = f" (without what lies beyond rank {k})" if measure.name == "RBP" else ""
             bounds_by_cutoff.setdefault(k, []).append(
-                f"{label} of {run.name} is between {format_value(low, unit)} and "
+                f"{label} is between {format_value(low, unit)} and "
                 f"{format_value(high, unit)}{tail_note}"
             )
+    if not bounds_by_cutoff:
+        return []
+    unjudged = {k: _unjudged_within(view, k) for k in bounds_by_cutoff}
     parts = [
-        f"{', '.join(words)}: {_share(view, k, counted)} of its first {k} are unjudged"
+        f"{', '.join(words)}: {_share(view, k, unjudged[k], counted)} of its first {k} are unjudged"
         for k, words in bounds_by_cutoff.items()
     ]
-    return ["; ".join(parts)] if parts else []
+    concerned = counted & (unjudged[max(unjudged)] > 0)
+    queries = list(compress(view.queries, concerned.tolist()))
+    return [unjudged_in_top(run.name, "; ".join(parts), queries)]
 
 
-def _share(view: JudgedRankings, k: int, counted: Bools) -> str:
-    lengths = view.list_length(k)[counted]
-    judged = view.sum_rows(view.is_judged & view.within(k))[counted]
-    share = 100 * (1 - judged.sum() / lengths.sum())
+def _unjudged_within(view: JudgedRankings, k: int) -> Floats:
+    """Number of unjudged items among the first k of each query."""
+    return view.list_length(k) - view.sum_rows(view.is_judged & view.within(k))
+
+
+def _share(view: JudgedRankings, k: int, unjudged: Floats, counted: Bools) -> str:
+    share = 100 * unjudged[counted].sum() / view.list_length(k)[counted].sum()
     return f"{share:.0f} %" if share >= 1 else "less than 1 %"
 
 
@@ -324,20 +334,20 @@ class AbstentionRows(NamedTuple):
 
     rows: summary rows of whole collections, with `ceiling` and `chance`.
     definitions: exact name of a figure -> its definition, with direction and source.
-    notes: sentences on measures without such figures, and why.
+    findings: findings on measures without such figures.
     curves: the points of the risk-coverage curve for each run and AURC.
     """
 
     rows: list[dict[str, Any]]
     definitions: dict[str, dict[str, str]]
-    notes: list[str]
+    findings: list[Finding]
     curves: list[dict[str, Any]]
 
     def extend(self, addition: "AbstentionRows") -> None:
         """Adds those of another run."""
         self.rows.extend(addition.rows)
         self.definitions.update(addition.definitions)
-        self.notes.extend(addition.notes)
+        self.findings.extend(addition.findings)
         self.curves.extend(addition.curves)
 
 
@@ -356,17 +366,17 @@ def abstention_rows(
     Only means of values that are better when they are higher have these figures; AURC needs a
     highest value as well, as its loss is that value minus the query's.
     """
-    rows, definitions, notes, curves = abstention = AbstentionRows([], {}, [], [])
+    rows, definitions, findings, curves = abstention = AbstentionRows([], {}, [], [])
     for labelled, values in measured:
         measure, label = labelled
         entry, counted = measure.entry, values.counted
         if entry.better != "higher" or values.summary != "mean" or not counted.any():
             reason = "both are of means of values of which higher is better"
-            notes.append(f"no nAUC or AURC of {label}: {reason}")
+            findings.append(no_abstention_figures("nAUC or AURC", label, reason))
             continue
         queries, highest = list(compress(values.queries, counted.tolist())), entry.bounds[1]
         shares = values.values[counted] / rules.convention.shows(entry.unit)[0]
-        is_answer = _is_answer(labelled, shares, notes)
+        is_answer = _is_answer(labelled, shares, findings)
         for kind in dict.fromkeys(kinds):
             confidence = confidence_of(queries, kind)
             for name, estimate in _abstention_figures(
@@ -410,8 +420,8 @@ def abstention_rows(
     return abstention
 
 
-def _is_answer(labelled: LabelledMeasure, shares: Floats, notes: list[str]) -> bool:
-    """Whether the values say which queries are answered; noted where those of tied items lie
+def _is_answer(labelled: LabelledMeasure, shares: Floats, findings: list[Finding]) -> bool:
+    """Whether the values say which queries are answered; a finding where those of tied items lie
     between 0 and 1.
     """
     measure, label = labelled
@@ -420,7 +430,7 @@ def _is_answer(labelled: LabelledMeasure, shares: Floats, notes: list[str]) -> b
     is_definite = bool(np.isin(shares, (0.0, 1.0)).all())
     if not is_definite:
         reason = "tied queries are answered in part; name a tie rule with a definite order"
-        notes.append(f"no AUROC, AUPRC or EP of {label}: {reason}")
+        findings.append(no_abstention_figures("AUROC, AUPRC or EP", label, reason))
     return is_definite
 
 

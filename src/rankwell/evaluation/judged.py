@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell.conventions import Convention, LabelledMeasure
+from rankwell.data.findings import Finding
+from rankwell.data.findings.evaluation import grades_alike, own_items_judged
 from rankwell.data.judged_rankings import JudgedRankings, expected_values
 from rankwell.data.options import ColumnChoice
 from rankwell.data.rankings import Hits, Ranking
@@ -29,7 +31,7 @@ from rankwell.data.tables import (
     position_in_segment,
     segment_offsets,
 )
-from rankwell.errors import BadInput, BadUsage, count_of, shown
+from rankwell.errors import BadInput, BadUsage, shown
 from rankwell.store import STDIN, Source, encode_id, run_files, split_part
 
 BOUNDING_TIE_RULES = ("optimistic", "pessimistic")
@@ -108,7 +110,7 @@ class JudgedRun:
     levels: the reference rankings; None where the number of candidates is not known.
     other_views: function that returns the view of another type, for measures that read one; None
         without such views.
-    tied_items: the words for tied items and their order in the note on input order.
+    tied_items: the words for tied items and their order in the finding on input order.
     """
 
     name: str
@@ -504,7 +506,7 @@ class GradeWeights:
     grades: the grades of the judgments. With one relevant grade both means are equal, and none are
         kept.
     described: label -> the grades, the weighing measure and the means of runs, for
-        `notes_on_weights`.
+        `findings_on_weights`.
     """
 
     def __init__(self, measures: Iterable[LabelledMeasure], grades: Floats) -> None:
@@ -534,11 +536,11 @@ class GradeWeights:
             ]
 
 
-def notes_on_weights(described: Mapping[str, Any]) -> list[str]:
-    """A note for each of the measures of `GradeWeights.described`: which run leads, by both, or the
-    mean of the only run.
+def findings_on_weights(described: Mapping[str, Any]) -> list[Finding]:
+    """A finding for each of the measures of `GradeWeights.described`: which run leads, by both, or
+    the mean of the only run.
     """
-    notes = list[str]()
+    findings = list[Finding]()
     for label, description in described.items():
         means, (low, high) = description["means"], description["grades"]
         binary_leader = max(means, key=lambda name: means[name][0])
@@ -547,9 +549,8 @@ def notes_on_weights(described: Mapping[str, Any]) -> list[str]:
         if binary_leader == leader:
             value = format_value(means[leader][1], description["unit"])
             leads = f"the mean of {leader} is {value}"
-        weighed = f"by {description['by']} of other conventions, which weighs them"
-        notes.append(f"{label} takes the grades {low:g} to {high:g} alike: {leads} {weighed}")
-    return notes
+        findings.append(grades_alike(label, low, high, leads, description["by"]))
+    return findings
 
 
 def joined_weights(
@@ -575,18 +576,14 @@ def joined_weights(
     return merged
 
 
-def hide_own_items(judgments: Judgments) -> tuple[Judgments, list[str]]:
-    """Removes each query's own item, that of its id, from its ranking; a note counts the queries to
-    which it is relevant.
+def hide_own_items(judgments: Judgments) -> tuple[Judgments, list[Finding]]:
+    """Removes each query's own item, that of its id, from its ranking; a finding names the queries
+    to which it is relevant.
     """
     hidden = judgments.hide_queries()
-    lost = int((hidden.unranked & hidden.real & (hidden.grades > 0)).sum())
-    if not lost:
-        return hidden, []
-    finding = (
-        f"{count_of(lost, 'query has', 'queries have')} an item of the same id judged relevant"
-    )
-    return hidden, [f"{finding}: it is out of the ranking, and counts as not found"]
+    lost = hidden.query_of_row[hidden.unranked & hidden.real & (hidden.grades > 0)].tolist()
+    queries = [hidden.queries[query] for query in lost]
+    return hidden, [own_items_judged(len(queries), queries)] if queries else []
 
 
 def with_negative_grades(view: Any, convention: Convention) -> Any:

@@ -1,5 +1,5 @@
-"""The commonest mistakes in judgments and runs: the signs of each, and the sentence that reports
-it; ids that the two write differently, and the run with its ids written as judged.
+"""The commonest mistakes in judgments and runs: the signs of each; ids that the two write
+differently, and the run with its ids written as judged.
 
 `evaluate` looks only where `_is_suspicious` finds a sign, `check` always. Text is compared in the
 first 1,000 rows of a run.
@@ -14,11 +14,31 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import compress, islice, pairwise
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
 from rankwell.data.columns import NOTHING, chosen_columns
+from rankwell.data.findings import Finding
+from rankwell.data.findings.mistakes import (
+    copy_of_another_run,
+    equal_scores,
+    item_ids_in_another_notation,
+    item_ids_in_two_notations,
+    item_that_stands_for_none,
+    judgments_and_run_swapped,
+    most_judged_queries_missing,
+    no_judged_item,
+    nothing_relevant,
+    queries_and_items_swapped,
+    query_ids_in_two_notations,
+    ranks_and_scores_swapped,
+    ranks_in_place_of_scores,
+    relevant_items_last,
+    rising_scores,
+    rounded_scores,
+    some_item_ids_in_two_notations,
+)
 from rankwell.data.rankings import Hits, Ranking
 from rankwell.data.tables import Bools, Floats, Judgments, columns_of, exact_mean, sum_by
 from rankwell.errors import BadInput, flag, shown
@@ -420,21 +440,6 @@ def _beginning(run: Any) -> Any:
 # --------------------------------------------------------------------------------------------------
 
 
-class Mistake(NamedTuple):
-    """A probable mistake.
-
-    kind: a name in a few words.
-    n: number of queries or items that show it.
-    sentence: says what is wrong where, and what to do.
-    level: `error` where the mistake is certain, else `warning`.
-    """
-
-    kind: str
-    n: int
-    sentence: str
-    level: Literal["error", "warning"] = "warning"
-
-
 class _FirstRow(NamedTuple):
     """One of the first rows of a run's file.
 
@@ -450,7 +455,7 @@ class _FirstRow(NamedTuple):
     score: float
 
 
-def mistake_notes(
+def probable_mistakes(
     run: RunInput,
     judgments: Judgments,
     source: Source | None = None,
@@ -459,9 +464,9 @@ def mistake_notes(
     ties: str,
     queries: str,
     gauge: Gauge | None = None,
-) -> list[str]:
-    """The probable mistakes in judgments and in a run, in sentences; the rare ones are looked for
-    where there is a sign of one.
+) -> list[Finding]:
+    """The probable mistakes in judgments and in a run; the rare ones are looked for where there is
+    a sign of one.
 
     judgments: with one row per query and item. source: the file of the run, where there is one.
     rel: of `lowest_relevant`. gauge: the figure that ids in two notations change.
@@ -469,7 +474,7 @@ def mistake_notes(
     if not _is_suspicious(judgments, run, rel=rel, lines=source if run.format == "trec" else None):
         return []
     of_run = run_mistakes(run, judgments, rel=rel, ties=ties, queries=queries, gauge=gauge)
-    return [mistake.sentence for mistake in (*judgment_mistakes(judgments, rel), *of_run)]
+    return [*judgment_mistakes(judgments, rel), *of_run]
 
 
 def _rounded_ties(hits: Hits) -> Bools:
@@ -510,26 +515,16 @@ def _is_suspicious(
     return any(rising) or bool(_match_items(_sample_rows(run), judgments, hits))
 
 
-def judgment_mistakes(judgments: Judgments, rel: float = 1) -> Iterator[Mistake]:
+def judgment_mistakes(judgments: Judgments, rel: float = 1) -> Iterator[Finding]:
     """Judgments without anything relevant, and with what an index writes in place of a neighbour as
     a relevant item.
     """
     highest = float(judgments.grades.max(initial=0))
     n = list(compress(judgments.items, (judgments.grades >= rel).tolist())).count(NOTHING)
     if len(judgments.grades) and highest < rel:
-        advice = f"add {flag('--min-grade')} {highest:g}, or write" if highest > 0 else "write"
-        sentence = (
-            f"judgments: no grade is {rel:g} or more (the highest is {highest:g}), so that nothing "
-            f"is relevant; {advice} a grade of {rel:g} or more for what is relevant."
-        )
-        yield Mistake("nothing relevant", len(judgments.queries), sentence, "error")
+        yield nothing_relevant(rel, highest)
     elif n:
-        sentence = (
-            f"judgments: the item {NOTHING} is relevant to {n:,} {'query' if n == 1 else 'queries'}"
-            "; faiss and other indexes write it where they found too few: leave it out of "
-            "judgments and runs."
-        )
-        yield Mistake("an item that stands for none", n, sentence)
+        yield item_that_stands_for_none(NOTHING, n)
 
 
 def run_mistakes(
@@ -540,7 +535,7 @@ def run_mistakes(
     ties: str = "id-desc",
     queries: str = "truth",
     gauge: Gauge | None = None,
-) -> Iterator[Mistake]:
+) -> Iterator[Finding]:
     """The mistakes that a run shows, each once, those first that explain others.
 
     judgments: one row per query and item. gauge: the figure that ids in two notations change.
@@ -559,7 +554,7 @@ def run_mistakes(
         yield of_scores
 
 
-def copies(runs: Mapping[str, Any]) -> Iterator[Mistake]:
+def copies(runs: Mapping[str, Any]) -> Iterator[Finding]:
     """Runs whose files have the same content."""
     files = [
         (name, Path(path))
@@ -573,11 +568,7 @@ def copies(runs: Mapping[str, Any]) -> Iterator[Mistake]:
             continue
         same = first_names.setdefault((size, Source(path).digest()), name)
         if same != name:
-            sentence = (
-                f"{name}: the file has the same content as that of {same}. Name another one, or "
-                "compare other runs."
-            )
-            yield Mistake("copy of another run", 1, sentence)
+            yield copy_of_another_run(name, same)
 
 
 # ---- ids
@@ -619,32 +610,29 @@ def no_common_query(run: RunInput, judgments: Judgments) -> str:
 
 def _query_ids(
     run: RunInput, judgments: Judgments, queries: str, gauge: Gauge | None
-) -> Iterator[Mistake]:
+) -> Iterator[Finding]:
     """Query ids in two notations; and most judged queries missing, unless that explains it."""
     present = run.hits.has_ranking
     missing, n = list(compress(judgments.queries, (~present).tolist())), len(present)
     if len(missing) == n and (swapped := _exchanged(run, judgments)):
-        sentence = f"{run.name}: {swapped}; exchange the two columns in one of the files."
-        yield Mistake("queries and items swapped", n, sentence, "error")
+        yield queries_and_items_swapped(run.name, swapped)
         return
     pairs = match_queries(missing, run.hits.unknown)
     if pairs:
-        sentence = (
-            f"{run.name}: {len(pairs)} of the {len(missing)} judged queries that it lacks would "
-            f"match if {_main_notation(pairs)} were ignored ({pairs[0]})"
-            f"{_if_alike(run, gauge, pairs, {})}; write the ids alike in both files."
+        yield query_ids_in_two_notations(
+            run.name,
+            [pair.judged_id for pair in pairs],
+            len(missing),
+            _main_notation(pairs),
+            str(pairs[0]),
+            _if_alike(run, gauge, pairs, {}),
         )
-        yield Mistake("query ids in two notations", len(pairs), sentence, "error")
     if 2 * (len(missing) - len(pairs)) > n > 1:
         effect, hint = "are left out", ""
         if queries == "truth":
             advice = f"{flag('--queries', 'both')} averages over the queries of both"
             effect, hint = "count as 0", f" If it is right, {advice}."
-        sentence = (
-            f"{run.name}: it has {n - len(missing)} of the {n} judged queries; the others "
-            f"{effect}. Is the run from another split, or incomplete?{hint}"
-        )
-        yield Mistake("most judged queries missing", len(missing), sentence)
+        yield most_judged_queries_missing(run.name, missing, n, effect, hint)
 
 
 def _if_alike(
@@ -664,7 +652,7 @@ def _if_alike(
 
 def _item_ids(
     run: RunInput, judgments: Judgments, rows: Sequence[_FirstRow], rel: float, gauge: Gauge | None
-) -> Iterator[Mistake]:
+) -> Iterator[Finding]:
     """Item ids in two notations; and none of a run's items judged."""
     if spelled := _spelled_items(run, judgments, gauge):
         yield spelled
@@ -682,22 +670,20 @@ def _item_ids(
         max(2 * exact + 1, min(3, len(run_items), len(judged))),
     )
     if pairs:
-        sentence = (
-            f"{run.name}: {len(pairs)} of its first {len(run_items)} items are judged items if "
-            f"{_main_notation(pairs)} are ignored ({pairs[0]}), and {exact} as they are; write the "
-            "ids alike in both files."
+        yield item_ids_in_another_notation(
+            run.name, len(pairs), len(run_items), _main_notation(pairs), str(pairs[0]), exact
         )
-        yield Mistake("item ids in two notations", len(pairs), sentence, "error")
     elif judged and run_items and not len(run.hits.row):
-        sentence = (
-            f"{run.name}: none of its items is judged for its query (listed: "
-            f"{shown(run_items[0])}, …; judged: {shown(judgments.items[0])}, …). Are both from the "
-            "same collection, with their columns in order?"
-        )
-        yield Mistake("no judged item", n_present, sentence)
+        yield no_judged_item(run.name, run_items[0], judgments.items[0])
 
 
-def _spelled_items(run: RunInput, judgments: Judgments, gauge: Gauge | None) -> Mistake | None:
+_AMBIGUOUS = ("differences of case", "leading zeros", CHUNKS, "hyphens within ids")
+"""Notations in which two ids may be different items, such as the titles of two pages."""
+_MANY = 0.1
+"""The share of found items from which on a difference of notation is certain to be a mistake."""
+
+
+def _spelled_items(run: RunInput, judgments: Judgments, gauge: Gauge | None) -> Finding | None:
     """Judged items that the run lists in another notation, however few."""
     items, least = _match_items(_sample_rows(run), judgments, run.hits), "at least "
     if items and (ranking := _whole_run(run)) is not None:
@@ -707,14 +693,11 @@ def _spelled_items(run: RunInput, judgments: Judgments, gauge: Gauge | None) -> 
         return None
     pairs = [IdPair(judged_id, listed_id) for (_, listed_id), judged_id in items.items()]
     n = len({(query, judged) for (query, _), judged in items.items()})
-    advice, notation = "write the ids alike in both files", _main_notation(pairs)
-    if notation == CHUNKS:
-        advice = "write ids of documents in the run"
-    sentence = (
-        f"{run.name}: {least}{n} more judged item{'s' * (n > 1)} would be found if {notation} "
-        f"were ignored ({pairs[0]}){_if_alike(run, gauge, (), items)}; {advice}."
-    )
-    return Mistake("item ids in two notations", n, sentence, "error")
+    notation = _main_notation(pairs)
+    is_certain = notation not in _AMBIGUOUS or n >= _MANY * (n + len(run.hits.row))
+    kind = item_ids_in_two_notations if is_certain else some_item_ids_in_two_notations
+    effect = _if_alike(run, gauge, (), items)
+    return kind(run.name, f"{least}{n}", n > 1, notation, str(pairs[0]), effect)
 
 
 def _items_of(run: RunInput) -> Sequence[str]:
@@ -728,7 +711,7 @@ def _items_of(run: RunInput) -> Sequence[str]:
 # ------------------------------------------------------------------------------------------------
 
 
-def _swapped_inputs(run: RunInput, judgments: Judgments) -> Iterator[Mistake]:
+def _swapped_inputs(run: RunInput, judgments: Judgments) -> Iterator[Finding]:
     """Grades with decimals, and fewer scores, which are small integers."""
     grades, scores = judgments.grades[:_ROWS], run.hits.score
     fractions = grades[grades % 1 != 0]
@@ -740,11 +723,7 @@ def _swapped_inputs(run: RunInput, judgments: Judgments) -> Iterator[Mistake]:
         and np.abs(scores).max() <= 4
     ):
         numbers = ", ".join(f"{score:g}" for score in np.unique(scores).tolist())
-        sentence = (
-            f"judgments: their grades are numbers such as {fractions[0]:g}, and the scores of "
-            f"{run.name} are {numbers}: are the two swapped? The judgments are named first."
-        )
-        yield Mistake("judgments and run swapped", len(scores), sentence)
+        yield judgments_and_run_swapped(float(fractions[0]), run.name, numbers)
 
 
 def _first_rows(run: RunInput) -> list[_FirstRow]:
@@ -772,7 +751,7 @@ def _counts_up(numbers: Sequence[float]) -> bool:
     return numbers[0] in (0, 1) and all(second - first == 1 for first, second in pairwise(numbers))
 
 
-def _rising(name: str, rows: Sequence[_FirstRow]) -> Mistake | None:
+def _rising(name: str, rows: Sequence[_FirstRow]) -> Finding | None:
     """Scores that rise with the ranks in every query: swapped columns, ranks in place of scores, or
     distances.
     """
@@ -794,11 +773,7 @@ def _rising(name: str, rows: Sequence[_FirstRow]) -> Mistake | None:
     )
     ranked = any(_counts_up(sorted(rank for rank, _ in query_rows)) for query_rows in lists)
     if counted and falling and not ranked and len(ranks_of_longest) > 1:
-        sentence = (
-            f"{name}: the scores are 1, 2, 3, … and the ranks fall from {max(ranks_of_longest):g} "
-            f"to {min(ranks_of_longest):g}: the two columns are swapped. Exchange them in the file."
-        )
-        return Mistake("ranks and scores swapped", n, sentence, "error")
+        return ranks_and_scores_swapped(name, max(ranks_of_longest), min(ranks_of_longest))
     # By rank where there are ranks; else by line.
     ordered = [
         [score for _, score in sorted(query_rows, key=itemgetter(0))] for query_rows in lists
@@ -807,17 +782,9 @@ def _rising(name: str, rows: Sequence[_FirstRow]) -> Mistake | None:
     if min(steps) < 0 or sum(step > 0 for step in steps) < 3:
         return None
     if counted and all(map(_counts_up, ordered)):
-        sentence = (
-            f"{name}: the scores are 1, 2, 3, … down each list: they are ranks, and the last item "
-            "ranks first. Write scores that fall, such as 1/rank."
-        )
-        return Mistake("ranks in place of scores", n, sentence)
+        return ranks_in_place_of_scores(name)
     lists_of = f"the list of query {shown(rows[0].query)}" if n == 1 else f"all {n} lists"
-    sentence = (
-        f"{name}: the scores rise down {lists_of} in the first {len(rows)} rows, so that the last "
-        "item ranks first. Are they distances? Negate them: the highest score ranks first."
-    )
-    return Mistake("scores that rise with the ranks", n, sentence)
+    return rising_scores(name, lists_of, len(rows))
 
 
 def _lateness(hits: Hits, relevant: Bools) -> Floats:
@@ -833,7 +800,7 @@ def _lateness(hits: Hits, relevant: Bools) -> Floats:
     return sum_by(owner, relative_ranks, 1)[n > 0] / n[n > 0]
 
 
-def _at_the_end(run: RunInput, judgments: Judgments, rel: float) -> Mistake | None:
+def _at_the_end(run: RunInput, judgments: Judgments, rel: float) -> Finding | None:
     """Relevant items near the ends of the lists, where a run in random order has them less than
     once in a million.
 
@@ -848,25 +815,16 @@ def _at_the_end(run: RunInput, judgments: Judgments, rel: float) -> Mistake | No
     mean = exact_mean(late) if len(late) else 0.0
     if mean < _LATE or mean * np.sqrt(3 * len(late)) < _Z:
         return None
-    sentence = (
-        f"{run.name}: its relevant items are near the ends of its lists, on average behind "
-        f"{50 * (mean + 1):.0f} % of a list ({len(late)} queries). Are the scores distances? "
-        "Negate them: the highest score ranks first."
-    )
-    return Mistake("relevant items at the ends of the lists", len(late), sentence)
+    return relevant_items_last(run.name, 50 * (mean + 1), len(late))
 
 
-def _rounded(run: RunInput) -> Mistake | None:
+def _rounded(run: RunInput) -> Finding | None:
     """Scores that differ only beyond the digits of float64."""
     n = int(_rounded_ties(run.hits).sum())
-    sentence = (
-        f"{run.name}: scores above 2**53 are rounded to float64, in which {n:,} judged "
-        f"{'item ties' if n == 1 else 'items tie'} with others; write ranks, or smaller scores."
-    )
-    return Mistake("rounded scores", n, sentence) if n else None
+    return rounded_scores(run.name, n) if n else None
 
 
-def _all_tied(run: RunInput, ties: str) -> Mistake | None:
+def _all_tied(run: RunInput, ties: str) -> Finding | None:
     """One score for all items of a query, where ids break ties."""
     lengths = run.hits.n_retrieved[run.hits.query]
     n = len(np.unique(run.hits.query))
@@ -877,8 +835,4 @@ def _all_tied(run: RunInput, ties: str) -> Mistake | None:
         or 2 * n < int(run.hits.has_ranking.sum())
     ):
         return None
-    sentence = (
-        f"{run.name}: all items of a query have one score, so that the ids decide their order. "
-        f"Write the system's scores, or add {flag('--ties', 'input')} for the order of the file."
-    )
-    return Mistake("equal scores", n, sentence)
+    return equal_scores(run.name)

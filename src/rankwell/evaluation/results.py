@@ -13,13 +13,15 @@ import numpy as np
 
 from rankwell import __version__
 from rankwell.conventions import Convention, LabelledMeasure
+from rankwell.data.findings import Finding, settled, unignored
+from rankwell.data.findings.evaluation import no_ceiling, ties_in_input_order, undefined_values
 from rankwell.data.options import own_arithmetic
 from rankwell.data.registry import Measure, suggest
 from rankwell.data.tables import Bools, Floats, Summary, ValueRows, Values
-from rankwell.errors import BadInput, BadUsage, UnknownName, count_of
+from rankwell.errors import BadInput, BadUsage, UnknownName
 from rankwell.evaluation.bounds import UnjudgedItems
 from rankwell.evaluation.judged import JudgedRun
-from rankwell.stats import Intervals, SummaryRow, figure_of, summarise, summary_notes
+from rankwell.stats import Intervals, SummaryRow, figure_of, summarise, summary_findings
 from rankwell.store import Source, unchanged
 
 SCHEMA_VERSION = 2
@@ -33,7 +35,7 @@ class ResultData:
     values: one column of values of queries for each run and measure, in the order of the summary.
     rules: every choice that decided a number, by name, including `counts` (run -> count -> number)
         and `measures` (exact name -> definition).
-    notes: sentences on the results, without repetition; those of `check` follow them.
+    data_findings: findings on the data; `findings` has those on the summary, too.
     measures: the measures that have values, with their labels.
     row_attributes: further columns of the summary (`direction`, `k`, `ceiling`, `chance`), one
         mapping for each element of `values`, or none at all.
@@ -54,13 +56,13 @@ class ResultData:
     by_query: whether the rows of single queries are listed query by query, not measure by measure.
     n_summarised: number of first elements of `values` that the summary sums up, where the
         aggregates stand for the others; None for all.
-    check: function that returns notes on the computed summary.
+    check: function that returns findings on the computed summary.
     query_rows: function that adds the task's columns to the rows of single queries.
     """
 
     values: Sequence[Values]
     rules: Mapping[str, Any]
-    notes: tuple[str, ...]
+    data_findings: tuple[Finding, ...]
     measures: tuple[LabelledMeasure, ...] = ()
     row_attributes: tuple[Mapping[str, Any], ...] = ()
     query_columns: tuple[str, ...] = ()
@@ -81,7 +83,7 @@ class ResultData:
     task: str = "runs"
     by_query: bool = False
     n_summarised: int | None = None
-    check: Callable[[Any], list[str]] | None = None
+    check: Callable[[Any], Iterable[Finding]] | None = None
     query_rows: Callable[[Iterable[dict[str, Any]]], Iterable[dict[str, Any]]] | None = None
 
     def __getitem__(self, measure: str) -> Any:
@@ -146,12 +148,19 @@ class ResultData:
         """run -> count -> number: how many queries counted, and how many did not and why."""
         return self.rules.get("counts", {})
 
-    @property
+    @cached_property
     @own_arithmetic
-    def interval_notes(self) -> list[str]:
-        """Notes on what the summary leaves undefined."""
-        notes = summary_notes(self.values[: self.n_summarised], intervals=self.intervals)
-        return notes if self.check is None else [*notes, *self.check(self)]
+    def findings(self) -> tuple[Finding, ...]:
+        """What there is to say about the data and the summary, each with its `name`, `level` and
+        `queries`; as a string it is a sentence.
+        """
+        return unignored(
+            [
+                *self.data_findings,
+                *summary_findings(self.values[: self.n_summarised], intervals=self.intervals),
+                *(() if self.check is None else self.check(self)),
+            ]
+        )
 
     def per_query(self) -> Iterable[dict[str, Any]]:
         """One row per run, query and measure with the task's further columns; `value` is None where
@@ -231,7 +240,7 @@ class ResultData:
             "rules": self.describe(),
             "inputs": inputs,
             **({"left_out": self.left_out} if has_left_out else {}),
-            "notes": list(self.notes),
+            "findings": [finding.as_dict() for finding in self.findings],
         }
 
     @property
@@ -290,7 +299,7 @@ def summary_of(measure: Measure, convention: Convention) -> Summary:
 
 
 class ResultsBuilder:
-    """The values, row attributes, counts and notes of all runs so far.
+    """The values, row attributes, counts and findings of all runs so far.
 
     keep_uncounted: whether a query that does not count stays in the table of values, as NaN.
     """
@@ -299,7 +308,7 @@ class ResultsBuilder:
         self.convention, self._keep = convention, keep_uncounted
         self.values: list[Values] = []
         self.row_attributes: list[Mapping[str, Any]] = []
-        self.notes: list[str] = []
+        self.findings: list[Finding] = []
         self.counts: dict[str, dict[str, Any]] = {}
         self.in_input_order: dict[str, None] = {}
 
@@ -330,25 +339,22 @@ class ResultsBuilder:
             }
             self.row_attributes.append({**run.attributes, **levels})
         direction = run.attributes.get("direction", run.name)
-        self.notes += [
-            f"{direction}: no ceiling of {', '.join(labels)}: {reason}"
-            for reason, labels in unknown.items()
+        self.findings += [
+            no_ceiling(direction, labels, reason) for reason, labels in unknown.items()
         ]
 
     def _add_values(self, run: JudgedRun, each: LabelledMeasure, counted: Bools) -> None:
         values, source, in_input_order = run.evaluate(each.measure)
         if in_input_order:
             self.in_input_order[str(each.measure)] = None
-            self.notes.append(
-                f"{each.label} has no closed form under random order of ties; {run.tied_items}"
-            )
+            self.findings.append(ties_in_input_order(each.label, run.tied_items))
         queries, weights = run.view.queries, run.weights(each.measure)
         if source is not None:
             queries, counted = tuple(queries[query] for query in source.tolist()), counted[source]
         # A measure of one population of the queries, such as the answerable ones, is defined for no
         # others.
         if "population" not in each.measure.entry.parameters:
-            self.note_undefined(run.name, each.label, np.isnan(values) & counted)
+            self.find_undefined(run.name, each.label, np.isnan(values) & counted, queries)
         if self._keep:
             values = values.copy()
             values[~counted] = float("nan")
@@ -386,11 +392,11 @@ class ResultsBuilder:
         )
 
     def measure(self, run: str, measures: Iterable[LabelledMeasure], view: Any) -> None:
-        """Adds the values of measures of a view, and notes where they are undefined."""
+        """Adds the values of measures of a view, and finds where they are undefined."""
         for labelled in measures:
             values = labelled.measure(view)
             self.keep(run, labelled.measure, labelled.label, view.queries, values)
-            self.note_undefined(run, labelled.label, np.isnan(values))
+            self.find_undefined(run, labelled.label, np.isnan(values), view.queries)
 
     def rules(self, measures: Iterable[LabelledMeasure], options: Any) -> dict[str, Any]:
         """The rules that every task has. options: with `intervals` and `seed`."""
@@ -405,14 +411,15 @@ class ResultsBuilder:
             },
         }
 
-    def note_undefined(self, run: str, label: str, undefined: Bools) -> None:
-        """Notes how many queries a measure is undefined for, which its mean leaves out, where there
-        is one.
-        """
+    def find_undefined(
+        self, run: str, label: str, undefined: Bools, queries: Sequence[str]
+    ) -> None:
+        """Adds the finding that a measure is undefined for some queries, where it is."""
         if undefined.any():
-            queries = count_of(len(undefined), "query", "queries")
-            share = f"{undefined.sum()} of {queries}"
-            self.notes.append(f"{run}: {label} is undefined for {share}, which do not count")
+            without_value = list(itertools.compress(queries, undefined.tolist()))
+            self.findings.append(
+                undefined_values(run, label, len(without_value), len(undefined), without_value)
+            )
 
     def ties(self, rule: str) -> str:
         """The tie rule in words: which measures, without a closed form under it, took tied items in
@@ -432,20 +439,21 @@ class ResultsBuilder:
         kind: type[AnyResults],
         *,
         measures: Sequence[LabelledMeasure],
-        notes: Iterable[str],
+        findings: Iterable[Finding],
         **fields: Any,
     ) -> AnyResults:
-        """The results. kind: their class. notes: those of the whole, in order, each once. fields:
-        the other fields of the class.
+        """The results. kind: their class. findings: those of the whole, in order. fields: the other
+        fields of the class.
 
-        Raises BadInput for a file among the `sources` that changed while it was read.
+        Raises BadInput for a file among the `sources` that changed while it was read, and where a
+        finding is an error.
         """
         unchanged(fields.get("sources", {}))
         return kind(
             values=tuple(self.values),
             row_attributes=tuple(self.row_attributes),
             measures=tuple(measures),
-            notes=tuple(dict.fromkeys(notes)),
+            data_findings=settled(findings),
             population_sd=self.convention.population_sd,
             **fields,
         )

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from rankwell import reporting
+from rankwell.data.findings import Finding
 from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.options import Doc, takes_options
 from rankwell.data.rankings import Ranking, hits_of_ranking
@@ -24,11 +25,11 @@ from rankwell.io import formats as io
 from rankwell.stats import figure_of
 
 _CUTS = (1, 5, 10, 20, 100, 1000)
-Level = Literal["error", "warning", "ok", "note"]
+Level = Literal["error", "warning", "info", "ok", "note"]
 
 
 @dataclass(frozen=True)
-class Finding:
+class CheckRow:
     """A line of a check: a count in one of the files.
 
     file: `judgments`, `corpus`, the name of a run, or `runs` for all of them.
@@ -51,25 +52,25 @@ class Findings:
     """The findings of a check, printed as the table of the command line.
 
     rows: the lines, file by file.
-    notes: whole sentences on how files were read and on each probable mistake.
+    findings: on how files were read, and each probable mistake.
     """
 
-    rows: tuple[Finding, ...]
-    notes: tuple[str, ...] = ()
+    rows: tuple[CheckRow, ...]
+    findings: tuple[Finding, ...] = ()
 
-    def __iter__(self) -> Iterator[Finding]:
+    def __iter__(self) -> Iterator[CheckRow]:
         return iter(self.rows)
 
     def __len__(self) -> int:
         return len(self.rows)
 
     @property
-    def errors(self) -> list[Finding]:
+    def errors(self) -> list[CheckRow]:
         """Those that are certain to make numbers wrong or undefined."""
         return [finding for finding in self.rows if finding.level == "error"]
 
     @property
-    def warnings(self) -> list[Finding]:
+    def warnings(self) -> list[CheckRow]:
         """Those that may be right for the data."""
         return [finding for finding in self.rows if finding.level == "warning"]
 
@@ -87,7 +88,7 @@ class Findings:
         )
 
     def __str__(self) -> str:
-        return self.text() + "\n".join([*self.notes, self.count])
+        return self.text() + "\n".join([*self.findings, self.count])
 
     __repr__ = __str__
 
@@ -111,7 +112,7 @@ def check(judgments: Any, runs: Any = (), *, options: CheckOptions) -> Findings:
     contradictory, or a probable mistake.
 
     judgments, runs: as for `evaluate`; without runs the judgments alone. The findings have `errors`
-    and `warnings`, and `notes` in whole sentences.
+    and `warnings`, and `findings`.
     Raises the reader's errors for what cannot be read.
 
     >>> import rankwell as rw
@@ -126,7 +127,7 @@ def check(judgments: Any, runs: Any = (), *, options: CheckOptions) -> Findings:
     truth = io.find_judgments(
         judgments, format=options.judgments_format, qrels_columns=options.qrels_columns
     )
-    notes = [*truth.notes]
+    read = [*truth.findings]
     flat = truth.judgments.flat
     grades = ", ".join(
         f"{grade:g}: {int((flat.grades == grade).sum())}"
@@ -137,8 +138,8 @@ def check(judgments: Any, runs: Any = (), *, options: CheckOptions) -> Findings:
         flat.queries[query] for query in np.flatnonzero(relevant == 0).tolist()
     ]
     findings = [
-        Finding("judgments", "queries", "note", len(flat.queries)),
-        Finding("judgments", "judged items", "note", len(flat.items), f"by grade {grades}"),
+        CheckRow("judgments", "queries", "note", len(flat.queries)),
+        CheckRow("judgments", "judged items", "note", len(flat.items), f"by grade {grades}"),
         _finding("judgments", "queries with no relevant item", queries_without_relevant),
     ]
     mistakes = [("judgments", mistake) for mistake in judgment_mistakes(flat)]
@@ -146,13 +147,13 @@ def check(judgments: Any, runs: Any = (), *, options: CheckOptions) -> Findings:
         corpus_ids = io.read_ids(options.corpus)
         missing_items = sorted({item for item in flat.items if item not in corpus_ids})
         findings += [
-            Finding("corpus", "items", "note", len(corpus_ids)),
+            CheckRow("corpus", "items", "note", len(corpus_ids)),
             _finding("corpus", "judged items that the corpus lacks", missing_items),
         ]
     gauge = Gauge("nDCG@10", partial(_ndcg, flat))
     for name, source in sources.items():
         ranking = io.check_ranking(source, format=options.run_format, columns=options.columns)
-        notes += ranking.notes
+        read += ranking.findings
         findings += _about_run(name, flat, ranking)
         hits = hits_of_ranking(ranking.table, flat)
         run = RunInput(
@@ -161,9 +162,10 @@ def check(judgments: Any, runs: Any = (), *, options: CheckOptions) -> Findings:
         mistakes += [(name, mistake) for mistake in run_mistakes(run, flat, gauge=gauge)]
     mistakes += [("runs", mistake) for mistake in copies(sources)]
     findings += [
-        Finding(file, mistake.kind, mistake.level, mistake.n) for file, mistake in mistakes
+        CheckRow(file, mistake.name, mistake.level, len(mistake.queries) or 1)
+        for file, mistake in mistakes
     ]
-    return Findings(tuple(findings), (*notes, *(mistake.sentence for _, mistake in mistakes)))
+    return Findings(tuple(findings), (*read, *(mistake for _, mistake in mistakes)))
 
 
 def _ndcg(judgments: Judgments, ranking: Ranking) -> str:
@@ -175,13 +177,15 @@ def _ndcg(judgments: Judgments, ranking: Ranking) -> str:
     )
 
 
-def _finding(file: str, check_name: str, names: Sequence[str], level: Level = "warning") -> Finding:
+def _finding(
+    file: str, check_name: str, names: Sequence[str], level: Level = "warning"
+) -> CheckRow:
     """A finding with the first names, of what changes numbers; ok where there is none."""
     first_names = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
-    return Finding(file, check_name, level if names else "ok", len(names), first_names)
+    return CheckRow(file, check_name, level if names else "ok", len(names), first_names)
 
 
-def _about_run(name: str, truth: Judgments, ranking: io.CheckedRanking) -> list[Finding]:
+def _about_run(name: str, truth: Judgments, ranking: io.CheckedRanking) -> list[CheckRow]:
     table = ranking.table
     lengths: list[int] = np.diff(table.offsets).tolist()
     parts = list(zip(table.queries, pairwise(table.offsets.tolist()), strict=True))
@@ -214,4 +218,4 @@ def _about_run(name: str, truth: Judgments, ranking: io.CheckedRanking) -> list[
         _finding(name, check_name, names, "error" if check_name in errors else "warning")
         for check_name, names in queries_by_problem.items()
     )
-    return [Finding(name, "queries", "note", len(run_queries), sizes), *rows]
+    return [CheckRow(name, "queries", "note", len(run_queries), sizes), *rows]

@@ -8,6 +8,7 @@ from typing import Annotated, Literal, NamedTuple
 import numpy as np
 
 from rankwell.data.columns import Holds, chosen_columns
+from rankwell.data.findings.reading import doubtful_columns, reading_choice
 from rankwell.data.options import Doc, InputData, JudgmentColumns, Option, RunColumns, takes_options
 from rankwell.data.tables import Judgments
 from rankwell.errors import BadInput, BadUsage, flag, kind_of, shown
@@ -30,7 +31,7 @@ class Conversion(NamedTuple):
     holds: the content of the file.
     source_format, target_format: the names of the formats that were read and written.
     rows: number of written rows.
-    notes: sentences on the file that was read, the file that was written, and what the target
+    messages: sentences on the file that was read, the file that was written, and what the target
         format cannot hold.
     """
 
@@ -39,7 +40,7 @@ class Conversion(NamedTuple):
     source_format: str
     target_format: str
     rows: int
-    notes: tuple[str, ...]
+    messages: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,7 +132,7 @@ def convert_file(source: str | Path, target: Path, options: ConvertOptions) -> C
         kind, doubt = _kind(Head.of(opened), options.source_format)
     called = str(path) if opened is None else opened.name
     request = Request(
-        notes=[doubt] if doubt else [],
+        findings=[doubtful_columns(doubt)] if doubt else [],
         duplicates=options.duplicates,
         columns=column_names,
         graded_by=options.graded_by,
@@ -147,10 +148,10 @@ def convert_file(source: str | Path, target: Path, options: ConvertOptions) -> C
         )
     entry = written_format(target, kind, options.target_format)
     if entry.by_text and isinstance(table, Judgments) and not read_with.by_text:
-        table, note = _by_text(
+        table, reading = _by_text(
             table, _texts_beside(source) if options.query_texts is None else options.query_texts
         )
-        request.notes.append(note)
+        request.findings.append(reading_choice(reading))
     elif options.query_texts is not None:
         raise BadUsage(
             f"--query-texts: queries of {entry.name} go by what {called} calls them; leave it out."
@@ -158,12 +159,18 @@ def convert_file(source: str | Path, target: Path, options: ConvertOptions) -> C
     write: Callable[..., str] = io.write_run if kind == "run" else io.write_judgments
     written = write(table, target, format=options.target_format)
     wrote = f"wrote {target} ({len(table.items)} rows, {written})"
-    notes = [StatusNote(f"{source}: {kind} read as {name}"), *request.notes, StatusNote(wrote)]
+    messages = [
+        StatusNote(f"{source}: {kind} read as {name}"),
+        *request.findings,
+        StatusNote(wrote),
+    ]
     # Only JSON holds queries without rows.
     lost = 0 if written == "json" else int((np.diff(table.offsets) == 0).sum())
     if lost:
-        notes += [f"{lost} queries without rows are not in {target}: the format cannot hold them"]
-    return Conversion(target, kind, name, written, len(table.items), tuple(notes))
+        messages += [
+            f"{lost} queries without rows are not in {target}: the format cannot hold them"
+        ]
+    return Conversion(target, kind, name, written, len(table.items), tuple(messages))
 
 
 def _chosen_columns(

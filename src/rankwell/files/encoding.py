@@ -139,10 +139,10 @@ def encode_file(
         )
         if isinstance(encoder, EncodedParts) and mixture:
             manifest["mixed"] = encoder.machines()
-        notes = [f"{texts}: {len(encoder_input)} texts{'' if ids is None else ' with ids'}"]
+        messages = [f"{texts}: {len(encoder_input)} texts{'' if ids is None else ' with ids'}"]
         with file.making(manifest, overwrite=overwrite, mixed=options.mixed) as done:
             if done:
-                return Output(notes=(*notes, *done))
+                return Output(messages=(*messages, *done))
             resumed = write_vectors(
                 encoder,
                 encoder_input,
@@ -155,13 +155,13 @@ def encode_file(
                 progress=None if progress is None else partial(progress, "encoding"),
             )
         if resumed:
-            notes.append(f"{resumed} vectors were there from a run that had not ended")
+            messages.append(f"{resumed} vectors were there from a run that had not ended")
         if mixture:
-            notes.append(
+            messages.append(
                 f"{output} is mixed: {mixture_text(mixture)}; no one machine can make it again"
             )
         size = f"{len(encoder_input)} × {encoder.dimensions} {options.dtype}"
-        return Output(notes=(*notes, StatusNote(f"wrote {output} ({size})")))
+        return Output(messages=(*messages, StatusNote(f"wrote {output} ({size})")))
 
     # A file that is there may need no work at all.
     if not options.is_used or (output.exists() and not overwrite and not options.dry_run):
@@ -182,7 +182,7 @@ def encode_file(
         _write,
         mixed=options.mixed,
     )
-    return outcome._replace(notes=(*refused, *outcome.notes))
+    return outcome._replace(messages=(*refused, *outcome.messages))
 
 
 def hash_texts(ids: Sequence[str] | None, texts: Sequence[str]) -> str:

@@ -39,12 +39,12 @@ def main(settings: Mapping[str, str] = os.environ) -> int:
         folder = Path(variables["RESULTS"])
         options = _options(variables)
         results = read_results(folder)
-        lines, notes = check_requirements(results, read_summary(results), options)
+        lines, findings = check_requirements(results, read_summary(results), options)
         failed = [line for line in lines if not line.passed]
         cases = [line.junit_case for line in lines]
-        log = [*(line.sentence for line in lines), *notes]
+        log = [*(line.sentence for line in lines), *findings]
         code = GateFailed.exit_code if failed else 0
-        text = _summary(folder, lines, notes)
+        text = _summary(folder, lines, findings)
     except RankwellError as error:
         cases = [Case("gate", "gate", error=str(error))]
         log = [f"rankwell: {reporting.visible(error)}"]
@@ -73,7 +73,7 @@ def _options(variables: Mapping[str, str]) -> GateOptions:
     )
 
 
-def _summary(folder: Path, lines: Sequence[GateLine], notes: Sequence[str]) -> str:
+def _summary(folder: Path, lines: Sequence[GateLine], findings: Sequence[str]) -> str:
     """The outcome in Markdown: a sentence for each requirement, failures first, then the table of
     the results.
     """
@@ -95,7 +95,7 @@ def _summary(folder: Path, lines: Sequence[GateLine], notes: Sequence[str]) -> s
             f"### rankwell gate: {outcome}",
             "",
             *sentences,
-            *(f"* note: {markdown_text(note)}" for note in notes),
+            *(f"* {markdown_text(finding)}" for finding in findings),
             "",
             table,
         ]

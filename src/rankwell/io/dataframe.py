@@ -153,7 +153,7 @@ def _columns(frame: Any, holds: Holds, request: Request) -> tuple[Any, Columns]:
             "names of columns."
         )
     columns = request.choose(names, holds)
-    request.notes.extend(columns.notes)
+    request.findings.extend(columns.findings())
     return table, columns
 
 

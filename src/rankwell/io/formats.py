@@ -16,9 +16,10 @@ from rankwell.data.columns import (
     Repeats,
     choose_columns,
     chosen_columns,
-    place_of,
     unique_rows,
 )
+from rankwell.data.findings import Finding
+from rankwell.data.findings.reading import another_format_possible, reading_choice, texts_missing
 from rankwell.data.options import ColumnChoice, own_arithmetic
 from rankwell.data.rankings import Hits, Ranking, SharedCounts, SharedQueries, hits_of_ranking
 from rankwell.data.registry import Catalogue, suggest
@@ -91,7 +92,7 @@ class Request:
     ids_only: whether only the ids of texts are needed.
     oddities: warnings that the reader adds; None where they are not requested.
     progress: function that is called with the number of bytes read and of all bytes.
-    notes: notes that the reader adds.
+    findings: findings that the reader adds.
     """
 
     ties: TieRule = "id-desc"
@@ -109,7 +110,7 @@ class Request:
     ids_only: bool = False
     oddities: ReadWarnings | None = None
     progress: Progress | None = None
-    notes: list[str] = field(default_factory=list[str])
+    findings: list[Finding] = field(default_factory=list[Finding])
 
     @property
     def options(self) -> ReadOptions:
@@ -409,8 +410,10 @@ def identify(
     path, part = ("", "") if isinstance(place, Source) else split_part(place)
     source = place if isinstance(place, Source) else Source(path)
     if source.marked:
-        request.notes.append(
-            f"{source.name}: its byte order mark is not read as part of the first id."
+        request.findings.append(
+            reading_choice(
+                "its byte order mark is not read as part of the first id", file=source.name
+            )
         )
     with naming(source.name):
         head = Head.of(source)
@@ -474,7 +477,7 @@ def refuse_foreign(head: Head, *holds: Holds) -> None:
 
 def _recognised(head: Head, holds: Holds, request: Request) -> Format:
     """The format that the content has, a table where a column is named; a doubt about it is added
-    to the notes.
+    to the findings.
 
     Raises BadInput for content of another kind.
     """
@@ -491,8 +494,7 @@ def _recognised(head: Head, holds: Holds, request: Request) -> Format:
             if sure >= 0.5 and rival.name != entry.base_format
         ]
         if rival_formats and holds in ("run", "judgments"):
-            doubt = f"read as {entry.name}, although {' or '.join(rival_formats)} would fit, too"
-            request.notes.append(f"{head.name}: {doubt}; if that is wrong, name the format.")
+            request.findings.append(another_format_possible(head.name, entry.name, rival_formats))
         return entry
     if request.ungraded and (
         table := next(
@@ -541,13 +543,13 @@ class FoundHits(NamedTuple):
 
     hits: the judged items that the run retrieved, with the counts that place them.
     format: the name of the format that it was read in; `table` for a Ranking.
-    notes: notes of the reader.
+    findings: findings of the reader.
     source: the file; None for data in memory.
     """
 
     hits: Hits
     format: str
-    notes: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
     source: Source | None = None
 
 
@@ -556,12 +558,12 @@ class FoundJudgments(NamedTuple):
 
     judgments: the table.
     format: the name of the format that they were read in; `table` for Judgments.
-    notes: notes of the reader.
+    findings: findings of the reader.
     """
 
     judgments: Judgments
     format: str
-    notes: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
 
 class CheckedRanking(NamedTuple):
@@ -572,14 +574,14 @@ class CheckedRanking(NamedTuple):
     duplicated: queries that list an item twice.
     contradicting: queries in which a better rank has a lower score, where the file gives both.
     format: the name of the format that it was read in.
-    notes: notes of the reader.
+    findings: findings of the reader.
     """
 
     table: Ranking
     duplicated: Sequence[str]
     contradicting: Sequence[str]
     format: str = ""
-    notes: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
 
 @own_arithmetic
@@ -633,7 +635,7 @@ def find_hits_by(
     source = thing if isinstance(thing, Source) else None
     with naming(source.name if source else ""):
         hits = entry.hits(thing, judgments, request)
-    return FoundHits(hits, entry.name, tuple(request.notes), source)
+    return FoundHits(hits, entry.name, tuple(request.findings), source)
 
 
 def find_judgments(
@@ -662,12 +664,7 @@ def find_judgments(
     rules: dict[str, Any] = {"aspects": aspects, "columns": chosen_names, "ungraded": ungraded}
     request = Request(comments=comments, duplicates=_duplicates(duplicates), **rules)
     judgments, name = read_as(judgments_file(place), "judgments", format, request)
-    if grade := chosen_names.get("grade"):
-        request.notes.append(
-            "the grade of a judgment is its "
-            f"{f'column {grade}' if place_of(grade) else repr(grade)}"
-        )
-    return FoundJudgments(judgments, name, tuple(request.notes))
+    return FoundJudgments(judgments, name, tuple(request.findings))
 
 
 @own_arithmetic
@@ -738,10 +735,10 @@ def read_ranking(
     comments: bool = False,
     duplicates: Duplicates = "error",
     columns: ColumnChoice | None = None,
-    notes: list[str] | None = None,
+    findings: list[Finding] | None = None,
 ) -> Ranking:
-    """A whole run in the order of its rows, from a path, `-`, a mapping or any data frame; `notes`
-    receives the reader's.
+    """A whole run in the order of its rows, from a path, `-`, a mapping or any data frame;
+    `findings` receives the reader's.
 
     >>> read_ranking({"q1": [("a", 2.5), ("b", 1.5)]}).to_columns()
     {'query': ['q1', 'q1'], 'item': ['a', 'b'], 'score': [2.5, 1.5]}
@@ -750,7 +747,7 @@ def read_ranking(
         comments=comments,
         duplicates=_duplicates(duplicates),
         columns=chosen_columns(columns, "run"),
-        notes=[] if notes is None else notes,
+        findings=[] if findings is None else findings,
     )
     return read_as(place, "run", format, request)[0]
 
@@ -772,7 +769,7 @@ def check_ranking(
     )
     table, name = read_as(place, "run", format, request)
     return CheckedRanking(
-        table, sort_ids(odd.duplicated), sort_ids(odd.contradicting), name, tuple(request.notes)
+        table, sort_ids(odd.duplicated), sort_ids(odd.contradicting), name, tuple(request.findings)
     )
 
 
@@ -804,15 +801,13 @@ def refuse_foreign_texts(texts: Texts, ids: Collection[str], place: Any, id_owne
         )
 
 
-def note_lacking_texts(texts: Texts, ids: Collection[str], place: Any, id_owners: str) -> list[str]:
-    """A note that some of the ids have no text; none where all have one."""
+def lacking_texts(texts: Texts, ids: Collection[str], place: Any, id_owners: str) -> list[Finding]:
+    """The finding that some of the ids have no text; none where all have one."""
     lacking = [name for name in ids if name not in texts.texts]
-    name = place if isinstance(place, (str, Path)) else "the texts"
-    counted = (
-        f"{len(lacking)} of the {len(ids)} {id_owners} {'has' if len(lacking) == 1 else 'have'} "
-        "no text"
-    )
-    return [f"{name}: {counted}, such as {min(lacking)!r}"] if lacking else []
+    if not lacking:
+        return []
+    file = str(place) if isinstance(place, (str, Path)) else "the texts"
+    return [texts_missing(len(lacking), len(ids), id_owners, min(lacking), file)]
 
 
 def _texts(place: Any, name: str | None, request: Request) -> Texts:

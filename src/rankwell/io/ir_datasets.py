@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from rankwell.data.columns import unique_rows
+from rankwell.data.findings.reading import reading_choice
 from rankwell.data.registry import suggest
 from rankwell.data.tables import Judgments
 from rankwell.errors import BadInput, MissingExtra, UnknownName
@@ -35,7 +36,7 @@ def read_judgments(place: Any, request: Request) -> Judgments:
             f"{place}: its qrels have no relevance, only {', '.join(fields) or 'no row'}; "
             "name other judgments."
         )
-    request.notes.append(f"judgments: {place}")
+    request.findings.append(reading_choice(f"judgments: {place}"))
     queries, items = [row.query_id for row in rows], [row.doc_id for row in rows]
     if request.aspects == "none":
         return Judgments.from_rows(*unique_rows(queries, items, grades, request.duplicates))

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rankwell.data.columns import Repeats, query_key, unique_rows
+from rankwell.data.findings.reading import reading_choice
 from rankwell.data.rankings import Hits, Ranking
 from rankwell.data.tables import Judgments, columns_of, id_text
 from rankwell.documents import parse_json, read_json, unique_keys
@@ -236,7 +237,7 @@ def _load_mteb(source: Source, request: Request) -> Any:
     if request.part and request.part not in parts:
         raise UnknownName(f"{source.name} holds no part {request.part!r}; it has {names}.")
     part_name = request.part or names
-    request.notes.append(f"{source.name}: MTEB predictions of {part_name}.")
+    request.findings.append(reading_choice(f"MTEB predictions of {part_name}", source.name))
     if not isinstance(parts[part_name], dict):
         raise BadInput(
             f"{source.name}: {part_name} is {kind_of(parts[part_name])}; expected {{query: {{item: "

@@ -12,7 +12,7 @@ import numpy as np
 
 from rankwell._native import native
 from rankwell.data.columns import Repeats, unique_rows
-from rankwell.data.hit_records import distance_notes, result_pair
+from rankwell.data.hit_records import distances, result_pair
 from rankwell.data.judged_rankings import GroupRankings, IntentRankings, JudgedRankings
 from rankwell.data.options import own_arithmetic
 from rankwell.data.preferences import PreferenceRankings, Preferences
@@ -330,7 +330,7 @@ def read_ranking(run: Any, request: Request) -> Ranking:
     """
     if _has_lists(run):
         rows = _rows(run, request, ordered=True)
-        request.notes.extend(distance_notes(run.values()))
+        request.findings.extend(distances(run.values()))
         return request.ranking(*rows, all_queries=map(text_id, run))
     clean = withtext_ids(run, each=True)
     _count_ranks([_SharedQuery(query, scored, []) for query, scored in clean.items()])

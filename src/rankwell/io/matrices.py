@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankwell.data.columns import Holds
+from rankwell.data.findings import Finding
+from rankwell.data.findings.reading import ranks_in_a_matrix
 from rankwell.data.matrices import (
     Embeddings,
     Scores,
@@ -156,9 +158,9 @@ def read_scores(
         return Scores(table.matrix, rows, columns)
 
 
-def note_on_ranks(name: str, table: Scores) -> list[str]:
-    """A note on a matrix whose rows, or columns, are the integers from 0 or 1 on in some order, as
-    ranks are; none for others.
+def like_ranks(name: str, table: Scores) -> list[Finding]:
+    """A finding on a matrix whose rows, or columns, are the integers from 0 or 1 on in some order,
+    as ranks are; none for others.
     """
     columns = [table.matrix[:, :_SAMPLED].T] if table.matrix.size <= _MOST_OF_COLUMNS else []
     for sample in (table.matrix[:_SAMPLED], *columns):
@@ -169,14 +171,7 @@ def note_on_ranks(name: str, table: Scores) -> list[str]:
             and ordered[0, 0] in (0, 1)
             and (ordered == ordered[0, 0] + np.arange(ordered.shape[1])).all()
         ):
-            problem = (
-                f"{name}: every row or column holds each integer from {ordered[0, 0]:g} on once, "
-                "like a list of ranks"
-            )
-            return [
-                f"{problem}; the highest number counts as the best: if these are ranks, give the "
-                "scores"
-            ]
+            return [ranks_in_a_matrix(name, int(ordered[0, 0]))]
     return []
 
 

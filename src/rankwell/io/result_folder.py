@@ -622,7 +622,7 @@ _FURTHER = {"groups": _GROUP_COLUMNS, "verdicts": ("text",)}
 
 
 def read_further(folder: ResultFolder) -> dict[str, list[Any]]:
-    """The further lists of summary.json, by name: `notes`, and the tables that a command had
+    """The further lists of summary.json, by name: `findings`, and the tables that a command had
     besides (`verdicts`, `groups`).
     """
     path = folder.place / SUMMARY

@@ -53,13 +53,13 @@ def find_hits_in_shards(
         request,
     )
     hits = join_hits(shards, shared, counts, judgments, ties=request.ties, keep=request.keep)
-    return FoundHits(hits, entry.name, tuple(dict.fromkeys(request.notes)), sources[0])
+    return FoundHits(hits, entry.name, tuple(dict.fromkeys(request.findings)), sources[0])
 
 
 def shards_format(
     sources: Sequence[Source], run_format: str | None, request: Request
 ) -> tuple[Format, Request]:
-    """The format of all shards and how they are read; notes are added to the request. Raises
+    """The format of all shards and how they are read; findings are added to the request. Raises
     BadInput for different formats.
     """
     first, common_format, requested = "", None, request

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from rankwell.data.findings.reading import reading_choice
 from rankwell.errors import BadInput, BadLine
 from rankwell.io.formats import Request, Texts, file_format
 from rankwell.store import Head, Source, decode_id
@@ -103,9 +104,8 @@ def read_texts(source: Source, request: Request) -> Texts:
             f"{source.name}: no topic has a text ({expected}); found are the fields {field_list}."
         )
     if field not in _TEXTS[:2]:
-        request.notes.append(
-            f"{source.name}: the topics have no title; their text is the field {field or 'topic'}"
-        )
+        reading = f"the topics have no title; their text is the field {field or 'topic'}"
+        request.findings.append(reading_choice(reading, source.name))
     texts = {name: fields.pop(field, "") for name, fields in fields_by_topic.items()}
     attributes = {
         name: {key: text for key, text in fields.items() if key and text}

@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple, TextIO
 
 import numpy as np
 
+from rankwell.data.findings import Finding
 from rankwell.data.frames import Heading
 from rankwell.data.registry import Catalogue
 from rankwell.data.tables import MISSING, ValueRows, format_value, p_value
@@ -157,7 +158,7 @@ class Document(NamedTuple):
     rules: every rule in force. The plain entries and a mapping `counts` (run -> what is counted ->
         number) make the rules line; `level` names the interval; `measures` (exact name ->
         definition) may state a `summary` other than `mean`.
-    notes: sentences that only JSON contains; with other formats they go to standard error.
+    findings: findings, which only JSON contains; with other formats they go to standard error.
     summary: whether `rows` have `SUMMARY_COLUMNS`; otherwise they are rows of any kind.
     terminal: what the terminal can show; by default plain text of any width.
     tables: further rows of any kind, by name; formats that hold one table (csv, tsv, jsonl) leave
@@ -169,7 +170,7 @@ class Document(NamedTuple):
     rows: Sequence[Row]
     per_query: Sequence[Row] | None
     rules: Mapping[str, Any]
-    notes: Sequence[str]
+    findings: Sequence[Finding]
     summary: bool = True
     terminal: Terminal = PLAIN
     tables: Mapping[str, Sequence[Row]] = {}
@@ -181,13 +182,15 @@ class Output(NamedTuple):
     """The output of a command.
 
     text: text for standard output.
-    notes: lines for standard error.
+    messages: lines for standard error on what the command did.
     exit_code: the exit code for the shell.
+    findings: findings for standard error, of which the command line shows the most serious.
     """
 
     text: str = ""
-    notes: tuple[str, ...] = ()
+    messages: tuple[str, ...] = ()
     exit_code: int = 0
+    findings: tuple[Finding, ...] = ()
 
 
 OUTPUTS: Catalogue[Callable[[Document], str]] = Catalogue("reporting.outputs", "output format")
@@ -199,7 +202,7 @@ def render(
     rows: Sequence[Row],
     per_query: Iterable[Row] | None,
     rules: Mapping[str, Any],
-    notes: Sequence[str],
+    findings: Sequence[Finding],
     format: Format = "table",
     *,
     terminal: Terminal = PLAIN,
@@ -210,13 +213,13 @@ def render(
     rows: the summary, with a task's columns after `SUMMARY_COLUMNS`. per_query: likewise with
     `PER_QUERY_COLUMNS`, which `csv`, `tsv` and `jsonl`, being one table, have in place of the
     summary. Floats have full precision there and in `json`, 4 decimals elsewhere (percentages and
-    ranks 2, counts none where whole). Notes are in `json` only. Raises UnknownName.
+    ranks 2, counts none where whole). Findings are in `json` only. Raises UnknownName.
     """
     query_rows = (
         per_query if per_query is None or isinstance(per_query, Sequence) else list(per_query)
     )
     return OUTPUTS[format](
-        Document(rows, query_rows, rules, notes, terminal=terminal, tables=tables or {})
+        Document(rows, query_rows, rules, findings, terminal=terminal, tables=tables or {})
     )
 
 
@@ -224,11 +227,13 @@ def render_rows(
     rows: Sequence[Row],
     format: Format = "table",
     *,
-    notes: Sequence[str] = (),
+    findings: Sequence[Finding] = (),
     terminal: Terminal = PLAIN,
 ) -> str:
-    """The text of rows with any columns in one of the formats; see `render`. notes: as in JSON."""
-    return OUTPUTS[format](Document(rows, None, {}, notes, summary=False, terminal=terminal))
+    """The text of rows with any columns in one of the formats; see `render`. findings: as in
+    JSON.
+    """
+    return OUTPUTS[format](Document(rows, None, {}, findings, summary=False, terminal=terminal))
 
 
 def terminal_of(stream: TextIO) -> Terminal:
@@ -292,9 +297,11 @@ def columns_of(rows: Sequence[Row], fixed: Sequence[str] = ()) -> list[str]:
 
 
 def plain(value: Any) -> Any:
-    """The value as JSON: NumPy's numbers as Python's, tuples and sets as lists, anything that is
-    not finite as None.
+    """The value as JSON: NumPy's numbers as Python's, tuples and sets as lists, findings as
+    objects, anything that is not finite as None.
     """
+    if isinstance(value, Finding):
+        return plain(value.as_dict())
     if isinstance(value, Mapping):
         return {str(name): plain(cell) for name, cell in value.items()}
     if isinstance(value, (set, frozenset)):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwell.data.columns import parquet, quoted, sql_text, unwritable
+from rankwell.data.findings import Finding
 from rankwell.data.frames import Column, Joined, number_column, text_column
 from rankwell.data.tables import Values
 from rankwell.errors import BadInput, missing_column
@@ -59,7 +60,7 @@ class FolderContent:
         (null where a query is not counted), unit, and weight where queries have different weights
         in a mean.
     rules: every choice that decided a number, with the definitions of measures, as in summary.json.
-    notes: the sentences of summary.json.
+    findings: the findings of summary.json.
     manifest: the content of manifest.json, without the digests of the files.
     row_attributes: further columns of per_query.parquet (`direction`), one mapping for each element
         of `values` or none at all.
@@ -74,7 +75,7 @@ class FolderContent:
     summary: Sequence[Row]
     values: Sequence[Values]
     rules: Mapping[str, Any]
-    notes: Sequence[str]
+    findings: Sequence[Finding]
     manifest: Mapping[str, Any]
     row_attributes: Sequence[Row] = ()
     details: Columns | None = None
@@ -98,7 +99,7 @@ def write_result(
         "summary": result.summary,
         "values": result.values,
         "rules": result.describe(),
-        "notes": [*result.notes, *result.interval_notes],
+        "findings": result.findings,
         "manifest": result.manifest(),
         "row_attributes": result.query_attributes,
         **{name: getattr(result, name) for name in ("details", "queries", "items")},
@@ -124,9 +125,14 @@ def write_folder(
     """
     with drafting(directory, inputs) as draft:
         texts = {
-            "summary.csv": render(content.summary, None, content.rules, content.notes, "csv"),
+            "summary.csv": render(content.summary, None, content.rules, content.findings, "csv"),
             "summary.json": render(
-                content.summary, None, content.rules, content.notes, "json", tables=content.tables
+                content.summary,
+                None,
+                content.rules,
+                content.findings,
+                "json",
+                tables=content.tables,
             ),
         }
         for name, written in texts.items():

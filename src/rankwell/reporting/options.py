@@ -56,7 +56,6 @@ def present(
     format: Format = "table",
     per_query: bool = False,
     output: Path | None = None,
-    notes: Sequence[str] = (),
     tables: Mapping[str, Sequence[Row]] | None = None,
     charts: bool = True,
     others: Sequence[Path] = (),
@@ -65,11 +64,10 @@ def present(
     """The output of a command for a result; `output` is the folder that it is written to as well,
     each file whole or not at all.
 
-    notes: the command's own, before those of the result. tables: further rows by name. charts:
+    tables: further rows by name. charts:
     whether charts of any result are drawn. others: files that the command has written into the
     folder already, for the manifest. advice: what to do with it, which its name ends.
     """
-    result_notes = [*result.notes, *result.interval_notes]
     rows, terminal = (
         list(result.per_query()) if per_query else None,
         reporting.terminal_of(sys.stdout),
@@ -78,20 +76,18 @@ def present(
         result.summary,
         rows,
         result.describe(),
-        result_notes,
+        result.findings,
         format,
         terminal=terminal,
         tables=tables,
     )
-    printed_notes = [*notes, *(result_notes if format != "json" else [])]
+    messages = list[str]()
     if output is not None:
         # Only a call that writes needs it.
         from rankwell.reporting.folder import write_result
 
-        write_result(
-            result, output, notes=result_notes, tables=tables or {}, charts=charts, others=others
-        )
-        printed_notes.append(
-            StatusNote(f"wrote {output}/{advice and f'; {advice} {typed(output)}'}")
-        )
-    return Output(text=text, notes=tuple(printed_notes))
+        write_result(result, output, tables=tables or {}, charts=charts, others=others)
+        messages.append(StatusNote(f"wrote {output}/{advice and f'; {advice} {typed(output)}'}"))
+    return Output(
+        text=text, messages=tuple(messages), findings=() if format == "json" else result.findings
+    )

@@ -15,6 +15,7 @@ from string import ascii_lowercase
 from typing import Any, Literal, NamedTuple
 from urllib.parse import quote
 
+from rankwell.data.findings import Finding
 from rankwell.data.registry import Better
 from rankwell.reporting import (
     MISSING,
@@ -396,7 +397,7 @@ def render_system_tables(
     tables: Sequence[SystemTable],
     format: TableFormat = "table",
     *,
-    notes: Sequence[str] = (),
+    findings: Sequence[Finding] = (),
     title: str = "",
     terminal: Terminal = PLAIN,
 ) -> str:
@@ -408,11 +409,11 @@ def render_system_tables(
     every name in it is escaped. title: of the page of HTML. Raises UnknownName for another format.
     """
     if format == "html":
-        return page(tables, notes, title=title)
+        return page(tables, findings, title=title)
     shared = shared_rules(tables)
     if format in ("csv", "tsv", "json", "jsonl"):
         rows = [row for table in tables for row in long_rows(table)]
-        return OUTPUTS[format](Document(rows, None, shared, notes, summary=False))
+        return OUTPUTS[format](Document(rows, None, shared, findings, summary=False))
     texts: list[str] = []
     for table in tables:
         # Of LaTeX each may float to another page, and so needs all of its own.
@@ -424,13 +425,13 @@ def render_system_tables(
         texts.append(
             _terminal_text(table, rules, terminal)
             if format == "table"
-            else _wide_text(table, format, rules, notes if is_last or format == "latex" else ())
+            else _wide_text(table, format, rules, findings if is_last or format == "latex" else ())
         )
     return "\n".join(texts)
 
 
 def _wide_text(
-    table: SystemTable, format: Format, rules: Mapping[str, Any], notes: Sequence[str]
+    table: SystemTable, format: Format, rules: Mapping[str, Any], findings: Sequence[Finding]
 ) -> str:
     """The tables in Markdown or LaTeX, which has footnotes below."""
     footnotes = table.footnotes if format == "latex" else {}
@@ -443,7 +444,7 @@ def _wide_text(
     gaps = dict.fromkeys(cell.gap for cell in table.cells if cell.gap)
     below += [f"{gap}: {footnotes[gap]}" for gap in gaps if gap in footnotes]
     below += [footnotes["impossible"]] if "impossible" in footnotes else []
-    parts = [(table.title, rules, wide_rows(table), [*below, *notes])]
+    parts = [(table.title, rules, wide_rows(table), [*below, *findings])]
     if table.costs:
         below = [footnotes["cached"]] if "cached" in footnotes else []
         below += [f"Memory: {footnotes['memory']}"] if "memory" in footnotes else []
@@ -468,9 +469,9 @@ def _terminal_text(table: SystemTable, rules: Mapping[str, Any], terminal: Termi
     return "\n\n".join(part.strip("\n") for part in parts) + "\n"
 
 
-def page(tables: Sequence[SystemTable], notes: Sequence[str], *, title: str = "") -> str:
-    """The tables as one page with the header, the themes and the sorting of every page; notes stand
-    once, below all.
+def page(tables: Sequence[SystemTable], findings: Sequence[Finding], *, title: str = "") -> str:
+    """The tables as one page with the header, the themes and the sorting of every page; findings
+    stand once, below all.
     """
     # Only a page needs them.
     from rankwell.reporting.page.scripts import embeddable, source_hash
@@ -486,7 +487,7 @@ def page(tables: Sequence[SystemTable], notes: Sequence[str], *, title: str = ""
     rules = shared_rules(tables)
     rules.pop("measure", None)
     marks = [rules.pop(name) for name in ("letters", "impossible") if name in rules]
-    lines = [*marks, *(f"{name.replace('_', ' ')}: {rules[name]}" for name in rules), *notes]
+    lines = [*marks, *(f"{name.replace('_', ' ')}: {rules[name]}" for name in rules), *findings]
     is_only = len(tables) == 1 and not title
     parts = [_section(table, titled=not is_only) for table in tables]
     if lines:

@@ -11,6 +11,16 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from rankwell._native.resamples import MANY, over_resamples, sums_over_resamples
+from rankwell.data.findings import Finding, FindingKind
+from rankwell.data.findings.statistics import (
+    close_values,
+    equal_values,
+    few_queries,
+    long_tail,
+    no_deviation,
+    no_t_interval,
+    small_sample,
+)
 from rankwell.data.tables import (
     Floats,
     Ints,
@@ -130,7 +140,7 @@ def summarise(
     resampled queries (Efron and Tibshirani 1993, 13.3). Both are seeded and have 10 significant
     digits; a row's interval does not depend on the other rows.
     `t` is mean ± t · sd / √n, for arithmetic means without weights only. Below 10 counted queries
-    there is no interval, nor a studentised one of equal values. `summary_notes` says in words which
+    there is no interval, nor a studentised one of equal values. `summary_findings` say which
     intervals are missing and why.
     """
     columns = [_Counted.of(column, intervals) for column in values]
@@ -177,58 +187,67 @@ def figure_of(values: Floats, summary: Summary, weights: Floats | None = None) -
     ).centre()
 
 
-def summary_notes(values: Sequence[Values], *, intervals: Intervals = "bootstrap-t") -> list[str]:
-    """Notes on the summary of these values: what is undefined, and which intervals rest on few or
-    equal values.
+def summary_findings(
+    values: Sequence[Values], *, intervals: Intervals = "bootstrap-t"
+) -> list[Finding]:
+    """Findings on the summary of these values: what is undefined, and which intervals rest on few
+    or equal values.
     """
     columns = [_Counted.of(column, intervals) for column in values]
     short = sorted({column.n for column in columns if column.n < MIN_QUERIES})
-    columns_by_note: dict[tuple[int, int, str], list[Values]] = {}
+    columns_by_fact: dict[tuple[Any, ...], list[Values]] = {}
     for source, counted in zip(values, columns, strict=True):
-        for note in _notes_on(counted, intervals, short):
-            columns_by_note.setdefault(note, []).append(source)
+        for fact in _facts_of(counted, intervals, short):
+            columns_by_fact.setdefault(fact, []).append(source)
     return [
-        f"{note[-1]}: {_column_names(columns_by_note[note])}" for note in sorted(columns_by_note)
+        _KINDS[place](*facts, columns=_column_names(columns_by_fact[place, *facts]))
+        for place, *facts in sorted(columns_by_fact)
     ]
 
 
-def _notes_on(
+_KINDS: tuple[FindingKind[...], ...] = (
+    few_queries,
+    small_sample,
+    equal_values,
+    close_values,
+    long_tail,
+    no_deviation,
+    no_t_interval,
+)
+
+
+def _facts_of(
     counted: "_Counted", intervals: Intervals, short: Sequence[int]
-) -> Iterator[tuple[int, int, str]]:
-    """The notes on one column: their place among others, and the text. short: the numbers of
+) -> Iterator[tuple[Any, ...]]:
+    """The places in `_KINDS` of findings on one column, with their words. short: the numbers of
     queries, ascending, of all columns that have too few.
     """
     n, is_studentised = counted.n, intervals == "bootstrap-t"
     if n == 1:
-        yield 7, 0, "no sd with a single counted query"
+        yield (5,)
     if intervals == "t" and not counted.is_plain_mean:
-        yield 8, 0, "a t interval exists for arithmetic means only, none for"
+        yield (6,)
     if intervals == "none":
         return
     if n < MIN_QUERIES:
         span = f"{short[0]}" if len(short) == 1 else f"{short[0]} to {short[-1]}"
-        yield 0, 0, f"no interval below {MIN_QUERIES} counted queries (here {span})"
+        yield 0, MIN_QUERIES, span, "counted queries"
     elif np.ptp(counted.values) == 0 and counted.summary not in _MEDIANS:
         if not is_studentised:
             reason = "so that the interval has no width; other queries may differ"
-            yield 6, 0, f"every query has the same value, {reason}"
+            yield 2, f"every query has the same value, {reason}"
         elif counted.successes is None:
-            yield 3, 0, "no interval where every query has the same value"
+            yield 2, "no interval where every query has the same value"
         else:
             reason = "the interval says how far other queries may differ"
-            yield 2, 0, f"every query has the same value, 0 or 1; {reason}"
+            yield 2, f"every query has the same value, 0 or 1; {reason}"
     elif counted.skewed == "tail":
-        held = "of so long a tail 95 % intervals held the true mean in 80 to 95 % of simulations"
-        yield 5, 0, f"few queries have most of the spread; {held} (docs/statistics.md)"
+        yield (4,)
     elif counted.skewed:
-        unseen = (
-            f"{n} queries do not exclude that up to {100 * unseen_share(n):.0f} % of queries have "
-            "quite other ones, which the interval leaves out"
-        )
-        yield 4, n, f"all values are close together; {unseen} (docs/statistics.md)"
+        yield 3, n, 100 * unseen_share(n)
     elif is_studentised and n < FEW_QUERIES and counted.successes is None:
-        held = "held the true mean in 89 to 98 % of simulations (docs/statistics.md)"
-        yield 1, n, f"with {n} queries 95 % intervals of values other than 0 and 1 {held}"
+        held = "of values other than 0 and 1 held the true mean in 89 to 98 % of simulations"
+        yield 1, n, "queries", held
 
 
 def _column_names(values: Sequence[Values]) -> str:

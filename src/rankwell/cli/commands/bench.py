@@ -81,18 +81,21 @@ def bench(
         refused = refusal(PartOptions(dry_run=True), partial(check_output, file, output))
         return Output(
             text=table_text,
-            notes=(*refused, f"{sum(row['to_do'] == 'yes' for row in rows)} of {len(plans)} to do"),
+            messages=(
+                *refused,
+                f"{sum(row['to_do'] == 'yes' for row in rows)} of {len(plans)} to do",
+            ),
         )
     result = evaluate_bench(file, output, options, progress)
     if isinstance(result, PartOutcome):
-        return Output(result.text, result.notes, result.exit_code)
-    notes = [] if format in ("json", "html") else list(result.notes)
-    notes += [f"{failure.plan.cell.name} failed: {failure.error}" for failure in result.failed]
+        return Output(result.text, result.messages, result.exit_code)
+    messages = [f"{failure.plan.cell.name} failed: {failure.error}" for failure in result.failed]
     text = result.render(format, terminal=reporting.terminal_of(sys.stdout))
     wrote = result.folder if output is None else output
     wrote = wrote.relative_to(Path.cwd()) if wrote.is_relative_to(Path.cwd()) else wrote
     return Output(
         text=text,
-        notes=(*notes, *map(reporting.StatusNote, (result.status, f"wrote {wrote}/"))),
+        messages=(*messages, *map(reporting.StatusNote, (result.status, f"wrote {wrote}/"))),
         exit_code=2 if result.failed else 0,
+        findings=() if format in ("json", "html") else result.findings,
     )

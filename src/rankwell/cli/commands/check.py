@@ -36,6 +36,7 @@ def check(
     findings = checks.check(qrels, list(runs), options=options)
     return Output(
         text=findings.text(format, reporting.terminal_of(sys.stdout)),
-        notes=(*findings.notes, reporting.StatusNote(findings.count)),
+        messages=(reporting.StatusNote(findings.count),),
+        findings=findings.findings,
         exit_code=int(bool(findings.errors or (strict and findings.warnings))),
     )

@@ -118,7 +118,7 @@ def compare(
             del result
             write_report([output], output / NAME, documents=queries.documents, seed=options.seed)
             page = reporting.StatusNote(f"HTML page: {output / NAME}")
-            presented = presented._replace(notes=(*presented.notes, page))
+            presented = presented._replace(messages=(*presented.messages, page))
     return presented
 
 
@@ -191,7 +191,7 @@ def _gather(
     origin = Origin(
         rules=rules,
         better=stated_directions(rules),
-        notes=result.notes,
+        findings=result.data_findings,
         sources=result.sources,
         details=result.details,
         unjudged=lambda: result.unjudged or UnjudgedItems.of(DETAIL_DEPTH, result.details or {}),

@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 
 from rankwell.conventions import CONVENTIONS
 from rankwell.data.catalogue import DROP_IN, Words, command_function, command_summaries, subcommands
-from rankwell.data.options import QUIET, THREADS, Argument, arguments_of, texts_of
+from rankwell.data.options import COMMON, Argument, arguments_of, texts_of
 from rankwell.data.registry import MEASURES
 from rankwell.data.tables import TieRule
 from rankwell.reporting.options import Output
@@ -92,10 +92,9 @@ def _program() -> ArgumentParser:
     for words, parser in parsers.items():
         parser.add_argument("--help", "-h", action="store_true", help="Print the help page.")
         if words in command_summaries():
-            parser.add_argument(
-                "--quiet", action="store_true", help=_plain(QUIET.partition(", such")[0])
-            )
-            parser.add_argument("--threads", metavar="INT", help=_plain(THREADS.partition(";")[0]))
+            for option, (_, value, text) in COMMON.items():
+                takes: dict[str, Any] = {"metavar": value} if value else {"action": "store_true"}
+                parser.add_argument(option, help=_plain(text.partition(";")[0]), **takes)
             _, texts = texts_of(command_function(words))
             for argument in arguments_of(command_function(words)):
                 _declare(parser, argument, texts.get(argument.name, ""))

@@ -22,4 +22,4 @@ def convert(
         File to write, whole or not at all: .run, .trec, .qrels or .txt (TREC), .parquet, .csv,
         .tsv, .json; with --to quepid or opensearch what those import.
     """
-    return Output(notes=convert_file(source, target, options).notes)
+    return Output(messages=convert_file(source, target, options).messages)

@@ -38,5 +38,5 @@ def encode(
     """
     outcome = encode_file(texts, output, model, options, overwrite=overwrite, progress=progress)
     if outcome.result is None:
-        return Output(outcome.text, outcome.notes, outcome.exit_code)
+        return Output(outcome.text, outcome.messages, outcome.exit_code)
     return outcome.result

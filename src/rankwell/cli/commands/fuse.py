@@ -17,16 +17,18 @@ from rankwell.comparison.fusion.runs import (
     FusionOptions,
     FusionTuningOptions,
     TunedFusion,
-    fusion_notes,
+    fusion_findings,
     read_runs,
     tune_fusion,
 )
 from rankwell.comparison.fusion.runs import fuse as fuse_runs
+from rankwell.data.findings import Finding
+from rankwell.data.findings.comparing import fusion_not_better, queries_fused_unjudged
 from rankwell.data.options import Doc, MeasureNames, Option, arguments_of
 from rankwell.data.rankings import Ranking
 from rankwell.data.registry import measure_names
 from rankwell.data.tables import format_value
-from rankwell.errors import BadUsage, count_of
+from rankwell.errors import BadUsage
 from rankwell.evaluation.judged import name_runs, refuse_one_stream
 from rankwell.io import formats as io
 from rankwell.reporting import Row
@@ -97,13 +99,14 @@ def fuse(
     normalisations = option_names(options.normalise, "--normalise")
     run_paths = name_runs(list(runs)) if runs else {}
     refuse_one_stream([*runs, tuning.tune, options.train_judgments, *(options.train_runs or ())])
-    notes = list[str]()
-    rankings = read_runs(run_paths, options, notes)
+    findings = list[Finding]()
+    rankings = read_runs(run_paths, options, findings)
     if tuning.tune is None:
-        fused, of_fusion = _fuse_by_hand(
+        fused, way, of_fusion = _fuse_by_hand(
             rankings, methods, normalisations, options, tuning, progress
         )
-        return Output(notes=(*notes, *of_fusion, *_write(fused, output, target_format)))
+        messages = (way, *_write(fused, output, target_format))
+        return Output(messages=messages, findings=(*findings, *of_fusion))
     if options.weights is not None:
         raise BadUsage("--weights are what --tune finds; give one of the two.")
     if options.train_judgments is not None or options.train_runs is not None:
@@ -132,22 +135,27 @@ def fuse(
     # The runs, the fused run without tuning, and the tuned one.
     compared_runs = {**rankings, f"{label} (untuned)": tuned.untuned, label: tuned.ranking}
     result = rankwell.evaluate(found_judgments.judgments, compared_runs, measures, seed=tuned.seed)
-    notes += [*found_judgments.notes, *_tuning_notes(tuned, rankings, [tuning.tune, *runs])]
-    notes += _defeat(
-        result.summary, list(rankings), label, higher=tuned.measure.measure.entry.better == "higher"
-    )
-    result_notes = [*result.notes, *result.interval_notes]
+    higher = tuned.measure.measure.entry.better == "higher"
+    findings += [
+        *found_judgments.findings,
+        *fusion_findings(tuned.whole.fusion, rankings),
+        *_defeat(result.summary, list(rankings), label, higher=higher),
+        *result.findings,
+    ]
+    if loose := len(tuned.ranking.queries) - len(tuned.folds):
+        findings.append(queries_fused_unjudged(loose))
     terminal = reporting.terminal_of(sys.stdout)
     rules = result.describe() | tuned.describe()
-    all_notes = [*notes, *result_notes]
     tables = {"choices": tuned.rows}
     form: reporting.Format = tuning.format or "table"
     text = reporting.render(
-        result.summary, None, rules, all_notes, form, terminal=terminal, tables=tables
+        result.summary, None, rules, findings, form, terminal=terminal, tables=tables
     )
     written = _write(tuned.ranking, output, target_format)
     return Output(
-        text=text, notes=(*notes, *(result_notes if tuning.format != "json" else []), *written)
+        text=text,
+        messages=(*_ways(tuned, [tuning.tune, *runs]), *written),
+        findings=() if form == "json" else tuple(findings),
     )
 
 
@@ -158,9 +166,9 @@ def _fuse_by_hand(
     options: FusionOptions,
     tuning: TuneOptions,
     progress: Progress,
-) -> tuple[Ranking, list[str]]:
-    """The runs fused by the one method that is named, and notes on it. Raises BadUsage for options
-    of tuning.
+) -> tuple[Ranking, str, list[Finding]]:
+    """The runs fused by the one method that is named, how, and findings on it. Raises BadUsage for
+    options of tuning.
     """
     for argument in arguments_of(TuneOptions):
         if getattr(tuning, argument.name) is not None:
@@ -194,7 +202,7 @@ def _fuse_by_hand(
     if fusion.entry.learns:
         rules += [f"trained on {options.train_judgments}"]
     first = f"fused by {method}: {', '.join(rankings)}" + (f"; {', '.join(rules)}" if rules else "")
-    return fused, [first, *fusion_notes(fusion, rankings)]
+    return fused, first, fusion_findings(fusion, rankings)
 
 
 def _weights(text: str) -> list[float]:
@@ -207,26 +215,26 @@ def _weights(text: str) -> list[float]:
 
 
 def _write(fused: Ranking, output: Path, form: str | None) -> list[str]:
-    """Writes the run. Notes on the file, and on queries that its format cannot hold."""
+    """Writes the run. Messages on the file, and on queries that its format cannot hold."""
     written = io.write_run(fused, output, format=form)
     empty = 0 if written == "json" else int((np.diff(fused.offsets) == 0).sum())
-    notes: list[str] = [
+    messages: list[str] = [
         reporting.StatusNote(
             f"wrote {output} ({len(fused.items)} rows of {len(fused.queries) - empty} "
             f"queries, {written})"
         )
     ]
     if empty:
-        notes.append(
+        messages.append(
             f"{empty} queries without items are not in {output}: the format cannot hold them"
         )
-    return notes
+    return messages
 
 
 def _defeat(
     summary: Sequence[Row], inputs: Sequence[str], fused: str, *, higher: bool
-) -> list[str]:
-    """A note where the fused run does not beat the best of its inputs by the measure of the
+) -> list[Finding]:
+    """A finding where the fused run does not beat the best of its inputs by the measure of the
     tuning.
     """
     first = summary[0]
@@ -235,29 +243,20 @@ def _defeat(
     if means[fused] != means[best] and (means[fused] > means[best]) == higher:
         return []
     mean_texts = [format_value(means[run], first["unit"]) for run in (fused, best)]
-    return [
-        f"{fused} does not beat its best input, {best}: {first['label']} {mean_texts[0]} against "
-        f"{mean_texts[1]}"
-    ]
+    return [fusion_not_better(fused, best, first["label"], mean_texts)]
 
 
-def _tuning_notes(
-    tuned: TunedFusion, rankings: Mapping[str, Ranking], files: Sequence[str]
-) -> list[str]:
+def _ways(tuned: TunedFusion, files: Sequence[str]) -> list[str]:
     """The selection of the fusions, and the choice of all queries together, for new queries. files:
     judgments, then runs.
     """
-    loose = len(tuned.ranking.queries) - len(tuned.folds)
     fusion = tuned.whole.fusion
-    notes = [
+    messages = [
         f"tuned out of fold by {tuned.measure.label}: each of {len(tuned.folds)} judged "
         "queries is fused by the best of "
         f"{tuned.n_candidates} ways over the other folds ({len(tuned.choices)}, seed "
         f"{tuned.seed}), so none is tuned on itself"
     ]
-    if loose:
-        unjudged = count_of(loose, "query without judgments is", "queries without judgments are")
-        notes.append(f"{unjudged} fused as all judged queries together chose")
     options = [f"--method '{fusion.method}'"]
     if fusion.normalise:
         options += [f"--normalise {fusion.normalise}"]
@@ -265,5 +264,4 @@ def _tuning_notes(
         options += ["--weights " + ",".join(f"{weight:g}" for weight in fusion.weights)]
     if fusion.entry.learns:
         options += [f"--train-judgments {files[0]} --train-runs {' '.join(files[1:])}"]
-    notes.append(f"for new queries: {' '.join(options)}")
-    return [*notes, *fusion_notes(fusion, rankings)]
+    return [*messages, f"for new queries: {' '.join(options)}"]

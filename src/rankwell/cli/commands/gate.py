@@ -44,7 +44,7 @@ def gate(
         refuse_blocked(junit)
     try:
         results = read_results(folder)
-        lines, notes = check_requirements(results, read_summary(results), options)
+        lines, findings = check_requirements(results, read_summary(results), options)
     except RankwellError as error:
         # What an earlier call wrote there would say that all is well.
         if junit is not None:
@@ -61,6 +61,9 @@ def gate(
         terminal = reporting.terminal_of(sys.stdout)
         text = reporting.folded("\n".join(sentences), terminal, " " * 8)
     else:
-        text = reporting.render_rows([line.as_row() for line in lines], format, notes=notes)
-    shown_notes = () if format == "json" else tuple(notes)
-    return Output(text=text, notes=shown_notes, exit_code=GateFailed.exit_code if failed else 0)
+        text = reporting.render_rows([line.as_row() for line in lines], format, findings=findings)
+    return Output(
+        text=text,
+        exit_code=GateFailed.exit_code if failed else 0,
+        findings=() if format == "json" else tuple(findings),
+    )

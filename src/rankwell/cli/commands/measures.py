@@ -42,7 +42,7 @@ def measures(
     ]
     return Output(
         text=reporting.render_rows(table_rows, "table", terminal=reporting.terminal_of(sys.stdout)),
-        notes=(reporting.StatusNote("`rankwell explain NAME` says more about each."),),
+        messages=(reporting.StatusNote("`rankwell explain NAME` says more about each."),),
     )
 
 

@@ -35,5 +35,7 @@ def open(  # noqa: A001
             "-o."
         )
     opened = browser and webbrowser.open(page.resolve().as_uri())
-    notes = () if opened or not browser else ("no browser could be started; open the file by hand",)
-    return Output(text=str(page), notes=notes)
+    messages = (
+        () if opened or not browser else ("no browser could be started; open the file by hand",)
+    )
+    return Output(text=str(page), messages=messages)

@@ -62,12 +62,12 @@ def part(work: str, /, *indices: int, bench: Path | None = None, status: bool = 
     if not indices:
         read_plan(work)  # a folder without a plan is refused before a missing index
         indices = (_number_of_job(),)
-    notes = list[StatusNote]()
+    messages = list[StatusNote]()
     for index in indices:
         record = compute_part(work, index, code)
         size = f"{record['seconds']:.3g} s, {record['bytes']} bytes"
-        notes.append(StatusNote(f"part {index} of {work} is done ({size})"))
-    return Output(notes=tuple(notes))
+        messages.append(StatusNote(f"part {index} of {work} is done ({size})"))
+    return Output(messages=tuple(messages))
 
 
 def _number_of_job() -> int:

@@ -13,6 +13,7 @@ from rankwell import reporting
 from rankwell._native.resamples import over_resamples
 from rankwell.comparison.folders import from_folders, split_name
 from rankwell.comparison.matrices import QuerySystemMatrix, align_values
+from rankwell.data.findings.comparing import not_compared
 from rankwell.data.tables import Floats, exact_sd, format_value
 from rankwell.errors import BadUsage, NothingToEvaluate
 from rankwell.io.result_folder import read_results
@@ -94,13 +95,14 @@ def power(
         f"two-sided paired t-test at {1 - level:.4g} with {100 * power:g} % power; half-widths of "
         f"{100 * level:g} % intervals"
     )
-    text = reporting.render_rows(
-        rows, format, notes=[rule], terminal=reporting.terminal_of(sys.stdout)
-    )
-    notes = [*gathered.origin.notes]
+    findings = [*gathered.origin.findings]
     if undirected_labels:
-        notes.append(f"{label_list}: neither higher nor lower values are better; not forecast")
-    return Output(text=text, notes=(*notes, rule))
+        reason = f"{label_list}: neither higher nor lower values are better; not forecast"
+        findings.append(not_compared(reason))
+    terminal = reporting.terminal_of(sys.stdout)
+    text = reporting.render_rows(rows, format, findings=findings, terminal=terminal)
+    shown = () if format == "json" else tuple(findings)
+    return Output(text=text, messages=(rule,), findings=shown)
 
 
 def _nothing_known(matrices: Sequence[QuerySystemMatrix]) -> str:

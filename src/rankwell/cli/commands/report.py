@@ -62,7 +62,7 @@ def report(
             )
         target /= NAME
     refuse_blocked(target)
-    written, notes = write_report(
+    written, messages = write_report(
         places,
         target,
         documents=documents,
@@ -71,4 +71,4 @@ def report(
         title=title,
         seed=seed,
     )
-    return Output(text=str(written[0]), notes=tuple(notes))
+    return Output(text=str(written[0]), messages=tuple(messages))

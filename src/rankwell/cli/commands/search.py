@@ -61,26 +61,26 @@ def search(
         base, queries, options, progress, partial(_written, output, options.metric)
     )
     if outcome.result is None:
-        return Output(outcome.text, (*refused, *outcome.notes), outcome.exit_code)
+        return Output(outcome.text, (*refused, *outcome.messages), outcome.exit_code)
     written_run: _Written = outcome.result
     dimensions = (
         VectorFiles(queries).shape[1]
         if options.is_used
         else read_embeddings(queries, ids=False, check=False).dimensions
     )
-    notes = [
+    messages = [
         f"{written_run.n_queries} queries, {written_run.n_items} items, {dimensions} dimensions, "
         f"{options.metric}; "
         f"equal scores in the order of {base}",
         StatusNote(f"wrote {output} ({written_run.rows} rows, {written_run.form})"),
     ]
     if written_run.n_full < written_run.n_queries:
-        notes.insert(
+        messages.insert(
             1,
             f"{written_run.n_queries - written_run.n_full} queries have fewer than {options.k} "
             "items left",
         )
-    return Output(notes=tuple(notes))
+    return Output(messages=tuple(messages))
 
 
 def _refuse_output(output: Path, *, is_dry: bool) -> None:

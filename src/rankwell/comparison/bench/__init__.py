@@ -32,6 +32,7 @@ from rankwell.comparison.bench.files import (
 )
 from rankwell.data.catalogue import command_function, command_summaries
 from rankwell.data.code import code_files
+from rankwell.data.findings import Finding
 from rankwell.data.options import Argument, arguments_of, bind, overwriting
 from rankwell.data.registry import suggest
 from rankwell.data.secrets import refuse_literal
@@ -208,9 +209,9 @@ def results_of(folder: Path) -> dict[str, str]:
     return {name: digest_of(folder / name) for name in RESULTS if (folder / name).is_file()}
 
 
-def notes_of(folder: Path) -> list[str]:
-    """The notes of the results in a cell's folder."""
-    return list(read_json(Source(folder / RESULTS[0])).get("notes", ()))
+def findings_in(folder: Path) -> list[Finding]:
+    """The findings of the results in a cell's folder."""
+    return list(map(Finding.of, read_json(Source(folder / RESULTS[0])).get("findings", ())))
 
 
 def recipe(command: str, options: Mapping[str, Any], inputs: Mapping[str, Any]) -> Recipe:

@@ -21,8 +21,8 @@ from rankwell.comparison.bench import (
     CommandCells,
     PlannedCell,
     evaluate_cells,
+    findings_in,
     key_of,
-    notes_of,
     plan_cells,
     read_record,
     results_of,
@@ -32,6 +32,8 @@ from rankwell.comparison.data import ComparisonOptions, Origin, exact_name, know
 from rankwell.comparison.folders import differing
 from rankwell.comparison.pairwise import compare_values, winners
 from rankwell.comparison.parts.cells import PlacedCells, evaluate_in_parts
+from rankwell.data.findings import Finding, unignored
+from rankwell.data.findings.comparing import not_compared
 from rankwell.data.options import (
     Doc,
     GpusOption,
@@ -172,8 +174,8 @@ class DatasetResults:
 
 def make_tables(
     experiment: Experiment, cells: Sequence[CellResult], choices: TableChoices
-) -> tuple[tuple[SystemTable, ...], tuple[str, ...]]:
-    """A table for every figure that is shown, with notes; the working directory is that of the
+) -> tuple[tuple[SystemTable, ...], tuple[Finding, ...]]:
+    """A table for every figure that is shown, with findings; the working directory is that of the
     results. Raises UnknownName.
     """
     parts = _datasets(experiment, cells, choices)
@@ -189,13 +191,12 @@ def make_tables(
                 f"no result has a measure {name!r}; "
                 f"{suggest(name, {figure.name for figure in all_figures})}"
             )
-    notes = list[str]()
+    findings = list[Finding]()
     for part in parts:
-        notes += [f"{part.name}: {note}" for note in _compare(part, choices)]
+        findings += [finding.under(part.name) for finding in _compare(part, choices)]
         if part.results and not part.figures:
-            notes.append(
-                f"{part.name}: none of {', '.join(choices.measures)}, so that no table shows it"
-            )
+            reason = f"none of {', '.join(choices.measures)}, so that no table shows it"
+            findings.append(not_compared(reason).under(part.name))
     entries = dict.fromkeys(figure for part in parts for figure in part.figures)
     tables = [_table(experiment, figure, parts, choices) for figure in entries]
     empty = [part for part in parts if not part.results]
@@ -206,7 +207,7 @@ def make_tables(
         first, *other_tables = tables or [SystemTable("", "–", [], None, systems=systems)]
         gaps = [_gap(experiment, cell) for part in empty for cell in part.cells]
         tables = [replace(first, cells=[*first.cells, *gaps]), *other_tables]
-    return tuple(tables), tuple(dict.fromkeys(notes))
+    return tuple(tables), tuple(dict.fromkeys(findings))
 
 
 def values_shown(
@@ -230,24 +231,25 @@ def values_shown(
     ]
 
 
-def notes_of_cells(cells: Sequence[CellResult]) -> list[str]:
-    """Every note of the cells once, behind the cells that have it; a data set stands for all its
+def findings_of_cells(cells: Sequence[CellResult]) -> list[Finding]:
+    """Every finding of the cells once, behind the cells that have it; a data set stands for all its
     cells with results.
     """
     finished_plans = [result.plan for result in cells if result.has_results]
     n_finished = Counter(plan.cell.dataset for plan in finished_plans)
-    cells_of_note = dict[str, dict[str, list[str]]]()
+    cells_of_finding = dict[Finding, dict[str, list[str]]]()
     for plan in finished_plans:
-        for note in notes_of(plan.folder):
-            cells_of_dataset = cells_of_note.setdefault(note, {name: [] for name in n_finished})
+        for finding in findings_in(plan.folder):
+            no_cells: dict[str, list[str]] = {name: [] for name in n_finished}
+            cells_of_dataset = cells_of_finding.setdefault(finding, no_cells)
             cells_of_dataset[plan.cell.dataset].append(plan.cell.name)
-    notes = list[str]()
-    for note, cells_of_dataset in cells_of_note.items():
+    findings = list[Finding]()
+    for finding, cells_of_dataset in cells_of_finding.items():
         names = list[str]()
         for dataset, cell_names in cells_of_dataset.items():
             names += [dataset] if len(cell_names) == n_finished[dataset] else cell_names
-        notes.append(f"{', '.join(names)}: {note}")
-    return notes
+        findings.append(finding.under(", ".join(names)))
+    return findings
 
 
 def side_by_side(tables: Sequence[SystemTable], title: str) -> SystemTable:
@@ -345,9 +347,9 @@ def _apart(rows: Mapping[str, Sequence[Row]]) -> dict[str, list[str]]:
     return columns_by_label
 
 
-def _compare(part: DatasetResults, choices: TableChoices) -> list[str]:
+def _compare(part: DatasetResults, choices: TableChoices) -> list[Finding]:
     """Finds the systems that each one is significantly better than by each figure, by the
-    comparison of the data set's systems; returns notes.
+    comparison of the data set's systems; returns findings.
     """
     values, attributes = list[Values](), list[dict[str, Any]]()
     for number, figure in enumerate(part.figures):
@@ -359,11 +361,12 @@ def _compare(part: DatasetResults, choices: TableChoices) -> list[str]:
     baseline = choices.baseline
     if baseline and baseline not in runs:
         if any(cell.plan.cell.system == baseline for cell in part.cells):
-            return [f"the baseline {baseline} has no values, so that nothing is tested"]
+            reason = f"the baseline {baseline} has no values, so that nothing is tested"
+            return [not_compared(reason)]
         return []
     if len(runs) < 2:
         return []
-    notes = differing([(system, results.folder) for system, results in part.results.items()])
+    findings = differing([(system, results.folder) for system, results in part.results.items()])
     directions: dict[str, Better] = {
         figure.measure: better for figure, better in part.better.items()
     }
@@ -375,10 +378,10 @@ def _compare(part: DatasetResults, choices: TableChoices) -> list[str]:
             origin=Origin(better=directions),
         )
     except RankwellError as error:
-        return [*notes, f"nothing is tested: {error}"]
+        return [*findings, not_compared(f"nothing is tested: {error}")]
     for winner, loser, row in winners(comparison.differences):
         part.better_than.setdefault((winner, part.figures[row["figure"]]), []).append(loser)
-    return [*notes, *comparison.notes]
+    return [*findings, *comparison.data_findings]
 
 
 def _figure(row: Row, apart: Mapping[str, Sequence[str]]) -> Figure:
@@ -505,7 +508,7 @@ class BenchResults(Displayable):
     cells: the outcome of each cell, in the order of the file.
     system_tables: one table for every figure.
     shown: what the tables show, by the file and the options.
-    comparison_notes, cell_notes: notes on the tables, and notes on the results behind them.
+    comparison_findings, cell_findings: those on the tables, and on the results behind them.
 
     It gives data frames and charts as other results do. There a system is a run, and `dataset` is a
     further column.
@@ -516,19 +519,19 @@ class BenchResults(Displayable):
     cells: tuple[CellResult, ...]
     system_tables: tuple[SystemTable, ...]
     shown: TableChoices
-    comparison_notes: tuple[str, ...]
-    cell_notes: tuple[str, ...]
+    comparison_findings: tuple[Finding, ...]
+    cell_findings: tuple[Finding, ...]
 
     def __repr__(self) -> str:
         return (
             f"<BenchResults in {printable(str(self.folder))}: {self.status}; read .summary, "
-            ".system_tables, .cells and .notes>"
+            ".system_tables, .cells and .findings>"
         )
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """All notes, each once."""
-        return tuple(dict.fromkeys((*self.comparison_notes, *self.cell_notes)))
+    def findings(self) -> tuple[Finding, ...]:
+        """All findings, each once."""
+        return unignored((*self.comparison_findings, *self.cell_findings))
 
     @property
     def failed(self) -> tuple[CellResult, ...]:
@@ -563,11 +566,6 @@ class BenchResults(Displayable):
         """The data set of each element of `values`."""
         return tuple(fact for _, fact in self._values)
 
-    @property
-    def interval_notes(self) -> tuple[str, ...]:
-        """None: `gap` and n say what is undefined."""
-        return ()
-
     def describe(self) -> dict[str, Any]:
         """The rules that stand below the tables."""
         return {**shared_rules(self.system_tables), "version": __version__}
@@ -577,15 +575,17 @@ class BenchResults(Displayable):
         precision.
         """
         if format not in ("table", "md", "latex", "html"):
-            return render_system_tables(self.system_tables, format, notes=self.notes)
+            return render_system_tables(self.system_tables, format, findings=self.findings)
         tables = self._laid_out
         title = self.experiment.title if len(tables) == len(self.system_tables) else ""
-        # Each table of LaTeX repeats its notes, so that it has those on itself alone.
-        notes = self.comparison_notes if format == "latex" else self.notes
-        return render_system_tables(tables, format, notes=notes, title=title, terminal=terminal)
+        # Each table of LaTeX repeats its findings, so that it has those on itself alone.
+        findings = self.comparison_findings if format == "latex" else self.findings
+        return render_system_tables(
+            tables, format, findings=findings, title=title, terminal=terminal
+        )
 
     def _repr_html_(self) -> str:
-        return system_tables(self._laid_out, self.notes)
+        return system_tables(self._laid_out, self.findings)
 
     @property
     def _laid_out(self) -> Sequence[SystemTable]:
@@ -763,12 +763,12 @@ def _results(
         if stored["made_of"] != key:
             raise KeyError(key)
         tables = tuple(map(_stored_table, stored["tables"]))
-        notes = tuple(stored["notes"])
+        findings = tuple(map(Finding.of, stored["findings"]))
     except (ValueError, KeyError, TypeError):
         with chdir(folder):
-            tables, notes = make_tables(experiment, done, table_choices)
-    cell_notes = tuple(notes_of_cells(done))
-    result = BenchResults(experiment, folder, done, tables, table_choices, notes, cell_notes)
+            tables, findings = make_tables(experiment, done, table_choices)
+    of_cells = tuple(findings_of_cells(done))
+    result = BenchResults(experiment, folder, done, tables, table_choices, findings, of_cells)
     _write(result, key)
     return result
 
@@ -845,8 +845,8 @@ def _write(result: BenchResults, key: str) -> None:
     gives the same bytes.
     """
     texts = {f"table.{suffix}": result.render(kind) for kind, suffix in _SUFFIXES.items()}
-    # A terminal has the notes on standard error.
-    texts["table.txt"] += "".join(f"\n{printable(note)}\n" for note in result.notes)
+    # A terminal has the findings on standard error.
+    texts["table.txt"] += "".join(f"\n{printable(finding)}\n" for finding in result.findings)
     with drafting(result.folder) as draft:
         paths = [draft / name for name in texts]
         for path in paths:
@@ -862,7 +862,8 @@ def _write(result: BenchResults, key: str) -> None:
         if cell.error:
             entry["error"] = cell.error
         elif cell.has_results:
-            entry["notes"] = notes_of(cell.plan.folder)
+            findings = findings_in(cell.plan.folder)
+            entry["findings"] = [finding.as_dict() for finding in findings]
         cells[cell.plan.cell.name] = {**entry, **cell.plan.recipe}
     tables = [
         {
@@ -877,7 +878,11 @@ def _write(result: BenchResults, key: str) -> None:
         "bench": result.experiment.digest,
         "cells": cells,
         "files": files,
-        "shown": {"made_of": key, "notes": list(result.comparison_notes), "tables": tables},
+        "shown": {
+            "made_of": key,
+            "findings": [finding.as_dict() for finding in result.comparison_findings],
+            "tables": tables,
+        },
     }
     text = json.dumps(content, indent=2, ensure_ascii=False)
     write_text(result.folder / "bench.json", text + "\n")

@@ -16,6 +16,8 @@ from rankwell import __version__
 from rankwell.comparison.fusion import NORMALISATIONS, Fusion, RunLists, Votes, parse_fusion
 from rankwell.comparison.fusion.methods import Training, judged_rows
 from rankwell.conventions import CONVENTIONS, LabelledMeasure, choose_measures
+from rankwell.data.findings import Finding
+from rankwell.data.findings.comparing import fused_from_some, negative_scores
 from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.options import Doc, Input, InputData, Option, takes_options
 from rankwell.data.rankings import Hits, Ranking
@@ -482,18 +484,20 @@ def _read_training(
     return Training.of(teaching, only_queries(truth, queries), depth=options.depth)
 
 
-def _read_run(run: Any, options: _Options, notes: list[str] | None = None) -> Ranking:
+def _read_run(run: Any, options: _Options, findings: list[Finding] | None = None) -> Ranking:
     return io.read_ranking(
         run,
         format=options.run_format,
         duplicates=options.duplicates,
         columns=options.columns,
-        notes=notes,
+        findings=findings,
     )
 
 
-def read_runs(runs: Runs, options: _Options, notes: list[str] | None = None) -> dict[str, Ranking]:
-    """The rankings by name, or by number from 1; `notes` receives the reader's.
+def read_runs(
+    runs: Runs, options: _Options, findings: list[Finding] | None = None
+) -> dict[str, Ranking]:
+    """The rankings by name, or by number from 1; `findings` receives the reader's.
 
     Raises BadUsage for fewer than two, NothingToEvaluate if none share a query.
     """
@@ -504,7 +508,7 @@ def read_runs(runs: Runs, options: _Options, notes: list[str] | None = None) -> 
     )
     if len(runs_by_name) < 2:
         raise BadUsage(f"{len(runs_by_name) or 'no'} run given; expected two or more to fuse.")
-    rankings = {name: _read_run(run, options, notes) for name, run in runs_by_name.items()}
+    rankings = {name: _read_run(run, options, findings) for name, run in runs_by_name.items()}
     earlier_queries: set[str] = set()
     for ranking in rankings.values():
         if not earlier_queries.isdisjoint(ranking.queries):
@@ -518,36 +522,29 @@ def read_runs(runs: Runs, options: _Options, notes: list[str] | None = None) -> 
     )
 
 
-def fusion_notes(fusion: Fusion, rankings: Mapping[str, Ranking]) -> list[str]:
-    """Notes on these runs and on the scores that are added: queries that a run lacks, scores below
-    0.
+def fusion_findings(fusion: Fusion, rankings: Mapping[str, Ranking]) -> list[Finding]:
+    """Findings on these runs and on the scores that are added: queries that a run lacks, scores
+    below 0.
     """
     all_queries = _queries(rankings.values())
     partial = [
         name for name, ranking in rankings.items() if len(ranking.queries) < len(all_queries)
     ]
-    notes = list[str]()
+    findings = list[Finding]()
     if partial:
         lacking_counts = ", ".join(
             f"{name} {len(all_queries) - len(rankings[name].queries)}" for name in partial
         )
-        notes.append(
-            f"{len(all_queries)} queries, of which some runs lack some ({lacking_counts}); those "
-            "are fused from the other runs"
-        )
+        findings.append(fused_from_some(len(all_queries), lacking_counts))
     negative = any((ranking.scores < 0).any() for ranking in rankings.values())
     below = fusion.normalise == "z-score" or (fusion.normalise == "none" and negative)
     if below and fusion.absent == "zero" and fusion.entry.adds:
-        notes.append(
-            f"some scores are below 0 ({fusion.normalise}), and what a run lacks counts 0 in it, "
-            f"which is more: see {flag('--absent')}"
-        )
+        problem = f"some scores are below 0 ({fusion.normalise}), and what a run lacks counts 0"
+        findings.append(negative_scores(f"{problem} in it, which is more"))
     if below and fusion.entry.name in ("combmnz", "combgmnz", "wmnz", "mixed"):
-        notes.append(
-            f"{fusion.entry.name} multiplies scores below 0 too ({fusion.normalise}): the "
-            "more runs have such an item, the lower"
-        )
-    return notes
+        problem = f"{fusion.entry.name} multiplies scores below 0 too ({fusion.normalise})"
+        findings.append(negative_scores(f"{problem}: the more runs have such an item, the lower"))
+    return findings
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

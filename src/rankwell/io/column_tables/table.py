@@ -515,7 +515,7 @@ def opened(
         table.refuse_contradicting(
             columns._replace(rivals=tuple(name for name in columns.rivals if name != warned))
         )
-        request.notes.extend(f"{source.name}: {note}" for note in columns.notes)
+        request.findings.extend(columns.findings(source.name))
         yield table, columns
 
 

@@ -7,10 +7,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from rankwell import reporting
+from rankwell.data.findings import Finding, by_level
 from rankwell.data.frames import FrameColumns, Kind, frame_column, pandas_frame, polars_frame
 from rankwell.data.options import own_arithmetic
 from rankwell.data.registry import suggest
-from rankwell.errors import BadUsage, UnknownName
+from rankwell.errors import BadUsage, UnknownName, count_of
 from rankwell.reporting import Row
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ _QUIET = "opacity:.75;font-size:90%;margin:.4em 0"
 
 def html(result: Any) -> str:
     """The verdicts of a comparison and its differences, else the summary, with the line of rules
-    and the notes below.
+    and the findings below.
 
     Everything is escaped. Of more than 200 rows the first are shown, and how many there are is
     said.
@@ -38,9 +39,7 @@ def html(result: Any) -> str:
         else reporting.summary_grid(reporting.Document(rows, None, rules, ()))
     )
     headlines = [f"<p><strong>{_text(row['text'])}</strong></p>" for row in verdicts]
-    return _whole(
-        [*headlines, _table(grid)], rules_line(rules), [*result.notes, *result.interval_notes]
-    )
+    return _whole([*headlines, _table(grid)], rules_line(rules), result.findings)
 
 
 def text(result: Any) -> str:
@@ -57,9 +56,9 @@ def text(result: Any) -> str:
     return reporting.render(result.summary, None, result.describe(), ()).rstrip("\n")
 
 
-def system_tables(tables: "Sequence[SystemTable]", notes: Sequence[str]) -> str:
+def system_tables(tables: "Sequence[SystemTable]", findings: Sequence[Finding]) -> str:
     """Systems × data sets, one table below the other, the best figures in bold, with the line of
-    rules and the notes below.
+    rules and the findings below.
     """
     from rankwell.reporting import rules_line
     from rankwell.reporting.system_table import shared_rules, wide_rows
@@ -68,15 +67,15 @@ def system_tables(tables: "Sequence[SystemTable]", notes: Sequence[str]) -> str:
     for table in tables:
         (grid,) = reporting.grids(reporting.Document(wide_rows(table), None, {}, (), summary=False))
         parts += [f"<p><strong>{_text(table.title)}</strong></p>", _table(grid)]
-    return _whole(parts, rules_line(shared_rules(tables)), notes)
+    return _whole(parts, rules_line(shared_rules(tables)), findings)
 
 
-def _whole(parts: Sequence[str], line: str, notes: Sequence[str]) -> str:
-    """The parts with the line of rules and the notes, folded away, below."""
+def _whole(parts: Sequence[str], line: str, findings: Sequence[Finding]) -> str:
+    """The parts with the line of rules and the findings, folded away, below."""
     footer = [f'<p style="{_QUIET}">rules: {_text(line)}</p>'] if line else []
-    if texts := list(dict.fromkeys(notes)):
-        count = "1 note" if len(texts) == 1 else f"{len(texts)} notes"
-        items = "".join(f"<li>{_text(note)}</li>" for note in texts)
+    if texts := by_level(dict.fromkeys(findings)):
+        count = count_of(len(texts), "finding")
+        items = "".join(f"<li>{_text(text)}</li>" for text in texts)
         footer.append(
             f'<details style="{_QUIET}"><summary>{count}</summary><ul>{items}</ul></details>'
         )
@@ -167,8 +166,8 @@ class Chart(dict[str, Any]):
 class Displayable:
     """The charts, data frames and displays of a result.
 
-    It has `summary`, `values`, `query_attributes`, `notes`, `interval_notes` and `describe`, as
-    `Results` and `BenchResults` have them.
+    It has `summary`, `values`, `query_attributes`, `findings` and `describe`, as `Results` and
+     `BenchResults` have them.
     """
 
     tables: Mapping[str, Sequence[Row]] = MappingProxyType({})

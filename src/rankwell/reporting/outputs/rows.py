@@ -145,8 +145,8 @@ def _cell(value: Any, delimiter: str, *, guarded: bool) -> str:
 
 @output("json")
 def render_json(document: Document) -> str:
-    """`{"schema_version": 2, "rows": [...], "rules": {...}, "notes": [...]}`, and `per_query` after
-    `rows` on request.
+    """`{"schema_version": 2, "rows": [...], "rules": {...}, "findings": [...]}`, and `per_query`
+    after `rows` on request.
 
     One row to a line; undefined is null; floats in full. A text with bytes that are not UTF-8 is
     written in ASCII escapes.
@@ -160,7 +160,7 @@ def render_json(document: Document) -> str:
     parts |= {
         name: _array(_full(rows, columns_of(rows, ()))) for name, rows in document.tables.items()
     }
-    parts |= {"rules": _json(document.rules), "notes": _array(document.notes)}
+    parts |= {"rules": _json(document.rules), "findings": _array(document.findings)}
     return "{" + ",\n ".join(f'"{name}": {text}' for name, text in parts.items()) + "}\n"
 
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell.data.catalogue import ResultKind, result_kind
+from rankwell.data.findings import Finding
 from rankwell.data.registry import Better
 from rankwell.data.tables import Floats, Values
 from rankwell.errors import typed
@@ -57,7 +58,7 @@ class PageSource:
     settings: rows with the parameters of runs that are settings of an engine, and the settings
         chosen among them.
     unanswered: rows of the queries without an answer.
-    notes: sentences on the results, without repetition.
+    findings: findings on the results, without repetition.
     rules: the choices that decided numbers, those of a folder or of a comparison of several.
     inputs: name of an input -> its content hash.
     better: measure -> the direction of better values; the definition has it for measures that are
@@ -81,7 +82,7 @@ class PageSource:
     groups: Sequence[Row] = ()
     settings: Sequence[Row] = ()
     unanswered: Sequence[Row] = ()
-    notes: Sequence[str] = ()
+    findings: Sequence[Finding] = ()
     rules: Mapping[str, Any] = field(default_factory=dict[str, Any])
     inputs: Mapping[str, str] = field(default_factory=dict[str, str])
     better: Mapping[str, Better] = field(default_factory=dict[str, Better])

@@ -12,6 +12,7 @@ import numpy as np
 
 from rankwell import __version__
 from rankwell.data.catalogue import ResultKind
+from rankwell.data.findings import by_level
 from rankwell.data.tables import Bools, Floats, Ints, sort_ids
 from rankwell.documents import parse_json
 from rankwell.errors import BadInput, flag
@@ -169,7 +170,8 @@ def page_data(source: PageSource) -> PageData:
         "verdicts": summaries.verdicts(source),
         "pair": None if source.pair is None else [source.runs.index(run) for run in source.pair],
         "warnings": warnings_of(source, overview),
-        "notes": [*source.notes, *everywhere],
+        "findings": _findings(source, questions),
+        "notes": everywhere,
         "rules": [list(pair) for pair in rule_pairs(source.rules)],
         "inputs": [list(pair) for pair in source.inputs.items()],
         "runs": list(source.runs),
@@ -190,6 +192,18 @@ def page_data(source: PageSource) -> PageData:
         },
     }
     return PageData(head, lists, items, pictures)
+
+
+def _findings(source: PageSource, questions: "PageQueries") -> list[dict[str, Any]]:
+    """The findings with the places of their queries on the page, the most serious first."""
+    places: dict[str, list[int]] = {}
+    for place, (query, _) in enumerate(questions.keys):
+        places.setdefault(query, []).append(place)
+    return [
+        {**finding.as_dict(), **({"queries": sorted(listed)} if finding.queries else {})}
+        for finding in by_level(source.findings)
+        for listed in [[place for query in finding.queries for place in places.get(query, ())]]
+    ]
 
 
 _APART, _WORST, _BEST = 200, 100, 50

@@ -478,7 +478,7 @@ def run_in_parts(
                     job = _array_job(work, states.missing, choices.gpus or 0)
                     return PartOutcome(
                         text=executor.script(address, job),
-                        notes=_notes(work, states, is_new=is_new, mixed=mixed),
+                        messages=_messages(work, states, is_new=is_new, mixed=mixed),
                         missing=None if is_new else tuple(states.missing),
                     )
                 finished_rounds.append(work)
@@ -619,7 +619,9 @@ def _array_job(work: WorkFolder, missing: Sequence[int], gpus: int) -> ArrayJob:
     )
 
 
-def _notes(work: WorkFolder, states: PartStates, *, is_new: bool, mixed: bool) -> tuple[str, ...]:
+def _messages(
+    work: WorkFolder, states: PartStates, *, is_new: bool, mixed: bool
+) -> tuple[str, ...]:
     """Notes on the script: what is missing, and why."""
     folder = work.place.name
     part_count = count_of(work.plan.parts, "part")
@@ -634,10 +636,10 @@ def _notes(work: WorkFolder, states: PartStates, *, is_new: bool, mixed: bool) -
         if index in states.failed
     ]
     damaged = [f"part {index} is damaged: {problem}" for index, problem in states.damaged.items()]
-    notes = [*failed[:5], *damaged[:5]]
+    messages = [*failed[:5], *damaged[:5]]
     machines = machines_of(states.done)
     if len(machines) > 1 and not mixed:
-        notes.append(f"{mixture_text(machines)}; merging them needs {flag('--mixed')}")
+        messages.append(f"{mixture_text(machines)}; merging them needs {flag('--mixed')}")
     where = f"{folder}: " if folder.endswith(f"/{SECOND}") else ""
     note = f"{missing} of {part_count} {verb} missing: {slurm_ranges(states.missing)}"
-    return (*notes, f"{where}{note}; {submit}")
+    return (*messages, f"{where}{note}; {submit}")

@@ -23,6 +23,7 @@ from rankwell.conventions import (
     find_convention,
 )
 from rankwell.data.columns import refuse_unused_columns
+from rankwell.data.findings.remarks import remark, remarks
 from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.matrices import MAGIC
 from rankwell.data.options import PartOptions, PartOutcome, cutoffs, own_arithmetic, takes_options
@@ -226,14 +227,14 @@ def agreement_results(
     return PartOutcome(
         agreement.results(
             rules=agreement.rules(matching, panel),
-            notes=[*panel.warnings, *notes],
+            findings=remarks([*panel.warnings, *notes]),
             aggregates=tuple(agreement.aggregates),
             details=list_columns(agreement.pairs, sample.item_names, deepest) if details else None,
             queries=agreement.query_columns() if details else None,
             panel=panel,
             sample=sample,
             check=lambda result: (
-                [_CHANGES_NOTE] if options.intervals == "t" and result.changes else []
+                [remark(_CHANGES_NOTE)] if options.intervals == "t" and result.changes else []
             ),
         )
     )
@@ -277,9 +278,9 @@ def _results_of_runs(
     default_names = [f"{name}@{k}" for k in ks for name in ("Overlap", "Jaccard", "RBO")]
     plans = requested_measures(options, rules, ks, default_names)
     agreement = _Agreement(places, options, rules, plans)
-    notes = agreement.builder.notes
+    findings = agreement.builder.findings
     lists = {
-        name: formats.read_ranking(run, columns=options.columns, notes=notes).to_dict()
+        name: formats.read_ranking(run, columns=options.columns, findings=findings).to_dict()
         for name, run in places.items()
     }
     first = lists[reference]
@@ -292,14 +293,11 @@ def _results_of_runs(
                 "); are these runs of one data set?"
             )
         if n_shared < len(first):
-            notes.append(
-                f"{name} lacks {len(first) - n_shared} of {len(first)} queries, which share nothing"
-            )
+            lacking = f"{len(first) - n_shared} of {len(first)} queries"
+            findings.append(remark(f"{name} lacks {lacking}, which share nothing"))
         if n_shared < len(lists[name]):
-            notes.append(
-                f"{name} has {len(lists[name]) - n_shared} queries that {reference} lacks; they "
-                "are ignored"
-            )
+            extra = f"{len(lists[name]) - n_shared} queries that {reference} lacks"
+            findings.append(remark(f"{name} has {extra}; they are ignored"))
         agreement.add(
             name, ranking_pairs(first, {query: lists[name].get(query, {}) for query in first})
         )
@@ -567,13 +565,14 @@ class _Agreement:
             AgreementResults,
             rules=rules,
             measures=[LabelledMeasure(plan.measure, plan.label) for plan in self._plans],
-            notes=[
-                *builder.convention.unnamed(options),
-                *builder.convention.notes,
-                *notes,
-                *builder.notes,
-                *self._notes_on(changes),
-            ],
+            findings=remarks(
+                [
+                    *builder.convention.unnamed(options),
+                    *notes,
+                    *builder.findings,
+                    *self._notes_on(changes),
+                ]
+            ),
             tables={"changes": changes},
             reference=reference,
             candidates=tuple(candidates),
@@ -696,8 +695,8 @@ class _VectorAgreement(_Agreement):
         plans = plan_measures(words, self._ks, rules.words, None, [JudgedRankings])
         found_judgments = formats.find_judgments(labels, qrels_columns=self._options.qrels_columns)
         flat, names = found_judgments.judgments.flat, self._lists.sample.names
-        notes = self.builder.notes
-        notes += found_judgments.notes
+        findings = self.builder.findings
+        findings += found_judgments.findings
         row_of = {query: row for row, query in enumerate(flat.queries)}
         judged = np.flatnonzero([name in row_of for name in names])
         if not len(judged):
@@ -706,16 +705,13 @@ class _VectorAgreement(_Agreement):
                 f"sampled items (as {names[0]!r}); their queries are ids of the embeddings."
             )
         if len(judged) < len(names):
-            notes.append(
-                f"{len(judged)} of {len(names)} sampled queries have labels; measures against "
-                "labels count these"
-            )
+            sampled = f"{len(judged)} of {len(names)} sampled queries"
+            findings.append(remark(f"{sampled} have labels; measures against labels count these"))
         lacking = sort_ids(set(flat.items) - set(self._lists.sample.item_names))
         if lacking:
-            notes.append(
-                f"{len(lacking)} judged items are not among the embeddings, first {lacking[0]!r}; "
-                "they count as relevant items that nothing retrieves"
-            )
+            foreign = f"{len(lacking)} judged items are not among the embeddings"
+            effect = "they count as relevant items that nothing retrieves"
+            findings.append(remark(f"{foreign}, first {lacking[0]!r}; {effect}"))
         queries = [names[query] for query in judged.tolist()]
         flat = flat.with_junk({query: [query] for query in queries})
         rows = np.array([row_of[query] for query in queries], dtype=np.int64)
@@ -842,22 +838,21 @@ def show(
     output: Path | None,
 ) -> Output:
     """Writes a comparison and prints it, the panel of vectors first, relative changes last."""
-    panel, remarks = result.panel, [*result.notes, *result.interval_notes]
-    notes: list[str] = []
+    panel, findings = result.panel, result.findings
+    messages: list[str] = []
     if panel.rows:
         names = [name for name in panel.rows[0] if any(row[name] is not None for row in panel.rows)]
         vectors = [{name: row[name] for name in names} for row in panel.rows]
         plain = reporting.terminal_of(sys.stderr)._replace(colour=False)
-        notes.append(
+        messages.append(
             reporting.StatusNote(reporting.render_rows(vectors, terminal=plain).rstrip("\n"))
         )
-    notes += panel.warnings if format == "json" else remarks
     rows = list(result.per_query()) if per_query else None
     summary, changes, rules = result.summary, result.changes, result.describe()
     terminal, cut = reporting.terminal_of(sys.stdout), result.cuts_gold
     if format != "table":
         text = reporting.render(
-            [*summary, *changes], rows, rules, remarks, format, terminal=terminal
+            [*summary, *changes], rows, rules, findings, format, terminal=terminal
         )
     elif cut and rows is None:
         text = source_tables(result, terminal)
@@ -866,14 +861,18 @@ def show(
             summary, changes = list(filter(_is_main, summary)), list(filter(_is_main, changes))
             rows = rows and list(filter(_is_main, rows))
             main = ", ".join(_MAIN)
-            notes.append(reporting.StatusNote(f"printed are {main}; the other measures with --all"))
-        text = reporting.render(summary, rows, rules, remarks, terminal=terminal)
+            messages.append(
+                reporting.StatusNote(f"printed are {main}; the other measures with --all")
+            )
+        text = reporting.render(summary, rows, rules, findings, terminal=terminal)
         if changes:
             text += "\n" + reporting.render(changes, None, {}, (), terminal=terminal)
     if output is not None:
         write_folder(result, output)
-        notes.append(reporting.StatusNote(f"wrote {output}/"))
-    return Output(text=text, notes=tuple(notes))
+        messages.append(reporting.StatusNote(f"wrote {output}/"))
+    return Output(
+        text=text, messages=tuple(messages), findings=() if format == "json" else findings
+    )
 
 
 def _is_main(row: Row) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from rankwell.conventions import CONVENTIONS, Convention, LabelledMeasure
+from rankwell.data.findings.remarks import remarks
 from rankwell.data.options import takes_options
 from rankwell.data.tables import Bools
 from rankwell.errors import BadUsage, NothingToEvaluate, count_of, flag
@@ -234,7 +235,9 @@ class _AnswerEvaluation:
             AnswerResults,
             rules=self._rules(aggregates),
             measures=(*plan.measures.retriever, *plan.measures.reader),
-            notes=chain(self.notes, *notes_on_files, plan.measures.notes, builder.notes),
+            findings=remarks(
+                chain(self.notes, *notes_on_files, plan.measures.notes, builder.findings)
+            ),
             intervals=self.options.intervals,
             seed=self.options.seed,
             task="answers",
@@ -273,7 +276,7 @@ class _AnswerEvaluation:
         if nothing_to_find is not None:
             without_relevant &= ~nothing_to_find
         missing, unknown = int(np.count_nonzero(~run.hits.has_ranking)), len(run.hits.unknown)
-        self.builder.notes += run.notes
+        self.builder.findings += remarks(run.notes)
         self._count(
             run,
             self.impossible,
@@ -310,8 +313,10 @@ class _AnswerEvaluation:
         if any(compares_positions(labelled.measure) for labelled in plan.measures.reader):
             documents = [document for document in predictions.documents if document is not None]
             items = tables["retrieved"].table.items if "retrieved" in tables else ()
-            self.builder.notes += unknown_documents(name, documents, questions, "answers'", items)
-            self.builder.notes += run.position_notes(questions)
+            self.builder.findings += remarks(
+                unknown_documents(name, documents, questions, "answers'", items)
+            )
+            self.builder.findings += remarks(run.position_notes(questions))
         return run
 
     def _count(
@@ -326,9 +331,9 @@ class _AnswerEvaluation:
             QUERIES_MISSING: numbers[0][0],
             QUERIES_UNKNOWN: numbers[1][0],
         }
-        self.builder.notes += [
-            f"{run.name}: {note.format(count_of(n, *nouns))}" for n, note, *nouns in numbers if n
-        ]
+        self.builder.findings += remarks(
+            [f"{run.name}: {note.format(count_of(n, *nouns))}" for n, note, *nouns in numbers if n]
+        )
 
     def _add(self, run: JudgedRun | None, measures: Sequence[LabelledMeasure]) -> None:
         if run is None:
@@ -362,7 +367,7 @@ class _AnswerEvaluation:
                 f"{flag('--na-ties', options.na_ties)}: no threshold is searched for these "
                 "measures; leave it out."
             )
-        self.builder.notes += () if search is None else search.notes
+        self.builder.findings += remarks(() if search is None else search.notes)
         return search
 
     def _top_k(self) -> list[dict[str, Any]]:
@@ -445,7 +450,6 @@ class _AnswerEvaluation:
             },
             "counts": builder.counts,
             "formats": {role: table.format for role, table in self.tables.items()},
-            "convention_notes": list(plan.convention.notes),
             "measures": {
                 str(labelled.measure): builder.definition(labelled.measure)
                 for labelled in (*measures.retriever, *measures.reader)

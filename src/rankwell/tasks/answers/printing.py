@@ -82,22 +82,19 @@ def show(
             format=format,
             per_query=per_query,
             output=output,
-            notes=() if format in ("table", "json") else counts,
             tables={"failures": result.failures, "hardest": readable},
             charts=False,
             others=[] if draft is None else _write_charts(result, draft),
         )
     if format == "json":
         return printed
-    convention = result.convention
-    notes = (*printed.notes, *(f"{convention.name}: {note}" for note in convention.notes))
     if format != "table":
-        return printed._replace(notes=notes)
+        return printed._replace(messages=(*counts, *printed.messages))
     terminal = reporting.terminal_of(sys.stdout)
     blocks = [reporting.folded(line, terminal, _INDENT) for line in counts]
     blocks += ["", *(_question_tables(result, terminal) if per_query else [])]
     blocks += [*_value_tables(result, terminal), *_failures(result, worst, terminal)]
-    return Output(text="\n".join(blocks), notes=notes)
+    return printed._replace(text="\n".join(blocks))
 
 
 def _count_lines(result: AnswerResults) -> list[str]:

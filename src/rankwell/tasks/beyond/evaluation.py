@@ -13,6 +13,8 @@ from rankwell.conventions import (
     choose_measures,
     find_convention,
 )
+from rankwell.data.findings.evaluation import queries_missing, queries_unknown
+from rankwell.data.findings.remarks import remark
 from rankwell.data.options import takes_options
 from rankwell.data.registry import Measure, measure_names
 from rankwell.data.tables import Floats, Ints, order_ids, sort_ids
@@ -59,14 +61,14 @@ def evaluate_beyond(runs: Any, *, options: BeyondOptions) -> Results:
     if options.k is not None and options.k < 1:
         raise BadUsage(f"-k {options.k}; expected a positive integer.")
     convention = find_convention(options.convention, "beyond")
-    attributes, notes = read_attributes(options)
+    attributes, findings = read_attributes(options)
     run_inputs = name_runs(runs)
     if not run_inputs:
         raise BadUsage("no run is given; name at least one.")
     measures = _measures(options, convention, attributes)
     evaluation = _BeyondEvaluation(options, convention, attributes, measures)
     builder = evaluation.builder
-    builder.notes += notes
+    builder.findings += findings
     for name, run in run_inputs.items():
         evaluation.add(name, run)
     evaluation.note_ungrouped()
@@ -85,7 +87,7 @@ def evaluate_beyond(runs: Any, *, options: BeyondOptions) -> Results:
         },
         measures=measures,
         aggregates=tuple(evaluation.aggregates),
-        notes=[*convention.notes, *builder.notes],
+        findings=builder.findings,
         sources=sources_of({name: getattr(options, name) for name in _PLACES}, run_inputs),
         intervals=options.intervals,
         seed=options.seed,
@@ -182,15 +184,12 @@ class _BeyondEvaluation:
             QUERIES_MISSING: len(missing),
             QUERIES_UNKNOWN: len(unknown),
         }
-        builder.notes += lists.notes
+        builder.findings += lists.findings
         if missing:
-            builder.notes.append(
-                f"{name}: {len(missing)} judged queries have no list, for example {missing[0]!r}"
-            )
+            builder.findings.append(queries_missing(name, missing, ("query", "queries")))
         if unknown:
-            builder.notes.append(
-                f"{name}: {len(unknown)} queries have no judgments and are ignored, for example "
-                f"{unknown[0]!r}"
+            builder.findings.append(
+                queries_unknown(name, unknown, ("query", "queries"), "relevance judgments")
             )
         for labelled, column in zip(self._of_lists, values.columns(), strict=True):
             builder.keep(name, labelled.measure, labelled.label, queries, column)
@@ -198,12 +197,7 @@ class _BeyondEvaluation:
             builder.row_attributes.append(
                 {} if chance is None else {"ceiling": None, "chance": chance}
             )
-            undefined = np.isnan(column)
-            if n := int(undefined.sum()):
-                builder.notes.append(
-                    f"{name}: {labelled.label} is undefined for {n} of {len(queries)} lists, such "
-                    f"as that of {queries[int(undefined.argmax())]!r}; its mean leaves them out"
-                )
+            builder.find_undefined(name, labelled.label, np.isnan(column), queries)
         if any(labelled.measure.name == "Novelty" for labelled in self._measures):
             self._note_unseen(name, np.flatnonzero(values.is_retrieved))
         for labelled in self._of_collections:
@@ -213,9 +207,11 @@ class _BeyondEvaluation:
         """Notes retrieved items without interactions, whose self-information is infinite."""
         unseen = items[self._attributes.interactions("Novelty")[items] == 0]
         if len(unseen):
-            self.builder.notes.append(
-                f"{name}: {len(unseen)} of {len(items)} items have no interactions, for example "
-                f"{self._attributes.items[int(unseen[0])]!r}; Novelty counts each as having one"
+            self.builder.findings.append(
+                remark(
+                    f"{name}: {len(unseen)} of {len(items)} items have no interactions, for "
+                    f"example {self._attributes.items[int(unseen[0])]!r}; Novelty counts each as having one"
+                )
             )
 
     def _aggregate(self, name: str, labelled: LabelledMeasure, values: "_RunValues") -> None:
@@ -249,10 +245,12 @@ class _BeyondEvaluation:
             return
         bare = np.flatnonzero(in_catalogue & (np.diff(groups.offsets)[:-1] == 0))
         if len(bare):
-            self.builder.notes.append(
-                f"{len(bare)} of {int(in_catalogue.sum())} items of the catalogue have no group, "
-                f"for example {self._attributes.items[bare[0]]!r}; no group's target has their "
-                f"share ({', '.join(aimed)})"
+            self.builder.findings.append(
+                remark(
+                    f"{len(bare)} of {int(in_catalogue.sum())} items of the catalogue have no "
+                    f"group, for example {self._attributes.items[bare[0]]!r}; no group's target has their "
+                    f"share ({', '.join(aimed)})"
+                )
             )
 
 

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from rankwell.data.columns import known_columns, refuse_unused_columns
+from rankwell.data.findings import Finding
+from rankwell.data.findings.reading import reading_choice
 from rankwell.data.matrices import Embeddings
 from rankwell.data.tables import Judgments, sort_ids
 from rankwell.errors import BadInput, BadLine, BadScore, BadUsage, count_of, flag, shown
@@ -30,9 +32,9 @@ _TIME = 1e8
 """Seconds since 1970, in 1973: no grade is as large."""
 
 
-def read_attributes(options: BeyondOptions) -> tuple[ItemAttributes, list[str]]:
-    """The attributes of all items that a file has, and the items of each query, with the notes of
-    the readers. Raises BadInput for bad rows.
+def read_attributes(options: BeyondOptions) -> tuple[ItemAttributes, list[Finding]]:
+    """The attributes of all items that a file has, and the items of each query, with the findings
+    of the readers. Raises BadInput for bad rows.
     """
     judgments, judged = formats.judgments_file(options.judgments), None
     if judgments is not None:
@@ -49,7 +51,7 @@ def read_attributes(options: BeyondOptions) -> tuple[ItemAttributes, list[str]]:
     interactions = None
     if options.interactions is not None:
         interactions = read_interactions(options.interactions)
-    notes = [note for table in (interactions, judged) if table is not None for note in table.notes]
+    tables = [table for table in (interactions, judged) if table is not None]
     catalogue = None if options.catalogue is None else _ids(options.catalogue)
     categories, groups = (
         None if table is None else read_labels(table, flag(f"--item-{name}", name=name))
@@ -84,7 +86,7 @@ def read_attributes(options: BeyondOptions) -> tuple[ItemAttributes, list[str]]:
         vectors=vectors,
         histories=histories,
         grades=None if judged is None else _query_items(judged.judgments.flat, index),
-    ), notes
+    ), [finding for table in tables for finding in table.findings]
 
 
 def _ids(place: Any) -> list[str]:
@@ -197,9 +199,11 @@ def read_interactions(place: Any) -> formats.FoundJudgments:
             )
             return _found(ratings, "ratings.dat")
         if _are_items_of_users(head):
-            note = f"{head.name}: each line is read as a user and all of its items, as LightGCN's"
+            reading = "each line is read as a user and all of its items, as LightGCN's"
             return _found(
-                ((user, item, 1.0) for user, item in _items_of_users(source)), "lines", (note,)
+                ((user, item, 1.0) for user, item in _items_of_users(source)),
+                "lines",
+                (reading_choice(reading, head.name),),
             )
         if _are_pairs(head):
             return _found(((user, item, 1.0) for user, item in _pairs(source)), "lines")
@@ -207,7 +211,7 @@ def read_interactions(place: Any) -> formats.FoundJudgments:
 
 
 def _found(
-    rows: Iterable[tuple[str, str, float]], form: str, notes: tuple[str, ...] = ()
+    rows: Iterable[tuple[str, str, float]], form: str, findings: tuple[Finding, ...] = ()
 ) -> formats.FoundJudgments:
     """The highest grade of each user and item."""
     grades: dict[tuple[str, str], float] = {}
@@ -215,7 +219,7 @@ def _found(
         grades[user, item] = max(grade, grades.get((user, item), grade))
     users, items = zip(*grades, strict=True)
     return formats.FoundJudgments(
-        Judgments.from_rows(users, items, list(grades.values())), form, notes
+        Judgments.from_rows(users, items, list(grades.values())), form, findings
     )
 
 

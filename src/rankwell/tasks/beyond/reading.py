@@ -12,6 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from rankwell.data.columns import chosen_columns
+from rankwell.data.findings import Finding
 from rankwell.data.rankings import Hits, Ranking
 from rankwell.data.tables import (
     Bools,
@@ -50,7 +51,7 @@ class RunLists:
 
     depth: number of first items that are read; None for all.
     unknown: the queries that do not count, known after the lists are read.
-    notes: notes of the reader, known after the lists are read.
+    findings: findings of the reader, known after the lists are read.
     """
 
     def __init__(
@@ -61,7 +62,7 @@ class RunLists:
         attributes: ItemAttributes,
         options: BeyondOptions,
     ) -> None:
-        self.unknown, self.notes = list[str](), list[str]()
+        self.unknown, self.findings = list[str](), list[Finding]()
         self._name, self._run, self._depth = name, run, depth
         self._attributes, self._options = attributes, options
         self._columns = chosen_columns(options.columns, "run")
@@ -106,7 +107,7 @@ class RunLists:
         if not isinstance(self._run, (str, Path)) or self._options.duplicates != "error":
             raise Irregular
         keep = maxsize if self._depth is None else self._depth
-        request = Request(keep=keep, columns=self._columns, notes=self.notes)
+        request = Request(keep=keep, columns=self._columns, findings=self.findings)
         if self._files:
             sources = [Source(file) for file in self._files]
             entry, request = shards_format(sources, self._options.run_format, request)
@@ -136,10 +137,10 @@ class RunLists:
                 range_of_query[query] = _SCATTERED if query in range_of_query else number
                 if self._depth is None:
                     lengths[query] = lengths.get(query, 0) + n
-        self.notes = list(dict.fromkeys(request.notes))
+        self.findings = list(dict.fromkeys(request.findings))
         if not readers:
             found_hits = self._find((_NO_QUERY,), 0)
-            lengths, self.notes = dict(found_hits.hits.unknown), list(found_hits.notes)
+            lengths, self.findings = dict(found_hits.hits.unknown), list(found_hits.findings)
             range_of_query = dict.fromkeys(lengths, _SCATTERED)
         judged = self._attributes.judged_queries
         self.unknown = (

@@ -18,6 +18,7 @@ from rankwell.conventions import (
     choose_measures,
     find_convention,
 )
+from rankwell.data.findings.remarks import remark, remarks
 from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.options import PartOptions, PartOutcome, cutoffs, takes_options
 from rankwell.data.registry import Measure, at_each_cutoff, measure_names, parse_measure
@@ -273,7 +274,7 @@ class _CaptionEvaluation:
                 for run in self.inputs.runs:
                     self.inputs.refuse_non_finite(run)
                 raise
-            part.builder.notes = [*part.inputs.notes, *part.builder.notes]
+            part.builder.findings = [*remarks(part.inputs.notes), *part.builder.findings]
             self.details += part.details
             self.views |= {
                 (f"{run} fold {number}", direction): view
@@ -297,17 +298,21 @@ class _CaptionEvaluation:
             progress=progress_of(progress, f"{name} {direction.name}"),
         )
         counted, bare = run.counted(self.no_relevant), run.without_positives
-        builder.notes += direction.notes
+        builder.findings += remarks(direction.notes)
         n_shared = int((inputs.positives.counts > 1).sum()) if direction.collapsed else 0
         if n_shared:
-            builder.notes.append(
-                f"{direction.name}: {n_shared} captions belong to several videos; captions are "
-                "collapsed for a video each, so that such a caption raises all of its videos"
+            builder.findings.append(
+                remark(
+                    f"{direction.name}: {n_shared} captions belong to several videos; captions are "
+                    "collapsed for a video each, so that such a caption raises all of its videos"
+                )
             )
         if bare.all():
-            builder.notes.append(
-                f"{direction.name}: none of the queries has a positive, so that each has the "
-                f"rank {run.n_items + 1}, as in {builder.convention.name}; check the positives"
+            builder.findings.append(
+                remark(
+                    f"{direction.name}: none of the queries has a positive, so that each has the "
+                    f"rank {run.n_items + 1}, as in {builder.convention.name}; check the positives"
+                )
             )
         labels = [
             labelled.label
@@ -320,10 +325,12 @@ class _CaptionEvaluation:
                 "query without positives counts",
                 "queries without positives count",
             )
-            builder.notes.append(
-                f"{direction.name}: {number} as a hit in {', '.join(labels)}, as the gallery has "
-                f"only {run.n_items} items (convention {builder.convention.name}; "
-                f"{flag('--no-relevant', 'skip')} leaves them out)"
+            builder.findings.append(
+                remark(
+                    f"{direction.name}: {number} as a hit in {', '.join(labels)}, as the gallery "
+                    f"has only {run.n_items} items (convention {builder.convention.name}; "
+                    f"{flag('--no-relevant', 'skip')} leaves them out)"
+                )
             )
         builder.add(run, direction.measures, counted)
         n_masked = len(inputs.names[0]) - inputs.positives.n_queries
@@ -353,9 +360,11 @@ class _CaptionEvaluation:
             if {*RECALLS} <= columns_of_direction.keys()
         }
         if names and len(recalls) < len(columns):
-            self.builder.notes.append(
-                f"{', '.join(names)}: these are made of R@1, R@5 and R@10; request all three (-k "
-                "1,5,10)"
+            self.builder.findings.append(
+                remark(
+                    f"{', '.join(names)}: these are made of R@1, R@5 and R@10; request all three "
+                    "(-k 1,5,10)"
+                )
             )
             return
         alone = [(direction,) for direction in recalls]
@@ -411,11 +420,13 @@ class _CaptionEvaluation:
             CaptionResults,
             rules=rules,
             measures=measures,
-            notes=[
-                *_rule_notes(builder.convention, self.directions, options),
-                *inputs.notes,
-                *builder.notes,
-            ],
+            findings=remarks(
+                [
+                    *_rule_notes(builder.convention, self.directions, options),
+                    *inputs.notes,
+                    *builder.findings,
+                ]
+            ),
             query_columns=("direction",),
             aggregates=tuple(self.aggregates),
             n_summarised=self.n_summarised,
@@ -423,7 +434,7 @@ class _CaptionEvaluation:
             intervals=options.intervals,
             seed=options.seed,
             views=self.views,
-            check=_beyond_notes,
+            check=lambda result: remarks(_beyond_notes(result)),
             task="captions",
             **page,
         )
@@ -482,7 +493,7 @@ def _rule_notes(
     """Notes on the rules in force, except those that the user replaced; of a convention of other
     tasks, on what is used of it.
     """
-    notes = [*convention.unnamed(options), *convention.notes]
+    notes: list[str] = [*convention.unnamed(options)]
     for rule, texts in convention.rule_notes.items():
         is_used = rule != "protocol" or any(direction.collapsed for direction in directions)
         if is_used and getattr(options, rule, None) is None:
@@ -540,13 +551,17 @@ def _join_folds(
             builder.counts[name][results.QUERIES_MASKED] = masked
     for number, part in enumerate(fold_builders, 1):
         builder.in_input_order |= part.in_input_order
-        builder.notes += [
-            note if all(note in part.notes for part in fold_builders) else f"fold {number}: {note}"
-            for note in part.notes
+        builder.findings += [
+            finding
+            if all(finding in part.findings for part in fold_builders)
+            else finding.under(f"fold {number}")
+            for finding in part.findings
         ]
     if rows:
         labels = ", ".join(dict.fromkeys(row["label"] for row in rows))
-        builder.notes.append(f"{labels}: the mean of the folds' figures, which has no interval")
+        builder.findings.append(
+            remark(f"{labels}: the mean of the folds' figures, which has no interval")
+        )
     return rows
 
 

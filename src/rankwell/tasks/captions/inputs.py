@@ -30,7 +30,7 @@ from rankwell.documents import read_json
 from rankwell.errors import BadInput, BadScore, BadUsage, flag, shown
 from rankwell.evaluation.results import DETAIL_DEPTH
 from rankwell.io import formats
-from rankwell.io.matrices import note_on_ranks, read_embeddings, read_scores
+from rankwell.io.matrices import like_ranks, read_embeddings, read_scores
 from rankwell.io.positives import Sides, read_positives
 from rankwell.io.records import read_numbers
 from rankwell.measures.first_rank import reads_best_only
@@ -166,7 +166,7 @@ class CaptionInputs:
             sources = _named(scores)
             for name, path in sources.items():
                 matrices[name] = read_scores(path, query_ids=query_ids, item_ids=item_ids)
-                self.notes += note_on_ranks(name, matrices[name])
+                self.notes += like_ranks(name, matrices[name])
             names = _common_names(matrices)
         self.sources = sources_of(
             sources,

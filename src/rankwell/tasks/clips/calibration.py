@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rankwell import __version__, reporting
+from rankwell.data.findings.remarks import remarks
 from rankwell.data.tables import format_value
 from rankwell.errors import BadInput, NothingToEvaluate
 from rankwell.reporting.charts import write_charts
@@ -109,11 +110,13 @@ def print_calibration(
         inputs = {"queries": queries, "annotations": options.annotations, "schema": options.schema}
         digests = {name: Source(file).digest() for name, file in inputs.items() if file}
         for suffix in ("csv", "json"):
-            text = printed_rows(rows, suffix, rules={**rules, "inputs": digests}, notes=notes)
+            text = printed_rows(
+                rows, suffix, rules={**rules, "inputs": digests}, findings=remarks(notes)
+            )
             write_text(output / f"thresholds.{suffix}", text)
         write_charts(output, {"thresholds": _chart(rows, options.strategy)})
         printed.append(reporting.StatusNote(f"wrote {output}/"))
-    return Output(printed_rows(rows, format, rules=rules, notes=notes), tuple(printed))
+    return Output(printed_rows(rows, format, rules=rules, findings=remarks(notes)), tuple(printed))
 
 
 def _meant(

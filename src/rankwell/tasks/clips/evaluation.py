@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rankwell.data.findings.remarks import remarks
 from rankwell.data.options import takes_options
 from rankwell.data.tables import Bools, Floats, Ints, Values, columns_of, format_value, ratio
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, count_of, flag
@@ -179,7 +180,7 @@ def evaluate_clips(
     _refuse_unknown(ranked)
     variants = _variants(ranked, map_text)
     builder = ResultsBuilder(inputs.convention)
-    on_convention = [*inputs.convention.unnamed(options), *inputs.convention.notes]
+    on_convention: list[str] = [*inputs.convention.unnamed(options)]
     # A text is not a clip that could be removed.
     on_convention += inputs.convention.rule_notes.get("self_rule", ()) if inputs.by_clips else ()
     notes = [*inputs.annotations.notes, *inputs.notes, *ranked.notes]
@@ -200,7 +201,7 @@ def evaluate_clips(
         ClipResults,
         rules=_rules(ranked, builder, rules or {}),
         measures=inputs.measures,
-        notes=[*on_convention, *notes, *builder.notes, *mapping_notes(measured)],
+        findings=remarks([*on_convention, *notes, *builder.findings, *mapping_notes(measured)]),
         intervals=options.intervals,
         seed=options.seed,
         task="clips",
@@ -482,7 +483,7 @@ def group_rows(variant: ClipVariant, builder_of_all: ResultsBuilder) -> list[dic
     for group, part in required.items() if len(required) > 1 else ():
         builder = ResultsBuilder(variant.inputs.convention)
         replace(variant, keywords=part, origin="").measure(builder)
-        builder_of_all.notes += builder.notes
+        builder_of_all.findings += remarks(builder.findings)
         builder_of_all.in_input_order |= builder.in_input_order
         summaries = summarise(builder.values, intervals=options.intervals, seed=options.seed)
         rows += [

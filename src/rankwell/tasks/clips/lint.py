@@ -74,7 +74,7 @@ def print_findings(
         text = printed_rows(rows, format, tables=[_rows_for_people(problems)])
     return Output(
         text,
-        notes=(f"{Source(annotations).name}: {size}: {summary}", *notes),
+        messages=(f"{Source(annotations).name}: {size}: {summary}", *notes),
         exit_code=int(options.strict and not counts.keys() <= _HARMLESS),
     )
 

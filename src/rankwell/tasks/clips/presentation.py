@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from rankwell import reporting
+from rankwell.data.findings import Finding
+from rankwell.data.findings.remarks import remarks
 from rankwell.data.frames import Heading
 from rankwell.data.tables import Values
 from rankwell.errors import BadUsage, NothingToEvaluate, count_of
@@ -92,11 +94,15 @@ def print_evaluation(
             reasons = [*reasons[:_EXPLAINED], reasons[-1]]
         words = [str(error).rstrip("."), "; ".join(dict.fromkeys(reasons))]
         raise NothingToEvaluate(f"{'; '.join(words)}." if reasons else str(error)) from error
-    notes = [*result.notes, *mapping_notes(mapped, options), *result.interval_notes]
-    printed = notes if format != "json" else []
+    findings = (*result.findings, *remarks(mapping_notes(mapped, options)))
+    messages = tuple[str, ...]()
     if output is not None:
-        printed = [*printed, *_write(result, output, notes, options)]
-    return Output(text=render(result, notes, format, per_query=per_query), notes=tuple(printed))
+        messages = tuple(_write(result, output, findings, options))
+    return Output(
+        text=render(result, findings, format, per_query=per_query),
+        messages=messages,
+        findings=() if format == "json" else findings,
+    )
 
 
 def _reject_unused_options(options: ClipCommandOptions) -> None:
@@ -121,7 +127,11 @@ def _has_text_vectors(options: ClipCommandOptions) -> bool:
 
 
 def render(
-    result: ClipResults, notes: Sequence[str], format: reporting.Format, *, per_query: bool = False
+    result: ClipResults,
+    findings: Sequence[Finding],
+    format: reporting.Format,
+    *,
+    per_query: bool = False,
 ) -> str:
     """The result as text: the summary, the tables by group and by keyword, and with `per_query`
     each query with its results.
@@ -140,7 +150,7 @@ def render(
             listed_queries.add(query)
     terminal = reporting.terminal_of(sys.stdout)
     return reporting.render(
-        result.summary, rows, result.describe(), notes, format, terminal=terminal, tables=tables
+        result.summary, rows, result.describe(), findings, format, terminal=terminal, tables=tables
     )
 
 
@@ -194,7 +204,7 @@ def _for_people(result: ClipResults, *, per_query: bool) -> dict[str, Sequence[R
 
 
 def _write(
-    result: ClipResults, folder: Path, notes: Sequence[str], options: ClipCommandOptions
+    result: ClipResults, folder: Path, findings: Sequence[Finding], options: ClipCommandOptions
 ) -> list[str]:
     """Writes everything; each file whole or not at all."""
     written: list[str] = []
@@ -227,7 +237,7 @@ def _write(
         write_result(
             result,
             folder,
-            notes=notes,
+            findings=findings,
             details=result.details or {},
             queries=pictured_result.queries,
             items=pictured_result.items,

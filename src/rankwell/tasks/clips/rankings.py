@@ -12,6 +12,8 @@ import numpy as np
 from rankwell._native.products import Groups
 from rankwell._native.similarity import RankTargets
 from rankwell.data.columns import refuse_unused_columns
+from rankwell.data.findings import Finding
+from rankwell.data.findings.remarks import remark
 from rankwell.data.matrices import Embeddings, as_real
 from rankwell.data.rankings import Hits, Ranking, arrange, hits_of_ranking
 from rankwell.data.tables import (
@@ -281,7 +283,7 @@ class _Ranker:
     """Ranks the clips, and collects notes on what is missing or unknown."""
 
     def __init__(self, inputs: ClipInputs) -> None:
-        self.inputs, self.options, self.notes = inputs, inputs.options, list[str]()
+        self.inputs, self.options, self.findings = inputs, inputs.options, list[Finding]()
 
     def _count(
         self, counted: tuple[str, str], property_of: str, ids: Sequence[str], effect: str = ""
@@ -289,7 +291,7 @@ class _Ranker:
         """Notes how many have or lack something, which, and the effect. counted: one, several."""
         if ids:
             number = count_of(len(ids), *counted)
-            self.notes.append(f"{number} {property_of}: {named(ids)}{effect}")
+            self.findings.append(remark(f"{number} {property_of}: {named(ids)}{effect}"))
 
     def of_vectors(self) -> ClipVectors:
         """A search over vectors."""
@@ -312,7 +314,7 @@ class _Ranker:
             inputs=inputs,
             name=_stem(options.embeddings, "embeddings"),
             ties=ties,
-            notes=self.notes,
+            notes=self.findings,
             sources=sources_of(
                 {"embeddings": options.embeddings, "text_embeddings": options.text_embeddings}
             ),
@@ -421,22 +423,24 @@ class _Ranker:
             cleaned_lists[query] = ClipList(left, [once[item] for item in left])
         if n_repeated:
             count = count_of(n_repeated, "result repeats", "results repeat")
-            self.notes.append(f"{count} a clip of the same list; the first one counts")
+            self.findings.append(remark(f"{count} a clip of the same list; the first one counts"))
         if unknown:
             count = count_of(len(unknown), "id", "different ids")
             effect = "taken out"
             if not is_skipped:
                 skip = flag("--unjudged", "skip")
                 effect = f"they keep their places and are wrong ({skip} takes them out)"
-            self.notes.append(
-                f"the results have {count} without annotation: {named(list(unknown))}; {effect}"
+            self.findings.append(
+                remark(
+                    f"the results have {count} without annotation: {named(list(unknown))}; {effect}"
+                )
             )
         return cleaned_lists
 
     def of_run(self, run: Any) -> ClipLists:
         """The lists of a run."""
         texts = self.inputs.texts
-        ranking = read_ranking(run, columns=self.options.columns, notes=self.notes)
+        ranking = read_ranking(run, columns=self.options.columns, findings=self.findings)
         rule = tie_rule(self.inputs.ties or "id-desc")
         if rule not in ("id-desc", "id-asc", "input"):
             raise BadUsage(
@@ -465,7 +469,7 @@ class _Ranker:
             inputs=self.inputs,
             name=_stem(run, "run"),
             ties=rule,
-            notes=self.notes,
+            notes=self.findings,
             sources=sources_of({"run": run}),
             lists=cleaned_lists,
         )
@@ -511,14 +515,13 @@ class _Ranker:
         if failed:
             more = f" and {len(failed) - 3} more" if len(failed) > 3 else ""
             count = count_of(len(failed), "query", "queries")
-            self.notes.append(
-                f"{name} failed for {count}, whose result is empty: {'; '.join(problems[:3])}{more}"
-            )
+            empty = f"whose result is empty: {'; '.join(problems[:3])}{more}"
+            self.findings.append(remark(f"{name} failed for {count}, {empty}"))
         return ClipLists(
             inputs=inputs,
             name=name,
             ties="input",
-            notes=self.notes,
+            notes=self.findings,
             sources=sources_of({"embeddings": self.options.embeddings}),
             failed=failed,
             lists=cleaned_lists,
@@ -574,9 +577,8 @@ class _Ranker:
         least, effect = self.options.min_similarity, ""
         if least is not None:
             effect = f"; {flag('--min-similarity')} {least:g} keeps distances up to {0.0 - least:g}"
-        self.notes.append(
-            f"{subject} distances with their signs turned, so that the smallest ranks first{effect}"
-        )
+        turned = "distances with their signs turned, so that the smallest ranks first"
+        self.findings.append(remark(f"{subject} {turned}{effect}"))
 
 
 def _stem(data: Any, otherwise: str) -> str:

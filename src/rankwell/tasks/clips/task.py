@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from rankwell import __version__
+from rankwell.data.findings.remarks import remarks
 from rankwell.data.options import Doc
 from rankwell.errors import BadUsage
 from rankwell.evaluation.judged import refuse_one_stream
@@ -85,7 +86,7 @@ def print_keywords(
         "version": __version__,
     }
     if format == "json":
-        return Output(printed_rows(rows, format, rules=rules, notes=notes))
+        return Output(printed_rows(rows, format, rules=rules, findings=remarks(notes)))
     return Output(printed_rows(rows, format, rules=rules) if rows else "", tuple(notes))
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from rankwell._native.matrix_counts import ComparedScores
+from rankwell.data.findings.remarks import remark, remarks
 from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.options import takes_options
 from rankwell.data.registry import parse_measure
@@ -32,7 +33,7 @@ from rankwell.evaluation.bounds import (
 from rankwell.evaluation.details import COMPLETE, Details, detail_columns
 from rankwell.evaluation.results import ResultsBuilder, progress_of
 from rankwell.io.formats import read_column
-from rankwell.io.matrices import note_on_ranks
+from rankwell.io.matrices import like_ranks
 from rankwell.io.positives import Sides, read_positives
 from rankwell.results import Results
 from rankwell.stats import SummaryRow, check_intervals
@@ -150,7 +151,7 @@ def evaluate_instances(
     described = {**(rules or {}), **evaluation.describe(runs, filtered), **clusters}
     convention, measures = instance_rules.convention, instance_rules.measures
     names = {measure.name for measure, _ in measures}
-    # The notes of a convention on single measures come where they are computed.
+    # What a convention says on single measures comes where they are computed.
     notes_on_measures = [
         note for name, notes in convention.rule_notes.items() if name in names for note in notes
     ]
@@ -158,13 +159,14 @@ def evaluate_instances(
         InstanceResults,
         rules=described,
         measures=measures,
-        notes=[
-            *convention.unnamed(options),
-            *convention.notes,
-            *notes_on_measures,
-            *builder.notes,
-            *abstention.notes,
-        ],
+        findings=remarks(
+            [
+                *convention.unnamed(options),
+                *notes_on_measures,
+                *builder.findings,
+                *abstention.findings,
+            ]
+        ),
         aggregates=tuple(abstention.rows),
         sources=runs.sources | sources_of({"images": images, "positives": options.positives}),
         intervals=options.intervals,
@@ -232,7 +234,7 @@ class _InstanceEvaluation:
         builder.add(run, self.rules.measures, counted)
         measured = builder.values[n_values:]
         if isinstance(table := runs.tables[name], ComparedScores):
-            builder.notes += note_on_ranks(name, table.scores)
+            builder.findings += like_ranks(name, table.scores)
         if self.has_named:
             values, rows = _named_labels(run, *builder.convention.shows("share"))
             builder.values.append(values)
@@ -255,8 +257,8 @@ class _InstanceEvaluation:
             if missing:
                 counts[count] = missing
                 verb = "is" if missing == 1 else "are"
-                builder.notes.append(
-                    f"{name}: {missing} of {len(ids)} {side} {verb} not in it; {outcome}"
+                builder.findings.append(
+                    remark(f"{name}: {missing} of {len(ids)} {side} {verb} not in it; {outcome}")
                 )
         seconds, queries = time.perf_counter() - start, len(run.queries)
         # Search and measures, without reading files and encoding images.
@@ -319,8 +321,8 @@ class _InstanceEvaluation:
                     "digest": _digest(filtered.images),
                 },
             }
-            builder.notes += filtered.images.notes
-            builder.notes += [f"left out: {note}" for note in filtered.notes]
+            builder.findings += remarks(filtered.images.notes)
+            builder.findings += remarks([f"left out: {note}" for note in filtered.notes])
         rules |= runs.transform_rules()
         rules["counts"] = builder.counts
         definitions: dict[str, Any] = {}
@@ -504,9 +506,11 @@ def _add_clusters(
             row = SummaryRow.of(run, name, name, value, None, None, None, len(labels), "score")
             rows.rows.append(row | {"ceiling": 1.0, "chance": chance})
         if unknown := sort_ids(set(clusters) - set(images.ids)):
-            rows.notes.append(
-                f"{run}: {len(unknown)} of {len(clusters)} images of {flag('--clusters')} are not "
-                f"among those evaluated and are ignored, for example {unknown[0]!r}"
+            rows.findings.append(
+                remark(
+                    f"{run}: {len(unknown)} of {len(clusters)} images of {flag('--clusters')} are "
+                    f"not among those evaluated and are ignored, for example {unknown[0]!r}"
+                )
             )
     for figure in (NMI, AMI):
         rows.definitions[figure.name] = {

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from rankwell import threads
+from rankwell.data.findings.remarks import remarks
 from rankwell.data.matrices import Scores, named_places
 from rankwell.data.options import Doc
 from rankwell.errors import BadUsage, count_of
@@ -93,7 +94,7 @@ def _evaluate(
         problem = computed.failures[0].message
         notes.append(f"{n_failures} could not be read or encoded; first {problem}")
     return Presented(
-        replace(result, notes=(*notes, *result.notes)),
+        replace(result, data_findings=(*remarks(notes), *result.data_findings)),
         partial(_present, computed=computed, sheets=options.sheets, start=start),
     )
 
@@ -157,7 +158,7 @@ def _present(
     if output is None:
         return printed
     images, details, queries = result.images, result.details or {}, result.queries or {}
-    labels, paths, notes = dict[str, str](), dict[str, Path](), [*printed.notes]
+    labels, paths, notes = dict[str, str](), dict[str, Path](), list[str]()
     if images is not None:
         labels, paths = images.labels, dict(zip(images.ids, images.paths or (), strict=False))
     pictures, items, contents = Thumbnails(paths), None, dict[str, str]()
@@ -203,7 +204,8 @@ def _present(
     if paths and pictures.problems:
         number = count_of(len(pictures.problems), "image has", "images have")
         notes.append(f"{number} no picture, first: {next(iter(pictures.problems.values()))}")
-    return printed._replace(notes=(*notes, StatusNote(f"wrote {output}/")))
+    messages = (*printed.messages, *notes, StatusNote(f"wrote {output}/"))
+    return printed._replace(messages=messages)
 
 
 def _performance(

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell.conventions import CONVENTIONS, LabelledMeasure, check_views, choose_measures
+from rankwell.data.findings.remarks import remark, remarks
 from rankwell.data.options import takes_options
 from rankwell.data.registry import measure_names
 from rankwell.data.tables import Floats, exact_mean, exact_sd, exact_sum
@@ -99,11 +100,11 @@ def evaluate_logs(log: Any, *, options: LogOptions) -> Results:
     }
     measures = _measures(options, table, policies, has_model=estimates is not None)
     builder = ResultsBuilder(CONVENTIONS["rankwell"])
-    builder.notes += table.notes if options.intervals != "none" else ()
+    builder.findings += remarks(table.notes if options.intervals != "none" else ())
     if estimates is not None and not any(
         labelled.measure.name in _MODELLED for labelled in measures
     ):
-        builder.notes.append(_unused_model(options, policies))
+        builder.findings.append(remark(_unused_model(options, policies)))
     positions, slots = slots_of(table)
     if options.by_position and _ALL in positions:
         raise BadUsage(
@@ -133,13 +134,15 @@ def evaluate_logs(log: Any, *, options: LogOptions) -> Results:
                 _keep(builder, name, policy_measures, part, {"position": position})
         else:
             _keep(builder, name, policy_measures, view, {})
-        builder.notes += [f"{name}: {note}" for note in policy.notes]
+        builder.findings += remarks([f"{name}: {note}" for note in policy.notes])
         if name != LOGGING:
-            builder.notes += _weight_notes(name, rows.weights, policy_measures)
+            builder.findings += remarks(_weight_notes(name, rows.weights, policy_measures))
     if options.by_position:
-        builder.notes.append(
-            "rewards of a position depend on how many users see it: they do not rank what is "
-            "shown there"
+        builder.findings.append(
+            remark(
+                "rewards of a position depend on how many users see it: they do not rank what is "
+                "shown there"
+            )
         )
     rules = {
         "columns": ",".join(f"{content}={column}" for content, column in table.columns.items()),
@@ -155,7 +158,7 @@ def evaluate_logs(log: Any, *, options: LogOptions) -> Results:
         Results,
         rules=rules,
         measures=measures,
-        notes=builder.notes,
+        findings=remarks(builder.findings),
         sources=sources_of(
             {"log": log} | ({} if model is None else {"model": options.model}), files
         ),

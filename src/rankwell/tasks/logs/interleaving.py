@@ -10,6 +10,8 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from rankwell.data.findings import Finding
+from rankwell.data.findings.remarks import remark
 from rankwell.data.options import Doc, takes_options
 from rankwell.data.rankings import Ranking, arrange
 from rankwell.data.tables import Floats, sort_ids
@@ -146,14 +148,14 @@ def _final_lists(ranking: Ranking) -> dict[str, list[str]]:
 
 def interleave_files(
     runs: Mapping[str, Any], options: InterleavingOptions
-) -> tuple[list[InterleavedList], list[str]]:
+) -> tuple[list[InterleavedList], list[Finding]]:
     """The lists that mix two runs by name, for every query that both have, in the order of ids, and
     notes on the others.
 
     Raises NothingToEvaluate where they share no query with an item in each.
     """
     options.check()
-    notes: list[str] = []
+    notes: list[Finding] = []
     first_lists, second_lists = (
         _final_lists(
             read_ranking(
@@ -161,7 +163,7 @@ def interleave_files(
                 format=options.run_format,
                 duplicates=options.duplicates,
                 columns=options.columns,
-                notes=notes,
+                findings=notes,
             )
         )
         for run in runs.values()
@@ -176,18 +178,20 @@ def interleave_files(
         raise NothingToEvaluate(
             f"{first} and {second} have no query in common; are the ids of queries the same?"
         )
-    notes.append(f"method {options.method}, seed {options.seed}")
+    notes.append(remark(f"method {options.method}, seed {options.seed}"))
     lone = len(first_lists.keys() | second_lists.keys()) - len(shared)
     if lone:
-        notes.append(f"{lone} queries are not in both runs and are not interleaved")
+        notes.append(remark(f"{lone} queries are not in both runs and are not interleaved"))
     lengths = {
         query: min(options.k, len(first_lists[query]), len(second_lists[query])) for query in shared
     }
     short = [query for query, length in lengths.items() if length < options.k]
     if short:
         notes.append(
-            f"{len(short)} queries have fewer than {options.k} items in a run, as "
-            f"{short[0]!r}; their lists are as short"
+            remark(
+                f"{len(short)} queries have fewer than {options.k} items in a run, as "
+                f"{short[0]!r}; their lists are as short"
+            )
         )
     interleaved: list[InterleavedList] = []
     for query, length in lengths.items():

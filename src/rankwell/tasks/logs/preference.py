@@ -12,6 +12,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from rankwell.comparison.data import Attribute, ComparisonOptions, DifferenceOptions, Origin, Test
+from rankwell.data.findings.remarks import remarks
 from rankwell.data.options import Doc, takes_options
 from rankwell.data.tables import Values, sort_ids
 from rankwell.documents import parse_json, unique_keys
@@ -135,7 +136,7 @@ def evaluate_interleaving(
                     run: {"impressions": len(impressions), "queries": len(queries)} for run in runs
                 },
             },
-            notes=notes,
+            findings=remarks(notes),
             sources=sources_of({"lists": lists, "clicks": clicks}),
             better={figure.name: figure.better for figure in (WINS, CREDIT)},
             task="logs",

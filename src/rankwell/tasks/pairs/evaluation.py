@@ -12,6 +12,7 @@ import numpy as np
 from rankwell import __version__
 from rankwell._native.resamples import over_resamples
 from rankwell._native.similarity import Similarity
+from rankwell.data.findings.remarks import remarks
 from rankwell.data.matrices import ScoredPairs
 from rankwell.data.options import Doc, Input, InputData, Option
 from rankwell.data.tables import Bools, Floats, Values
@@ -214,11 +215,15 @@ def evaluate_pairs(
         n_summarised=0,
         aggregates=tuple(rows),
         rules=_rules(inputs, options),
-        notes=(
-            *[convention_note] * (options.convention == PairOptions.convention),
-            *inputs.notes,
-            *dict.fromkeys([*notes, *notes_on_strata]),
-            *calibrations,
+        data_findings=tuple(
+            remarks(
+                (
+                    *[convention_note] * (options.convention == PairOptions.convention),
+                    *inputs.notes,
+                    *dict.fromkeys([*notes, *notes_on_strata]),
+                    *calibrations,
+                )
+            )
         ),
         sources=unchanged(inputs.sources),
         details=_detail_columns(inputs.compared) if details else None,

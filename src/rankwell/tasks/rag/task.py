@@ -9,6 +9,8 @@ from typing import Annotated, Any
 import numpy as np
 
 from rankwell.conventions import Convention
+from rankwell.data.findings import Finding
+from rankwell.data.findings.remarks import remark, remarks
 from rankwell.data.options import ConventionName, Doc, InputData, MeasureNames, Option
 from rankwell.data.registry import measure_names
 from rankwell.data.tables import columns_of, sort_ids
@@ -167,7 +169,7 @@ def default_passage_measures(
 
 
 def count_statements(views: Views, run: str, builder: ResultsBuilder) -> None:
-    """Counts questions and statements; notes the questions that other runs have."""
+    """Counts questions and statements; reports the questions that other runs have."""
     cited: CitedStatements = views.runs[run]
     builder.counts[run] = {
         QUERIES_COUNTED: len(cited.queries),
@@ -175,24 +177,26 @@ def count_statements(views: Views, run: str, builder: ResultsBuilder) -> None:
     }
     missing = sort_ids(set(views.queries) - set(cited.queries))
     if missing:
-        builder.notes.append(
-            f"{run}: {len(missing)} of the {len(views.queries)} questions have no statement, as "
-            f"{missing[0]!r}, and do not count"
+        builder.findings.append(
+            remark(
+                f"{run}: {len(missing)} of the {len(views.queries)} questions have no statement, "
+                f"as {missing[0]!r}, and do not count"
+            )
         )
 
 
-def run_notes(run: str, view: RetrievedPassages, measures: Measures) -> Iterator[str]:
+def run_findings(run: str, view: RetrievedPassages, measures: Measures) -> Iterator[Finding]:
     """What texts that are longer or repeated do to measures that compare texts."""
-    yield from _notes_on_longer_chunks(run, view, measures)
-    yield from _notes_on_repeats(f"{run}: ", "chunk", view.queries, view.chunks, measures)
+    yield from remarks(_notes_on_longer_chunks(run, view, measures))
+    yield from remarks(_notes_on_repeats(f"{run}: ", "chunk", view.queries, view.chunks, measures))
 
 
-def notes(views: Views, measures: Measures) -> Iterator[str]:
+def findings(views: Views, measures: Measures) -> Iterator[Finding]:
     """Repeated gold passages, and questions whose gold documents have no chunk, for which
     SpanPOmega is 0, as in chunking_evaluation.
     """
     view: RetrievedPassages = next(iter(views.runs.values()))
-    yield from _notes_on_repeats("", "gold passage", view.queries, view.gold, measures)
+    yield from remarks(_notes_on_repeats("", "gold passage", view.queries, view.gold, measures))
     labels = [labelled.label for labelled in measures if labelled.measure.name == "SpanPOmega"]
     documents = {chunk.document for chunk in view.every_chunk}
     uncovered = [
@@ -201,7 +205,7 @@ def notes(views: Views, measures: Measures) -> Iterator[str]:
         if passages and documents.isdisjoint(passage.document for passage in passages)
     ]
     if labels and uncovered:
-        yield (
+        yield remark(
             f"{len(uncovered)} of {len(view.queries)} questions have gold passages in documents "
             f"without a chunk in {flag('--chunks', name='every_chunk')}, as {uncovered[0]!r}; "
             f"their {labels[0]} is 0"
@@ -388,8 +392,8 @@ best first. docs/rag.md explains them.""",
     view=RetrievedPassages,
     views=passage_views,
     default_measures=default_passage_measures,
-    run_notes=run_notes,
-    notes=notes,
+    run_findings=run_findings,
+    findings=findings,
     rules=text_rules,
     tables=tables,
 )

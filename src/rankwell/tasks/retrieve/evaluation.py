@@ -15,6 +15,8 @@ import numpy as np
 from rankwell.comparison.fusion.runs import only_queries
 from rankwell.conventions import LabelledMeasure, check_views, choose_measures, find_convention
 from rankwell.data.columns import refuse_unused_columns
+from rankwell.data.findings import Finding, settled
+from rankwell.data.findings.remarks import remarks
 from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.options import takes_options
 from rankwell.data.rankings import Hits, Ranking, hits_of_ranking
@@ -22,10 +24,10 @@ from rankwell.data.registry import measure_names
 from rankwell.data.tables import Bools, Judgments, Values, exact_mean, exact_sd, format_value
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, RankwellError, count_of, flag
 from rankwell.evaluation import results
-from rankwell.evaluation.bounds import run_notes
+from rankwell.evaluation.bounds import unjudged_bounds
 from rankwell.evaluation.details import COMPLETE, Details, detail_columns, details_of
 from rankwell.evaluation.judged import JudgedRun, RunInput, hide_own_items, with_negative_grades
-from rankwell.evaluation.mistakes import Gauge, mistake_notes
+from rankwell.evaluation.mistakes import Gauge, probable_mistakes
 from rankwell.evaluation.results import (
     DETAIL_DEPTH,
     ResultsBuilder,
@@ -262,7 +264,7 @@ class RetrieveEvaluation:
         read_result = find_judgments(file, qrels_columns=self.options.qrels_columns)
         judgments = read_result.judgments.flat
         file_notes = [] if file is self.options.qrels else [f"judgments: {file}"]
-        self.notes += [*self.convention.notes, *file_notes, *read_result.notes]
+        self.notes += [*file_notes, *read_result.findings]
         asked_queries = set(self.inputs.queries.ids)
         judged_queries = [query for query in judgments.queries if query in asked_queries]
         if not judged_queries:
@@ -314,7 +316,7 @@ class RetrieveEvaluation:
         costs = [setting.costs for setting in settings]
         notes = [
             *self.notes,
-            *builder.notes,
+            *builder.findings,
             *about_ids,
             *(note for setting in settings for note in self._list_notes(setting.asked, truth)),
             *(note for asked in measured.by_setting for note in _plan_notes(asked)),
@@ -341,7 +343,7 @@ class RetrieveEvaluation:
             n_summarised=len(builder.values),
             aggregates=tuple(self._aggregates(settings)),
             rules=self._rules(measured, builder, truth, choices),
-            notes=tuple(dict.fromkeys(notes)),
+            data_findings=settled(remarks(notes)),
             sources=unchanged(sources_of({name: getattr(options, name) for name in _FILES})),
             details=detail_columns(iter(details), states=states) if details else None,
             queries=self.inputs.query_columns(),
@@ -410,11 +412,11 @@ class RetrieveEvaluation:
         bare, counted = self._counted(view)
         if not counted.any():
             raise NothingToEvaluate(f"{name}: no query has anything relevant.")
-        builder.notes += self._mistakes(
-            RunInput(name, hits, ranking, "ranking", ranking=ranking), judgments
+        builder.findings += remarks(
+            self._mistakes(RunInput(name, hits, ranking, "ranking", ranking=ranking), judgments)
         )
         builder.add(run, self.measures, counted)
-        builder.notes += run_notes(run, self.measures, counted, self.convention)
+        builder.findings += unjudged_bounds(run, self.measures, counted, self.convention)
         builder.counts[name] = {
             results.QUERIES_COUNTED: int(counted.sum()),
             results.QUERIES_MISSING: int((~view.has_ranking).sum()),
@@ -424,16 +426,16 @@ class RetrieveEvaluation:
     def _view(self, judgments: Judgments, hits: Hits) -> JudgedRankings:
         return with_negative_grades(JudgedRankings.join(judgments, hits), self.convention)
 
-    def _mistakes(self, run: RunInput, judgments: Judgments) -> list[str]:
-        """The notes of `evaluate` on the run; by all judgments where some of their ids may be those
-        asked in another notation.
+    def _mistakes(self, run: RunInput, judgments: Judgments) -> list[Finding]:
+        """The findings of `evaluate` on the run; by all judgments where some of their ids may be
+        those asked in another notation.
         """
         if run.hits.unknown and self._all_judgments is not None:
             judgments = self._all_judgments
             run = run._replace(hits=hits_of_ranking(run.origin, judgments, ties="input"))
         gauge = Gauge(self.measures[0].label, partial(self._mean_of, judgments=judgments))
         rel = lowest_relevant(self.measures)
-        return mistake_notes(run, judgments, rel=rel, ties="input", queries="both", gauge=gauge)
+        return probable_mistakes(run, judgments, rel=rel, ties="input", queries="both", gauge=gauge)
 
     def _counted(self, view: JudgedRankings) -> tuple[Bools, Bools]:
         """The queries without anything relevant, and those that count, all of which were asked:

@@ -10,6 +10,8 @@ import numpy as np
 
 from rankwell._native.similarity import Metric, score_pairs
 from rankwell.data.columns import NOTHING, refuse_unused_columns
+from rankwell.data.findings import Finding
+from rankwell.data.findings.remarks import remark
 from rankwell.data.tables import Floats
 from rankwell.errors import BadInput, BadUsage, count_of, flag
 from rankwell.io.formats import read_ranking
@@ -169,8 +171,8 @@ def _from_vectors(inputs: RetrieveInputs, k: int, metric: Metric) -> Truth:
 
 def _from_run(run: Any, inputs: RetrieveInputs, options: RetrieveOptions) -> Truth:
     """The first k of a run, by its scores; items tied with the last of them count as well."""
-    notes, k = list[str](), options.k
-    ranking = read_ranking(run, columns=options.columns, notes=notes)
+    notes, k = list[Finding](), options.k
+    ranking = read_ranking(run, columns=options.columns, findings=notes)
     lists, n_cut = list[ExactList](), 0
     for query in inputs.queries.ids:
         query_rows = ranking.rows_of(query)
@@ -189,8 +191,10 @@ def _from_run(run: Any, inputs: RetrieveInputs, options: RetrieveOptions) -> Tru
         lists.append(ExactList(tuple(items[row] for row in order[:k]), tied))
     if n_cut:
         notes.append(
-            f"{run}: {count_of(n_cut, 'list ends', 'lists end')} in a tie at rank {k}, and items "
-            f"that tie beyond it would count as wrong; search for more than {k}"
+            remark(
+                f"{run}: {count_of(n_cut, 'list ends', 'lists end')} in a tie at rank {k}, and "
+                f"items that tie beyond it would count as wrong; search for more than {k}"
+            )
         )
     _check_length(lists, inputs, k, str(run))
     return Truth(str(run), lists, run_items=frozenset(ranking.items), notes=tuple(notes))

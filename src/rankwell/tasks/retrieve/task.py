@@ -42,12 +42,16 @@ def _retrieve(
 def _present(
     result: EngineResults, *, format: reporting.Format, per_query: bool, output: Path | None
 ) -> Output:
-    notes = [] if format == "json" else [*result.notes, *result.interval_notes]
+    messages = list[str]()
     if output is not None:
         write(result, output)
         page = typed("rankwell", "report", output)
-        notes.append(StatusNote(f"wrote {output}/; for its HTML page: {page}"))
-    return Output(text=render(result, format, per_query=per_query), notes=tuple(notes))
+        messages.append(StatusNote(f"wrote {output}/; for its HTML page: {page}"))
+    return Output(
+        text=render(result, format, per_query=per_query),
+        messages=tuple(messages),
+        findings=() if format == "json" else result.findings,
+    )
 
 
 def evaluate_cells(
@@ -82,7 +86,7 @@ def render(result: EngineResults, format: reporting.Format, *, per_query: bool =
             result.summary,
             list(result.per_query()) if per_query else None,
             result.describe(),
-            [*result.notes, *result.interval_notes],
+            result.findings,
             format,
             terminal=terminal,
             tables=result.tables,

@@ -16,6 +16,14 @@ import numpy as np
 
 from rankwell.conventions import LabelledMeasure, Rules, choose_measures
 from rankwell.data.columns import chosen_columns
+from rankwell.data.findings import Finding
+from rankwell.data.findings.evaluation import (
+    second_judgments_missing,
+    session_queries_unjudged,
+    sessions_unjudged,
+    values_of_sessions,
+)
+from rankwell.data.findings.reading import reading_choice
 from rankwell.data.judged_rankings import (
     JudgedRankings,
     JudgmentPair,
@@ -35,20 +43,20 @@ from rankwell.evaluation.bounds import (
     abstention_rows,
     confidence_kinds,
     confidences,
-    run_notes,
+    unjudged_bounds,
 )
 from rankwell.evaluation.details import Details, compact, detail_columns, details_of
 from rankwell.evaluation.judged import (
     GradeWeights,
     JudgedRun,
     RunInput,
+    findings_on_weights,
     hide_own_items,
     name_runs,
-    notes_on_weights,
     refuse_one_stream,
     with_negative_grades,
 )
-from rankwell.evaluation.mistakes import Gauge, mistake_notes
+from rankwell.evaluation.mistakes import Gauge, probable_mistakes
 from rankwell.evaluation.results import (
     DETAIL_DEPTH,
     ResultsBuilder,
@@ -98,13 +106,13 @@ class RunJudgments(NamedTuple):
 
     for_view: the judgments that the view joins with a run.
     judgments: the same judgments with one row per query and item.
-    format, notes: name of the format, and notes of the reader.
+    format, findings: name of the format, and findings of the reader.
     """
 
     for_view: Any
     judgments: Judgments
     format: str
-    notes: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
 
 def view_of(measures: Sequence[LabelledMeasure]) -> View:
@@ -153,14 +161,14 @@ def read_run_judgments(judgments: Any, options: JudgmentOptions) -> RunJudgments
     found_judgments = formats.find_judgments(
         judgments, format=options.format, aspects=aspects, qrels_columns=options.columns
     )
-    for_view, notes = found_judgments.judgments, list(found_judgments.notes)
+    for_view, findings = found_judgments.judgments, list(found_judgments.findings)
     flat = for_view.flat
     if not flat.queries:
         raise NothingToEvaluate("the judgments hold no query.")
     if options.exclude_self:
         flat, own_items = hide_own_items(flat)
-        notes += own_items
-    return RunJudgments(for_view, flat, found_judgments.format, tuple(notes))
+        findings += own_items
+    return RunJudgments(for_view, flat, found_judgments.format, tuple(findings))
 
 
 def with_second(
@@ -194,21 +202,17 @@ def with_second(
             f"no judged item has a second judgment in {option}; are the ids of queries and "
             "items the same?"
         )
-    notes = (
-        [f"{lacking} of {len(flat.items)} judged items have no second judgment, which counts 0"]
-        if lacking
-        else []
-    )
+    findings = [second_judgments_missing(lacking, len(flat.items))] if lacking else []
     return run_judgments._replace(
         for_view=JudgmentPair(flat, second_flat),
-        notes=(*run_judgments.notes, *second.notes, *notes),
+        findings=(*run_judgments.findings, *second.findings, *findings),
     )
 
 
 def read_sessions(
     sessions: Any, view: View, judgments: Judgments
-) -> tuple[SessionQueries | None, list[str]]:
-    """The sessions that have a judged query, with notes; None for measures of single queries.
+) -> tuple[SessionQueries | None, list[Finding]]:
+    """The sessions that have a judged query, with findings; None for measures of single queries.
 
     sessions: `FILE:SESSION`, the columns of queries and of their sessions, whose rows are in order,
     or `FILE:SESSION,POSITION`; in Python also a mapping session -> its queries in order. Raises
@@ -244,18 +248,12 @@ def read_sessions(
             f"query {without_session[0]!r}{more} is judged and in no session; add it to {option}, "
             "or remove its judgments."
         )
-    notes = [
-        f"values are of {len(judged_sessions)} sessions of {len(table.items)} queries, which are "
-        "counted and resampled as one"
-    ]
+    findings = [values_of_sessions(len(judged_sessions), len(table.items))]
     if n_unjudged := len(every_session) - len(judged_sessions):
-        notes.append(f"{n_unjudged} sessions have no judged query and are left out")
-    if n_unjudged := sum(query not in judged_queries for query in table.items):
-        notes.append(
-            f"{n_unjudged} queries of sessions have no judgments: they gain nothing and keep "
-            "their places"
-        )
-    return table, notes
+        findings.append(sessions_unjudged(n_unjudged))
+    if unjudged := [query for query in table.items if query not in judged_queries]:
+        findings.append(session_queries_unjudged(len(unjudged), unjudged))
+    return table, findings
 
 
 def _listed(source: Any, option: str) -> dict[str, list[str]]:
@@ -424,17 +422,17 @@ def evaluate_runs(
     run_judgments = with_second(
         read_run_judgments(place_of_judgments, reading), options.other_judgments, reading
     )
-    sessions, session_notes = read_sessions(options.sessions, reading.view, run_judgments.judgments)
+    sessions, on_sessions = read_sessions(options.sessions, reading.view, run_judgments.judgments)
     if sessions is not None and options.confidence:
         raise BadUsage(
             f"{flag('--confidence')} is about single queries; ask for measures of sessions in "
             "a call of their own."
         )
     evaluation = _RunEvaluation(options, rules, measures, run_judgments, details, sessions)
-    evaluation.builder.notes += [*session_notes, *rules.convention.unnamed(options)]
+    evaluation.builder.findings += on_sessions
     texts = options.texts
     if place_of_judgments is not judgments:
-        evaluation.builder.notes.append(f"judgments: {place_of_judgments}")
+        evaluation.builder.findings.append(reading_choice(f"judgments: {place_of_judgments}"))
         if texts is None and details:
             texts = queries_beside(judgments, options.split)
     inputs = {
@@ -519,10 +517,10 @@ class _RunEvaluation:
 
     def add_file(self, name: str, run: Any, found_hits: formats.FoundHits) -> None:
         """Measures one run, whose hits were found in one process or in parts."""
-        options, notes = self.options, self.builder.notes
+        options, findings = self.options, self.builder.findings
         files = run_files(run)
         self.formats[name] = found_hits.format
-        notes += found_hits.notes
+        findings += found_hits.findings
         run_input = RunInput(
             name,
             found_hits.hits,
@@ -534,7 +532,7 @@ class _RunEvaluation:
         )
         if isinstance(self.run_judgments.for_view, Judgments):
             rules = self.rules
-            notes += mistake_notes(
+            findings += probable_mistakes(
                 run_input,
                 self.run_judgments.judgments,
                 found_hits.source,
@@ -584,7 +582,9 @@ class _RunEvaluation:
         self.builder.add(run, self.measures, counted)
         self.grade_weights.add(run, counted)
         if self.rules.unjudged == "nonrelevant":
-            self.builder.notes += run_notes(run, self.measures, counted, self.rules.convention)
+            self.builder.findings += unjudged_bounds(
+                run, self.measures, counted, self.rules.convention
+            )
 
     def _add_abstention(self, run: Any) -> None:
         """Adds nAUC, AURC and others of the run that was measured last, by its scores as they are
@@ -709,12 +709,12 @@ class _RunEvaluation:
         if len(set(sizes)) < len(sizes):
             from rankwell.evaluation.mistakes import copies
 
-            builder.notes += [copy.sentence for copy in copies(runs)]
+            builder.findings += copies(runs)
         texts_of_queries = None if texts is None else formats.read_texts(texts)
         if texts_of_queries is not None and options.texts is not None:
             texts_to_check = (texts_of_queries, judgments.queries, options.texts, "judged queries")
             formats.refuse_foreign_texts(*texts_to_check)
-            builder.notes += formats.note_lacking_texts(*texts_to_check)
+            builder.findings += formats.lacking_texts(*texts_to_check)
         details = None
         if self.whole:
             details = detail_columns((run, rows, None) for run, rows in self.details.items())
@@ -723,12 +723,11 @@ class _RunEvaluation:
             rules=self._described(),
             measures=self.measures,
             aggregates=tuple(self.abstention.rows),
-            notes=[
-                *self.rules.convention.notes,
-                *self.run_judgments.notes,
-                *builder.notes,
-                *notes_on_weights(self.grade_weights.described),
-                *self.abstention.notes,
+            findings=[
+                *self.run_judgments.findings,
+                *builder.findings,
+                *findings_on_weights(self.grade_weights.described),
+                *self.abstention.findings,
             ],
             formats=self.formats,
             left_out=self._left_out,

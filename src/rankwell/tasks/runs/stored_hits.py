@@ -9,6 +9,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rankwell.data.findings import Finding
 from rankwell.data.matrices import npy_header, read_npy
 from rankwell.data.rankings import Hits, Ranking, SharedCounts, SharedPrints, SharedQueries
 from rankwell.data.tables import Ints, Judgments, segment_offsets
@@ -19,12 +20,12 @@ class StoredShard(NamedTuple):
     """The hits of a shard, in the form that a part stores.
 
     hits: the rows of the shard under the judgments.
-    notes: notes of the reader.
+    findings: findings of the reader.
     digest: digest of the file; empty where it is unknown.
     """
 
     hits: Hits
-    notes: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
     digest: str = ""
 
 
@@ -53,11 +54,11 @@ def _ids(lengths: Ints, text: NDArray[np.uint8]) -> list[str]:
 
 def write_shards(shards: Sequence[StoredShard], judgments: Judgments, stream: BinaryIO) -> None:
     """Writes the hits of some shards."""
-    for hits, notes, digest in shards:
+    for hits, findings, digest in shards:
         top = hits.top
         header = {
             "queries": len(judgments.queries),
-            "notes": notes,
+            "findings": [finding.as_dict() for finding in findings],
             "digest": digest,
             "top": top is not None,
         }
@@ -100,7 +101,7 @@ def read_shards(file: Path, judgments: Judgments | None) -> Iterator[StoredShard
         unknown = dict(zip(_ids(lengths, names), counts.tolist(), strict=True))
         top = _read_top(stream, judgments) if header["top"] else None
         hits = Hits(query, row, score, above, tied, before, retrieved, present, unknown, top)
-        yield StoredShard(hits, tuple(header["notes"]), header["digest"])
+        yield StoredShard(hits, tuple(map(Finding.of, header["findings"])), header["digest"])
 
 
 def _read_top(stream: BinaryIO, judgments: Judgments | None) -> Ranking | None:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rankwell.data.columns import refuse_unused_columns
+from rankwell.data.findings.remarks import remarks
 from rankwell.data.tables import Floats, format_value
 from rankwell.errors import BadInput, NothingToEvaluate, flag, shown
 from rankwell.io.formats import find_judgments
@@ -359,7 +360,7 @@ def print_agreement(folder: str, *, options: AgreementOptions, format: Format = 
         *_drift_tables(drift, level),
     ]
     rows = [row for comparison in compared for row in comparison.rows()] + drift
-    return Output(printed_rows(rows, format, tables=tables, notes=all_notes), all_notes)
+    return Output(printed_rows(rows, format, tables=tables, findings=remarks(all_notes)), all_notes)
 
 
 def _known_grades(
@@ -381,7 +382,7 @@ def _known_grades(
         if grade not in study.grades:
             problem = f"item {shown(item)} of query {shown(query)} has the grade {grade:g}"
             raise BadInput(f"{options.gold}: {problem}; the scale of the study is {study.scale}.")
-    return known_grades, found_judgments.notes
+    return known_grades, found_judgments.findings
 
 
 def _drift_tables(drift: Sequence[Row], level: float) -> Iterator[list[Row]]:

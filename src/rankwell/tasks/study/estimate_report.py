@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rankwell.data.findings.remarks import remarks
 from rankwell.data.tables import Unit, format_value
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, count_of, typed
 from rankwell.evaluation.judged import name_runs
@@ -210,7 +211,7 @@ def print_estimates(
     ]
     rows = [verdict.row(label) for verdict in (*of_means, *verdicts)]
     return Output(
-        printed_rows(rows, format, tables=tables, notes=[rule, *notes]),
+        printed_rows(rows, format, tables=tables, findings=remarks([rule, *notes])),
         (*journals.notes, *notes) if format in FOR_PEOPLE else (*notes, rule),
     )
 

@@ -83,7 +83,7 @@ def gold_items(study: Study, options: JudgeOptions) -> tuple[Sequence[Pair], tup
         f"of the items in {file} is not in the pool, and is not shown",
         f"of the items in {file} are not in the pool, and are not shown",
     )
-    return pairs, (*found_judgments.notes, *(outside,) * bool(lost))
+    return pairs, (*found_judgments.findings, *(outside,) * bool(lost))
 
 
 def next_asks(

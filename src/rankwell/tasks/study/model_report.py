@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rankwell.data.findings.remarks import remarks
 from rankwell.data.tables import Floats, Ints, exact_mean, format_value
 from rankwell.errors import NothingToEvaluate, count_of
 from rankwell.reporting import Format, Output, PrintedFigure, Row
@@ -243,11 +244,13 @@ def print_model_report(
             notes, is_failed = ask(study, judge, options, progress)
     exit_code = 5 if is_failed else 0
     if not read_replies(study, judge.model):
-        return Output(notes=tuple(notes), exit_code=exit_code)
+        return Output(messages=tuple(notes), exit_code=exit_code)
     grades, journals = model_grades(study, judge.model), read_journals(study)
     report = ModelReport(StudyEstimates.of(study, journals.lines, grades), grades)
     all_notes = (*journals.notes, *notes, *_notes_on_replies(study, grades), *report.notes())
-    text = printed_rows(list(report.rows()), format, tables=report.tables(), notes=all_notes)
+    text = printed_rows(
+        list(report.rows()), format, tables=report.tables(), findings=remarks(all_notes)
+    )
     return Output(text, all_notes, exit_code)
 
 

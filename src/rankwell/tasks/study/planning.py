@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rankwell.data.findings.remarks import remarks
 from rankwell.data.tables import Floats, format_value
 from rankwell.errors import BadUsage, NothingToEvaluate, count_of
 from rankwell.reporting import FOR_PEOPLE, Format, Output, Row
@@ -226,7 +227,7 @@ def print_forecasts(folder: str, *, options: PlanOptions, format: Format = "tabl
     tables = ["\n".join(words) + "\n", rows, f"{rule}\n"]
     printed = (*journals.notes, *notes)
     return Output(
-        printed_rows(rows, format, tables=tables, notes=[rule, *notes]),
+        printed_rows(rows, format, tables=tables, findings=remarks([rule, *notes])),
         printed if format in FOR_PEOPLE else (*printed, *words, rule),
     )
 

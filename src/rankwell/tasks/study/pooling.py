@@ -89,7 +89,7 @@ def print_pool(
     lost, file = len(queries.texts) - len(ranks.queries), options.query_texts
     in_no_run = count_of(lost, f"query of {file} is in no run", f"queries of {file} are in no run")
     note = f"{in_no_run}, and not part of the study"
-    return written._replace(notes=((note,) * bool(lost) + written.notes))
+    return written._replace(messages=((note,) * bool(lost) + written.messages))
 
 
 def _refuse_other(output: Path) -> None:
@@ -280,7 +280,7 @@ def _pooled_ranks(
         read = formats.find_hits(
             run, judgments, keep=depth, columns=options.columns, progress=report
         )
-        notes |= dict.fromkeys(read.notes)
+        notes |= dict.fromkeys(read.findings)
         if read.hits.unknown:
             problem = "has no text; add it to the file of --query-texts"
             if options.add:

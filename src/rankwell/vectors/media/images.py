@@ -409,14 +409,14 @@ class ItemPictures:
                 f"as 'img/{{id}}.jpg'."
             )
         self._place, self._longest = template, longest
-        self.notes: list[str] = []
+        self.missing: list[str] = []
 
     def __call__(self, items: Sequence[str]) -> dict[str, str]:
-        """The pictures of those items that have one; `notes` lists the missing ones."""
+        """The pictures of those items that have one; `missing` says which are missing."""
         thumbnails = self.of(items)
         pictures = {item: image for item in items if (image := thumbnails[item].image) is not None}
         if bare := [item for item in items if item not in pictures]:
-            self.notes.append(
+            self.missing.append(
                 f"{len(bare)} of {len(items)} items have no picture: "
                 f"{', '.join(map(repr, bare[:3]))}{' …' if len(bare) > 3 else ''}"
             )

@@ -81,7 +81,7 @@ function claimAndRest(sentence) {
 function remarks() {
   return [
     data.warnings?.length ? el("ul", {class: "warnings"}, data.warnings.map(warning)) : null,
-    sentences("notes", data.notes ?? []),
+    sentences("notes", [...(data.findings ?? []).map(({message}) => message), ...(data.notes ?? [])]),
   ];
 }
 

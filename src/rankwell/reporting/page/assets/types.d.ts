@@ -139,6 +139,7 @@ interface PageData {
   failures?: FailureRow[];
   settings?: Settings | null;
   unanswered?: UnansweredRow[];
+  findings?: {name: string, level: string, message: string, queries?: number[]}[];
   notes?: string[];
   rules?: [string, string][];
   inputs?: [string, string][];

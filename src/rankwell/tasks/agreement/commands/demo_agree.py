@@ -70,7 +70,8 @@ def agree(
     )
     return Output(
         text="\n".join([prose(begin), compared.text, prose(end), page_lines(results)]),
-        notes=compared.notes,
+        messages=compared.messages,
+        findings=compared.findings,
     )
 
 

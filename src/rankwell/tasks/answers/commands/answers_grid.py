@@ -507,7 +507,7 @@ def _output(
     if format == "table":
         lines = [f"  {name} = {names[name]}" for name in rows[0] if name in names]
         text += "\n".join(["exact names:", *lines, ""])
-    return Output(text=text, notes=(*notes, reporting.StatusNote(f"wrote {folder}/")))
+    return Output(text=text, messages=(*notes, reporting.StatusNote(f"wrote {folder}/")))
 
 
 def _notes(results: Sequence[PointResult]) -> list[str]:

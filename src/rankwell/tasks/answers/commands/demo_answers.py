@@ -66,7 +66,9 @@ def answers(
         f"    --isolated {typed(isolated)} -k {K_READER} --retriever-k {K_RETRIEVER}\n"
     )
     return Output(
-        text="\n".join([prose(begin), done.text, prose(end), page_lines(results)]), notes=done.notes
+        text="\n".join([prose(begin), done.text, prose(end), page_lines(results)]),
+        messages=done.messages,
+        findings=done.findings,
     )
 
 

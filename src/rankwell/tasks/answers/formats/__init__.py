@@ -207,7 +207,7 @@ def read_retrieved(
         checked = formats.check_ranking(
             place, repeats="keep" if duplicates == "keep" else "first", **reading
         )
-        table, notes = checked.table, list(checked.notes)
+        table, notes = checked.table, list[str](checked.findings)
         if duplicates == "best":
             table = formats.read_ranking(place, duplicates="best", **reading)
         elif checked.duplicated and duplicates == "error":

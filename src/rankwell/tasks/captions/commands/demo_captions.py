@@ -89,7 +89,8 @@ def captions(
     end = f"The same from the files:\n\n  {typed(*command, '--seed', seed)}\n"
     return Output(
         text="\n".join([prose(begin), done.text, prose(end), page_lines(results, "query")]),
-        notes=done.notes,
+        messages=done.messages,
+        findings=done.findings,
     )
 
 

@@ -87,10 +87,10 @@ def template(
     rows = [{ID: name, **dict.fromkeys(columns, "")} for name, _ in clip_rows]
     text = render_rows(rows, "csv")
     if output is None:
-        return Output(text=text, notes=tuple(notes))
+        return Output(text=text, messages=tuple(notes))
     write_text(output, text)
     notes.append(StatusNote(f"wrote {output} ({len(clip_rows)} clips, {len(columns)} groups)"))
-    return Output(notes=tuple(notes))
+    return Output(messages=tuple(notes))
 
 
 def _columns(groups: str | None) -> tuple[str, ...]:

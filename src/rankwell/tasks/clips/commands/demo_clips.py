@@ -13,6 +13,7 @@ import numpy as np
 
 from rankwell import reporting
 from rankwell.comparison.pages import write_report
+from rankwell.data.findings import Finding
 from rankwell.engines.sqlite_fts5 import SqliteFts
 from rankwell.errors import typed
 from rankwell.io.formats import read_texts
@@ -88,10 +89,10 @@ def clips(
         }
         by_clip = list(results.values())
         by_text = search_texts(demo, seed=seed)
-        notes = [
-            note
+        found = [
+            finding
             for name, result in {**results, "texts": by_text}.items()
-            for note in _write(result, output / name, pictures)
+            for finding in _write(result, output / name, pictures)
         ]
         write_report(
             [output / name for name in reversed(results)], output / NAME, title=_TITLE, seed=seed
@@ -132,7 +133,7 @@ def clips(
         ),
         page_lines(output),
     ]
-    return Output(text="\n".join(parts), notes=tuple(dict.fromkeys(notes)))
+    return Output(text="\n".join(parts), findings=tuple(dict.fromkeys(found)))
 
 
 @keeping()
@@ -202,14 +203,14 @@ def search_texts(demo: DemoClips, *, seed: int = 0) -> ClipResults:
         )
 
 
-def _write(result: ClipResults, folder: Path, pictures: Thumbnails) -> tuple[str, ...]:
+def _write(result: ClipResults, folder: Path, pictures: Thumbnails) -> tuple[Finding, ...]:
     """Writes a result with small pictures, and contact sheets of its first run's worst queries;
-    returns its notes.
+    returns its findings.
     """
     score = "similarity" if result.rules["mode"] == "video" else "BM25"
     with drafting(folder, result.sources.values()) as draft:
         sheets = draw_sheets(result, draft / "sheets", pictures, _SHEETS, score)
-        return present(with_pictures(result, pictures), output=folder, others=sheets).notes
+        return present(with_pictures(result, pictures), output=folder, others=sheets).findings
 
 
 def _rows(rows: Sequence[Any], names: Sequence[str]) -> str:

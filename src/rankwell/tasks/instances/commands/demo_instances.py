@@ -154,7 +154,11 @@ def instances(
         prose(end),
         page_lines(output, "query picture"),
     ]
-    return Output(text="\n".join(text), notes=(*numbers.notes, *system_table.notes))
+    return Output(
+        text="\n".join(text),
+        messages=(*numbers.messages, *system_table.messages),
+        findings=(*numbers.findings, *system_table.findings),
+    )
 
 
 @keeping()

@@ -81,7 +81,7 @@ def images(
     expected = manifest if encoder.is_known else {}
     with file.making(expected, overwrite=overwrite) as done:
         if done:
-            return Output(notes=(*notes, *done))
+            return Output(messages=(*notes, *done))
         cache_folder = cache or output.with_name(output.name + ".part")
         is_new = not cache_folder.exists()
         try:
@@ -133,7 +133,7 @@ def images(
     if math.isfinite(median):
         notes.append(f"{1000 * median:.3g} ms per image (median), {seconds.sum():.3g} s in all")
     notes.append(StatusNote(f"wrote {output} ({vectors.n} × {vectors.dimensions} float32)"))
-    return Output(notes=tuple(notes))
+    return Output(messages=tuple(notes))
 
 
 def _listed(place: str, root: str | None) -> tuple[Sequence[str], Sequence[Path]]:

@@ -87,7 +87,7 @@ def match(
             "to evaluate them, say what is right: the images have no instance that both sides "
             "show; name --positives"
         )
-        return Output(notes=tuple(notes))
+        return Output(messages=tuple(notes))
     words: list[object] = ["rankwell", "instances", "evaluate", images]
     for flag, value in (
         ("--query-images", options.query_images),
@@ -98,4 +98,4 @@ def match(
         ("--reference-ids", paths["references"]),
     ):
         words += [] if value is None else [flag, value]
-    return Output(text=typed(*words) + "\n", notes=tuple(notes))
+    return Output(text=typed(*words) + "\n", messages=tuple(notes))

@@ -6,6 +6,7 @@ from itertools import zip_longest
 from typing import Any, Literal
 
 from rankwell import reporting
+from rankwell.data.findings.remarks import remarks
 from rankwell.errors import BadUsage
 from rankwell.reporting.options import FileOption, FormatOption, Output
 from rankwell.store import write_text
@@ -85,7 +86,7 @@ def stats(
         {"dataset": heading, **column._asdict()} for heading, column in columns.items()
     ]
     rules = {"contentless": contentless, "absent": absent} if images else {}
-    json = printed_rows(numbers, "json", rules=rules, notes=notes)
+    json = printed_rows(numbers, "json", rules=rules, findings=remarks(notes))
     if format == "json":
         text, notes = json, []
     else:
@@ -94,4 +95,4 @@ def stats(
         write_text(output / "statistics.csv", reporting.render_rows(rows, "csv"))
         write_text(output / "statistics.json", json)
         notes.append(reporting.StatusNote(f"wrote {output}/"))
-    return Output(text=text, notes=tuple(notes))
+    return Output(text=text, messages=tuple(notes))

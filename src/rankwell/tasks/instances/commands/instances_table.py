@@ -19,6 +19,7 @@ from rankwell.comparison.data import ComparisonOptions, Origin, Pair
 from rankwell.comparison.folders import split_name
 from rankwell.comparison.pages import write_missing_pages
 from rankwell.comparison.pairwise import compare_values, winners
+from rankwell.data.findings.remarks import remarks
 from rankwell.data.options import Doc, Option
 from rankwell.data.registry import Better, suggest
 from rankwell.data.tables import Values
@@ -181,7 +182,7 @@ def table(
         with drafting(output, sources.values()) as draft:
             paths = [draft / f"table.{suffix}" for suffix in _WRITTEN.values()]
             for kind, path in zip(_WRITTEN, paths, strict=True):
-                write_text(path, render_system_tables([linked], kind, notes=notes))
+                write_text(path, render_system_tables([linked], kind, findings=remarks(notes)))
             content = {
                 "schema_version": SCHEMA_VERSION,
                 "rules": system_table.rules,
@@ -189,17 +190,17 @@ def table(
                     name: {"file": source.name, "digest": source.digest()}
                     for name, source in sources.items()
                 },
-                "notes": notes,
+                "findings": [finding.as_dict() for finding in remarks(notes)],
             }
             publish(output, content, paths)
         notes.append(reporting.StatusNote(f"wrote {output}/"))
     text = render_system_tables(
-        [system_table], format, notes=notes, terminal=reporting.terminal_of(sys.stdout)
+        [system_table], format, findings=remarks(notes), terminal=reporting.terminal_of(sys.stdout)
     )
     if format in ("json", "html"):
         notes = [note for note in notes if isinstance(note, reporting.StatusNote)]
     errors = [f"{cell.system} on {cell.dataset} failed: {cell.error}" for cell in failed]
-    return Output(text=text, notes=(*notes, *errors), exit_code=2 if failed else 0)
+    return Output(text=text, messages=(*notes, *errors), exit_code=2 if failed else 0)
 
 
 class _Cell(NamedTuple):

@@ -31,4 +31,4 @@ def interleave(*runs: InputPlace, output: FilePath, options: InterleavingOptions
         )
     lists, notes = interleave_files(files, options)
     write_text(output, "".join(interleaved.line() for interleaved in lists))
-    return Output(notes=(*notes, StatusNote(f"wrote {output} ({len(lists)} lists)")))
+    return Output(messages=(*notes, StatusNote(f"wrote {output} ({len(lists)} lists)")))

@@ -82,7 +82,7 @@ def retrieve(
         prose(end),
         page_lines(results),
     ]
-    return Output(text="\n".join(parts), notes=tuple(result.notes))
+    return Output(text="\n".join(parts), findings=result.findings)
 
 
 def _gain_cells(gain: Any) -> dict[str, Any]:

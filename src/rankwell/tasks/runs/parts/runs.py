@@ -9,6 +9,7 @@ from itertools import chain, compress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from rankwell.data.findings import Finding
 from rankwell.data.rankings import Hits, SharedCounts, join_hits, shared_queries
 from rankwell.data.tables import Judgments
 from rankwell.errors import BadUsage, flag
@@ -98,7 +99,7 @@ class RunPlan:
         self.options, boundaries = inputs.options, inputs.boundaries
         self.files = [RunFile(*cells) for cells in boundaries["files"]]
         self.parts = [[Shard(*cells) for cells in part] for part in boundaries["parts"]]
-        self.notes: list[list[str]] = boundaries["notes"]
+        self.findings = [list(map(Finding.of, of_run)) for of_run in boundaries["findings"]]
 
     @property
     def request(self) -> Request:
@@ -203,11 +204,11 @@ def cut_runs(options: Mapping[str, Json], limits: Limits) -> Cut:
     """
     if limits.shards is not None and limits.shards < 1:
         raise BadUsage(f"{flag('--shards', limits.shards)}; expected a positive integer.")
-    notes: list[list[str]] = [[] for _ in options["runs"]]
+    findings: list[list[Finding]] = [[] for _ in options["runs"]]
     files = [
         run_file
-        for run, notes_of_run in enumerate(notes)
-        for run_file in _files_of_run(options, run, notes_of_run)
+        for run, of_run in enumerate(findings)
+        for run_file in _files_of_run(options, run, of_run)
     ]
     sizes = [size_of(file) for file in files]
     total, begin = sum(sizes), 0
@@ -221,14 +222,20 @@ def cut_runs(options: Mapping[str, Json], limits: Limits) -> Cut:
             parts[part].append(list(shard))
         begin += size
     parts = [shards for shards in parts if shards]
-    boundaries = {"files": list(map(list, files)), "parts": parts, "notes": notes}
+    boundaries = {
+        "files": list(map(list, files)),
+        "parts": parts,
+        "findings": [[finding.as_dict() for finding in of_run] for of_run in findings],
+    }
     return Cut(
         len(parts), boundaries, {"parts": len(parts), "files": len(files), "bytes read": total}
     )
 
 
-def _files_of_run(options: Mapping[str, Json], run: int, notes: list[str]) -> Iterator[RunFile]:
-    """The files of a run, all of one format, on which notes are added."""
+def _files_of_run(
+    options: Mapping[str, Json], run: int, findings: list[Finding]
+) -> Iterator[RunFile]:
+    """The files of a run, all of one format, on which findings are added."""
     _, name, path = options["runs"][run]
     files = [
         RunFile(run, file, f"{name.rstrip('/')}/{Path(file).name}") for file in run_files(path)
@@ -236,7 +243,7 @@ def _files_of_run(options: Mapping[str, Json], run: int, notes: list[str]) -> It
     files = files or [RunFile(run, path, name)]
     sources = [source_of(file) for file in files]
     entry, request = shards_format(
-        sources, options["run_format"], Request(columns=options["columns"], notes=notes)
+        sources, options["run_format"], Request(columns=options["columns"], findings=findings)
     )
     if request.recognised and entry.confirm is not None:
         for source in sources:
@@ -279,7 +286,7 @@ def _part(inputs: PartInputs, index: int) -> PartContent:
         hits = shard_hits(source, plan.files[shard.file].entry, judgments, request)
         # The manifest of a result has the digests of its files.
         digest = source.digest() if request.keep and shard.start is None else ""
-        shards.append(StoredShard(hits, tuple(request.notes), digest))
+        shards.append(StoredShard(hits, tuple(request.findings), digest))
     return PartContent(".arrays", partial(write_shards, shards, judgments), plan.inputs)
 
 
@@ -288,7 +295,7 @@ def _second(inputs: PartInputs, files: Sequence[Path], folder: WorkPlace) -> Sec
     beside the parts.
     """
     plan = RunPlan(inputs)
-    shared = [shared_queries(StoredRun(plan, files, run)) for run in range(len(plan.notes))]
+    shared = [shared_queries(StoredRun(plan, files, run)) for run in range(len(plan.findings))]
     parts: list[list[list[int | None]]] = [[] for _ in plan.parts]
     for run, queries_of_run in enumerate(shared):
         if len(queries_of_run.queries):
@@ -351,9 +358,9 @@ class FoundRuns:
             plan.entry(run),
             plan.request,
         )
-        notes, hits = list(plan.notes[run]), None
+        findings, hits = list(plan.findings[run]), None
         for (_, shard), content in zip(shards, stored.stored(), strict=True):
-            notes += content.notes
+            findings += content.findings
             hits = content.hits if len(shards) == 1 else None
             if content.digest:
                 self.digests[plan.files[shard.file].name] = content.digest
@@ -362,7 +369,7 @@ class FoundRuns:
                 stored, shared, self._counts(run), judgments, ties=plan.request.ties, keep=keep
             )
         file = plan.files[shards[0][1].file]
-        return FoundHits(hits, file.format, tuple(dict.fromkeys(notes)), source_of(file))
+        return FoundHits(hits, file.format, tuple(dict.fromkeys(findings)), source_of(file))
 
 
 def _amounts(inputs: PartInputs) -> Amounts:

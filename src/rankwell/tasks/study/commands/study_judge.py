@@ -99,7 +99,7 @@ def judge(
                 notes = list(import_batch(opened, judge, sheet, replace=replace))
         else:
             notes = serve_session(opened, judge, options, browser=browser)
-    return Output(notes=(*notes, *_state(opened)))
+    return Output(messages=(*notes, *_state(opened)))
 
 
 def _state(study: Study) -> list[str]:

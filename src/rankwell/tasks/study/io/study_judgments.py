@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from rankwell.data.findings.remarks import remark, remarks
 from rankwell.data.tables import Floats, Judgments
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.io.formats import Request, file_format
@@ -51,7 +52,7 @@ def read_judgments(source: Source, request: Request) -> Judgments:
             f"{study.folder}: no item is graded; judge some with `rankwell study judge`."
         )
     names = judges if part in ("median", "first") else [part]
-    request.notes.extend([*journals.notes, _chosen(study, answers, n_graded, names)])
+    request.findings.extend(remarks([*journals.notes, _chosen(study, answers, n_graded, names)]))
     return _judgments(study, answers.grade)
 
 
@@ -76,10 +77,12 @@ def _of_model(study: Study, request: Request) -> Judgments:
         raise BadUsage(f"{study.folder}: {have}.")
     model = request.part or models[0]
     judgments = _judgments(study, model_grades(study, model).grade)
-    request.notes.append(
-        f"{study.folder}: {len(judgments.items)} pooled items are graded by the model {model}; "
-        "these are not judgments; "
-        "`rankwell study estimate --model` corrects them by those of people"
+    request.findings.append(
+        remark(
+            f"{study.folder}: {len(judgments.items)} pooled items are graded by the model {model}; "
+            "these are not judgments; "
+            "`rankwell study estimate --model` corrects them by those of people"
+        )
     )
     return judgments
 

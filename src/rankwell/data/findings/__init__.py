@@ -1,0 +1,167 @@
+"""Findings: what there is to say about data, or about how to read a number. Each kind is a function
+that words it, declared once, here or in the `findings.py` of the task that alone has it.
+"""
+
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from inspect import getdoc
+from typing import Any, Generic, Literal, NamedTuple, ParamSpec, get_args
+
+from rankwell.data.catalogue import Catalogue
+from rankwell.errors import BadInput, BadUsage, flag
+
+Level = Literal["error", "warning", "info"]
+LEVELS: tuple[Level, ...] = get_args(Level)
+"""The levels, the most serious first: an `error` makes a number wrong, a `warning` changes how to
+read one, an `info` is worth knowing.
+"""
+_SUBJECT = ("run", "file", "line", "queries")
+_Words = ParamSpec("_Words")
+_IGNORED: ContextVar[frozenset[str]] = ContextVar("_IGNORED", default=frozenset())
+
+
+class Finding(str):
+    """A finding on some data; as a string it is its sentence.
+
+    name: name of its kind, which `explain` and `--ignore` take.
+    level: `error`, `warning` or `info`.
+    subject: the run, file and line, and the queries that it is about, as far as they are known.
+    """
+
+    name: str
+    level: Level
+    subject: Mapping[str, Any]
+
+    def __new__(cls, sentence: str, name: str, level: Level, **subject: Any) -> "Finding":
+        """The finding, whose parts are its sentence and its fields."""
+        finding = super().__new__(cls, sentence)
+        finding.name, finding.level, finding.subject = name, level, subject
+        return finding
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Finding.of, (self.as_dict(),)
+
+    @classmethod
+    def of(cls, facts: Mapping[str, Any]) -> "Finding":
+        """The finding of these facts, which `as_dict` has given."""
+        return cls(**{"sentence" if key == "message" else key: facts[key] for key in facts})
+
+    @property
+    def queries(self) -> Sequence[str]:
+        """The queries that it is about."""
+        return self.subject.get("queries", ())
+
+    def as_dict(self) -> dict[str, Any]:
+        """The facts for JSON: name, level and message, then what it is about."""
+        return {"name": self.name, "level": self.level, "message": str(self), **self.subject}
+
+    def under(self, place: str) -> "Finding":
+        """The same finding with the name of a place in front."""
+        return Finding(f"{place}: {self}", self.name, self.level, **self.subject)
+
+
+class FindingKind(NamedTuple, Generic[_Words]):
+    """A kind of finding, which a call turns into a finding.
+
+    name: name of its function, with hyphens.
+    level: level of all its findings.
+    resolves: option with its value that resolves it, or `rankwell` with a command; "" for none.
+    function: returns the sentence. Those of its parameters that are called run, file, line and
+        queries are what the finding is about; its docstring is the explanation.
+    """
+
+    name: str
+    level: Level
+    resolves: str
+    function: Callable[_Words, str]
+
+    def __call__(self, *words: _Words.args, **named: _Words.kwargs) -> Finding:
+        """The finding; a run or a file goes before the sentence, what resolves it behind it."""
+        arguments: dict[str, Any] = dict(
+            zip(self.function.__code__.co_varnames, words, strict=False)
+        )
+        arguments |= named
+        subject = {key: arguments[key] for key in _SUBJECT if arguments.get(key)}
+        place = subject.get("run") or ":".join(
+            str(subject[key]) for key in ("file", "line") if key in subject
+        )
+        sentence = f"{place}: " * bool(place) + self.function(*words, **named)
+        return Finding(
+            f"{sentence}; {self.advice}" if self.resolves else sentence,
+            self.name,
+            self.level,
+            **{key: list(value) if key == "queries" else value for key, value in subject.items()},
+        )
+
+    @property
+    def advice(self) -> str:
+        """What resolves it, as the user writes it."""
+        if self.resolves.startswith("rankwell"):
+            return f"try `{self.resolves}`"
+        option, _, value = self.resolves.partition(" ")
+        return f"try {flag(option, value)}"
+
+    @property
+    def paragraphs(self) -> list[str]:
+        """The explanation, paragraph by paragraph."""
+        return (getdoc(self.function) or "").split("\n\n")
+
+
+FINDINGS: Catalogue[FindingKind[...]] = Catalogue("data.findings", "finding")
+
+
+def finding(
+    level: Level, resolves: str = ""
+) -> Callable[[Callable[_Words, str]], FindingKind[_Words]]:
+    """Registers a function that words a finding as a kind of findings, under its name."""
+
+    def _kind(function: Callable[_Words, str]) -> FindingKind[_Words]:
+        name = function.__name__.replace("_", "-")
+        kind = FindingKind(name, level, resolves, function)
+        FINDINGS.add(name, kind)
+        return kind
+
+    return _kind
+
+
+@contextmanager
+def ignoring(names: Iterable[str]) -> Generator[None]:
+    """A block without the findings of these names. Raises UnknownName for another name, BadUsage
+    for that of an error.
+    """
+    ignored = frozenset(names)
+    for name in ignored:
+        if FINDINGS[name].level == "error":
+            raise BadUsage(
+                f"{name} is an error: a number would be wrong. Correct the data; warnings and "
+                "information alone can be ignored."
+            )
+    token = _IGNORED.set(ignored)
+    try:
+        yield
+    finally:
+        _IGNORED.reset(token)
+
+
+def unignored(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """The findings that are not ignored, each once, in order."""
+    ignored = _IGNORED.get()
+    return tuple(finding for finding in dict.fromkeys(findings) if finding.name not in ignored)
+
+
+def settled(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """The findings on numbers that may be shown, as `unignored`. Raises BadInput with the errors
+    among them.
+    """
+    remaining = unignored(findings)
+    errors = [finding for finding in remaining if finding.level == "error"]
+    if errors:
+        names = ", ".join(dict.fromkeys(finding.name for finding in errors))
+        raise BadInput(f"{' '.join(errors)} (`rankwell explain {names}`)")
+    return remaining
+
+
+def by_level(findings: Iterable[Finding]) -> list[Finding]:
+    """The findings, the most serious first."""
+    return sorted(findings, key=lambda finding: LEVELS.index(finding.level))

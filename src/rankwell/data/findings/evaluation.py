@@ -1,0 +1,121 @@
+"""Findings on values, and on what they are computed from."""
+
+from collections.abc import Sequence
+
+from rankwell.data.findings import finding
+from rankwell.errors import count_of
+
+
+@finding("info")
+def default_convention(name: str, title: str, reason: str) -> str:
+    """No convention was named, so that the one of the task decides what measures mean.
+
+    Name one with `--convention`; `rankwell explain` says what each of them does.
+    """
+    return f"convention {name}, {reason}: {title}"
+
+
+@finding("info")
+def no_ceiling(direction: str, labels: Sequence[str], reason: str) -> str:
+    """The highest mean that any system can reach is unknown for some measures."""
+    return f"{direction}: no ceiling of {', '.join(labels)}: {reason}"
+
+
+@finding("info")
+def ties_in_input_order(label: str, order: str) -> str:
+    """A measure has no closed form for its mean over all orders of tied items.
+
+    Its values depend on the order in which tied items stand in the input.
+    """
+    return f"{label} has no closed form under random order of ties; {order}"
+
+
+@finding("warning")
+def undefined_values(run: str, label: str, n: int, total: int, queries: Sequence[str] = ()) -> str:
+    """A measure has no value for some queries, which its mean leaves out."""
+    share = f"{n} of {count_of(total, 'query', 'queries')}"
+    return f"{label} is undefined for {share}, which do not count"
+
+
+@finding("warning", "--unjudged skip")
+def unjudged_in_top(run: str, bounds: str, queries: Sequence[str]) -> str:
+    """Nobody judged some of the first items of a run. They count as not relevant, so that a mean
+    may be too low.
+
+    The bounds are the means if all of these items were not relevant, and if all were. Judge the
+    items (`rankwell study pool` lists them), or leave them out of rankings.
+    """
+    return bounds
+
+
+@finding("info")
+def no_abstention_figures(figures: str, label: str, reason: str) -> str:
+    """Figures of abstention, which `--confidence` adds, are not defined for some measures."""
+    return f"no {figures} of {label}: {reason}"
+
+
+@finding("warning")
+def grades_alike(label: str, low: float, high: float, leads: str, weighing: str) -> str:
+    """A measure with binary gains takes all relevant grades alike, and others do not.
+
+    nDCG of sentence-transformers has binary gains, nDCG of trec_eval takes the grades as gains.
+    Where the two have different winners, say which one you report.
+    """
+    weighed = f"by {weighing} of other conventions, which weighs them"
+    return f"{label} takes the grades {low:g} to {high:g} alike: {leads} {weighed}"
+
+
+@finding("warning")
+def own_items_judged(n: int, queries: Sequence[str]) -> str:
+    """An item with the id of its query is judged relevant to it, and is left out of the ranking.
+
+    It counts as relevant and not found. If it is a mistake, remove it from the judgments.
+    """
+    has = count_of(n, "query has", "queries have")
+    return (
+        f"{has} an item of the same id judged relevant: it is out of the ranking, and counts as "
+        "not found"
+    )
+
+
+@finding("info")
+def second_judgments_missing(lacking: int, total: int) -> str:
+    """Some judged items have no second judgment, which then counts 0."""
+    return f"{lacking} of {total} judged items have no second judgment, which counts 0"
+
+
+@finding("info")
+def values_of_sessions(sessions: int, queries: int) -> str:
+    """Values are those of sessions, not of queries: a session is counted and resampled as one."""
+    return (
+        f"values are of {sessions} sessions of {queries} queries, which are counted and resampled "
+        "as one"
+    )
+
+
+@finding("warning")
+def sessions_unjudged(sessions: int) -> str:
+    """Sessions without a judged query are left out."""
+    return f"{sessions} sessions have no judged query and are left out"
+
+
+@finding("warning")
+def session_queries_unjudged(n: int, queries: Sequence[str]) -> str:
+    """Queries of sessions without judgments gain nothing and keep their places."""
+    return f"{n} queries of sessions have no judgments: they gain nothing and keep their places"
+
+
+@finding("warning")
+def queries_missing(run: str, queries: Sequence[str], noun: tuple[str, str]) -> str:
+    """A run has nothing for some of the queries that count."""
+    number = count_of(len(queries), f"{noun[0]} has", f"{noun[1]} have")
+    pronoun = "it" if len(queries) == 1 else "them"
+    return f"{number} no line, as {queries[0]!r}; nothing was retrieved for {pronoun}"
+
+
+@finding("info")
+def queries_unknown(run: str, queries: Sequence[str], noun: tuple[str, str], truth: str) -> str:
+    """A run has queries without a right answer, which are ignored."""
+    number = count_of(len(queries), f"{noun[0]} has", f"{noun[1]} have")
+    verb = "is" if len(queries) == 1 else "are"
+    return f"{number} no {truth}, as {queries[0]!r}, and {verb} ignored"

@@ -1,0 +1,74 @@
+"""Findings of the readers of files."""
+
+from collections.abc import Sequence
+
+from rankwell.data.findings import finding
+
+
+@finding("info")
+def reading_choice(reading: str, file: str = "") -> str:
+    """How a file was read where it left a choice that hardly any user wants to make.
+
+    Examples are the file of judgments that a folder stands for, the part of a file that holds
+    predictions, and the field of a topic that is its text.
+    """
+    return reading
+
+
+@finding("warning")
+def another_format_possible(file: str, format: str, others: Sequence[str]) -> str:
+    """The content of a file fits several formats, which may give different numbers.
+
+    Name the format with `--run-format` or `--qrels-format`, or the columns with `--columns`.
+    """
+    return f"read as {format}, although {' or '.join(others)} would fit, too; name the format"
+
+
+@finding("warning")
+def doubtful_columns(doubt: str, file: str = "") -> str:
+    """A column was chosen by its name where another one could be meant, too.
+
+    Name the column with `--columns` or `--qrels-columns`.
+    """
+    return doubt
+
+
+@finding("info")
+def distance_as_score(column: str, file: str = "") -> str:
+    """The numbers of a run are distances, of which the smallest is the best.
+
+    They are read as scores with their signs turned, so that the nearest item ranks first.
+    """
+    return (
+        f"{column!r} is a distance: the smallest ranks first, and scores are distances with their "
+        "signs turned"
+    )
+
+
+@finding("warning")
+def no_column_of_grades(columns: Sequence[str], file: str = "") -> str:
+    """A table of judgments has no column of grades, so that every row counts as relevant.
+
+    If one of the columns that are not read is the grade, name it with `--qrels-columns grade=…`.
+    """
+    names = ", ".join(map(repr, columns))
+    return f"no column is a grade, so that each row counts 1; not read: {names}"
+
+
+@finding("warning")
+def ranks_in_a_matrix(file: str, first: int) -> str:
+    """Every row or column of a score matrix holds consecutive integers, as a list of ranks does.
+
+    The highest number counts as the best. If these are ranks, give the scores.
+    """
+    return (
+        f"every row or column holds each integer from {first} on once, like a list of ranks; the "
+        "highest number counts as the best: if these are ranks, give the scores"
+    )
+
+
+@finding("info")
+def texts_missing(lacking: int, total: int, owners: str, example: str, file: str = "") -> str:
+    """A file of texts lacks some of the ids, which pages then show without their text."""
+    have = "has" if lacking == 1 else "have"
+    return f"{lacking} of the {total} {owners} {have} no text, such as {example!r}"
