@@ -39,11 +39,12 @@ class IndexRow(NamedTuple):
 
 @cache
 def folders_of(folder: str) -> tuple[str, ...]:
-    """The packages that hold entries of a folder: its own, where it exists, and those of the same
-    name in `comparison` and in tasks.
+    """The packages that hold entries of a folder: its own, where it exists, those of the same name
+    in `comparison` and in tasks, and tasks with a module of that name.
     """
     path, name = folder.replace(".", "/"), folder.rpartition(".")[2]
     tasks = sorted(_PACKAGE.glob(f"tasks/[a-z]*/{name}/__init__.py"))
+    tasks += sorted(_PACKAGE.glob(f"tasks/[a-z]*/{name}.py"))
     homes = [_PACKAGE / path, _PACKAGE / "comparison" / name, *(file.parent for file in tasks)]
     return tuple(
         ".".join(["rankwell", *home.relative_to(_PACKAGE).parts])

@@ -1,10 +1,12 @@
-"""Every meaning that a measure's name has anywhere."""
+"""Every meaning that a measure's name has anywhere, and what findings and conventions mean."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
-from rankwell.conventions import CONVENTIONS
+from rankwell.conventions import CONVENTIONS, Convention
+from rankwell.data.findings import FINDINGS, FindingKind
 from rankwell.data.options import own_arithmetic
 from rankwell.data.registry import (
     CollectionFigure,
@@ -27,13 +29,17 @@ class Explanation:
     meanings: measure -> the places where the name stands for it, the plain reading first; empty for
         a name that only figures of whole collections have.
     collection_figures: figures of whole collections that commands print under this name.
+    text: the explanation of a finding or a convention; "" for a measure.
     """
 
     name: str
     meanings: Mapping[Measure, Sequence[str]]
     collection_figures: Sequence[CollectionFigure] = ()
+    text: str = ""
 
     def __str__(self) -> str:
+        if self.text:
+            return self.text
         several = len(self.meanings) + len(self.collection_figures)
         first = (
             f"{self.name} means {f'{several} different things' if several > 1 else 'one thing'}:\n"
@@ -53,11 +59,11 @@ class Explanation:
 
 @own_arithmetic
 def explain(name: str | Measure | Callable[..., Any]) -> Explanation:
-    """Every meaning of a measure's name, with formula, source and a worked example, as `rankwell
-    explain` prints them.
+    """Every meaning of a measure's name, with formula, source and a worked example, or what a
+    finding or a convention means, as `rankwell explain` prints them.
 
-    name: a measure, another tool's word for one, a word that means several things, or a function of
-    your own. `meanings` has the measures, each with the places where the name means it. Raises
+    name: a measure, another tool's word for one, a word that means several things, a function of
+    your own, or the name of a finding or a convention. `meanings` has the measures, each with the places where the name means it. Raises
     UnknownName where it means nothing.
 
     >>> import rankwell as rw
@@ -69,6 +75,10 @@ def explain(name: str | Measure | Callable[..., Any]) -> Explanation:
     is_function = callable(name) or ":" in str(name)
     word = "".join(measure_names(name) or ()) if is_function else str(name)
     figures = () if is_function else find_figures(word)
+    if word in FINDINGS.builtin_names:
+        return Explanation(word, {}, text=_describe_finding(FINDINGS[word]))
+    if word in CONVENTIONS.builtin_names:
+        return Explanation(word, {}, text=_describe_convention(CONVENTIONS[word]))
     try:
         return Explanation(word, meanings(word), figures)
     except BadUsage:
@@ -113,6 +123,44 @@ def _readings(name: str) -> Iterator[tuple[str, dict[str, str]]]:
         for part, part_words in CONVENTIONS[convention].words_of_parts.items():
             if is_word(name, part_words):
                 yield f"--convention {convention}, {part}", {**words, **part_words}
+
+
+def _describe_finding(kind: FindingKind[...]) -> str:
+    """A kind of findings: its level, its explanation, and what to do about it."""
+    ends = ["It stops every command that would print a number."]
+    if kind.level != "error":
+        ends = [f"`--ignore {kind.name}` leaves it out."]
+    if kind.resolves:
+        ends.insert(0, f"What resolves it: {kind.resolves}")
+    return f"{kind.name} ({kind.level})\n\n" + _indented([*kind.paragraphs, "\n".join(ends)])
+
+
+def _describe_convention(convention: Convention) -> str:
+    """A convention: its source, its rules where they are not the usual ones, its words, and where
+    it differs from the source.
+    """
+    usual = Convention("", "", "")
+    rules = [
+        f"{name.replace('_', ' ')}: {value}"
+        for name, value in convention._asdict().items()
+        if name in _RULES and value != getattr(usual, name)
+    ]
+    words = [f"{word} = {measure}" for word, measure in convention.words.items()]
+    defaults = [f"measures by default: {', '.join(convention.defaults)}"] * bool(
+        convention.defaults
+    )
+    notes = [*convention.notes, *chain.from_iterable(convention.rule_notes.values())]
+    parts = [f"source: {convention.source}", *map("\n".join, (rules, words, defaults)), *notes]
+    title = f"{convention.name} (convention): {convention.title}"
+    return f"{title}\n\n{_indented(filter(None, parts))}"
+
+
+_RULES = ("ties", "single_precision", "queries", "no_relevant", "exclude_self", "negative_grades")
+
+
+def _indented(paragraphs: Iterable[str]) -> str:
+    lines = "\n\n".join(paragraphs).split("\n")
+    return "\n".join(f"  {line}".rstrip() for line in lines)
 
 
 def _describe_figure(figure: CollectionFigure) -> str:

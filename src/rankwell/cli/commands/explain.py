@@ -1,5 +1,5 @@
-"""Explain a measure's name: every meaning that it has anywhere, each with formula, source and a
-worked example.
+"""Explain a name: every meaning that a measure has anywhere, each with formula, source and a worked
+example, or what a finding or a convention means.
 """
 
 import sys
@@ -10,15 +10,15 @@ from rankwell.reporting.options import Output
 
 
 def explain(name: str, /) -> Output:
-    """Explain a measure's name: every meaning that it has anywhere, each with formula, source and a
-    worked example.
+    """Explain a name: every meaning that a measure has anywhere, each with formula, source and a
+    worked example, or what a finding or a convention means.
 
     Parameters
     ----------
     name
         A measure (nDCG@10), another tool's word for one (ndcg_cut_10), a word that means several
-        things (Recall@5), a figure of a whole collection (nAUC), or a function of your own
-        (./my_measures.py:first).
+        things (Recall@5), a figure of a whole collection (nAUC), a function of your own
+        (./my_measures.py:first), a finding (unjudged-in-top), or a convention (beir).
     """
     terminal = reporting.terminal_of(sys.stdout)
     lines = [

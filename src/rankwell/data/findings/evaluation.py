@@ -43,7 +43,7 @@ def unjudged_in_top(run: str, bounds: str, queries: Sequence[str]) -> str:
     may be too low.
 
     The bounds are the means if all of these items were not relevant, and if all were. Judge the
-    items (`rankwell study pool` lists them), or leave them out of rankings.
+    items (`rankwell judge pool` lists them), or leave them out of rankings.
     """
     return bounds
 

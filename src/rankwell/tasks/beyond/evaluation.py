@@ -14,7 +14,6 @@ from rankwell.conventions import (
     find_convention,
 )
 from rankwell.data.findings.evaluation import queries_missing, queries_unknown
-from rankwell.data.findings.remarks import remark
 from rankwell.data.options import takes_options
 from rankwell.data.registry import Measure, measure_names
 from rankwell.data.tables import Floats, Ints, order_ids, sort_ids
@@ -31,6 +30,7 @@ from rankwell.results import Results
 from rankwell.stats import SummaryRow, check_intervals
 from rankwell.store import sources_of
 from rankwell.tasks.beyond.attributes import ItemAttributes
+from rankwell.tasks.beyond.findings import items_ungrouped, items_unseen
 from rankwell.tasks.beyond.inputs import read_attributes
 from rankwell.tasks.beyond.lists import ExposureCounts, ItemLists, ListCollections
 from rankwell.tasks.beyond.measures.diversity import catalogue_distance
@@ -208,10 +208,7 @@ class _BeyondEvaluation:
         unseen = items[self._attributes.interactions("Novelty")[items] == 0]
         if len(unseen):
             self.builder.findings.append(
-                remark(
-                    f"{name}: {len(unseen)} of {len(items)} items have no interactions, for "
-                    f"example {self._attributes.items[int(unseen[0])]!r}; Novelty counts each as having one"
-                )
+                items_unseen(name, len(unseen), len(items), self._attributes.items[int(unseen[0])])
             )
 
     def _aggregate(self, name: str, labelled: LabelledMeasure, values: "_RunValues") -> None:
@@ -246,10 +243,8 @@ class _BeyondEvaluation:
         bare = np.flatnonzero(in_catalogue & (np.diff(groups.offsets)[:-1] == 0))
         if len(bare):
             self.builder.findings.append(
-                remark(
-                    f"{len(bare)} of {int(in_catalogue.sum())} items of the catalogue have no "
-                    f"group, for example {self._attributes.items[bare[0]]!r}; no group's target has their "
-                    f"share ({', '.join(aimed)})"
+                items_ungrouped(
+                    len(bare), int(in_catalogue.sum()), self._attributes.items[bare[0]], aimed
                 )
             )
 
