@@ -95,7 +95,7 @@ def embeddings(
             ),
             progress=bar(model.name),
         )
-        for note in done.notes:
+        for note in done.findings:
             say(note)
 
 
@@ -135,7 +135,7 @@ def evaluate(
     output = root / "results" / "ada_eval"
     options = EmbeddingCommandOptions(reference=first, convention="scholar-stream")
     compared = embeddings_task.command()(*others, options=options, output=output)
-    for note in compared.notes:
+    for note in compared.findings:
         say(note)
     return compared.text
 

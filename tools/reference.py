@@ -13,6 +13,7 @@ from rankwell.cli.commands.measures import measures
 from rankwell.cli.help import page
 from rankwell.compat.trec_eval import HELP
 from rankwell.data.catalogue import DROP_IN, command_summaries
+from rankwell.data.findings import FINDINGS, LEVELS
 from registries import registry_page
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
@@ -34,11 +35,31 @@ def command_page() -> str:
     return "\n".join(parts)
 
 
+def findings_page() -> str:
+    """Every kind of finding, the most serious first."""
+    kinds = sorted(map(FINDINGS.__getitem__, FINDINGS), key=lambda kind: LEVELS.index(kind.level))
+    parts = [
+        "# Findings\n\nWritten by `make docs` from the code; do not edit.\n",
+        "A finding says something about your data, or about how to read a number. An *error* makes "
+        "a number wrong: it stops every command that would print one, and `rankwell check` exits "
+        "with 1. A *warning* changes how to read a number, an *info* is worth knowing. A terminal "
+        "shows the three most serious, `--verbose` all with their names; `--ignore NAME` leaves "
+        "out a warning or an info. In Python they are `result.findings`, in JSON `findings`.\n",
+    ]
+    for kind in kinds:
+        parts.append(f"## {kind.name}\n\n*{kind.level}*\n")
+        parts += [f"{' '.join(paragraph.split())}\n" for paragraph in kind.paragraphs]
+        if kind.resolves:
+            parts.append(f"What resolves it: `{kind.resolves}`\n")
+    return "\n".join(parts)
+
+
 def main() -> int:
     """Writes or checks the pages."""
     texts = {
         "measures.md": measures(format="md").text,
         "commands.md": command_page(),
+        "findings.md": findings_page(),
         "registries.md": registry_page(),
         **python_pages(),
     }

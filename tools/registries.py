@@ -10,6 +10,7 @@ from typing import Any
 from rankwell.comparison.fusion import METHODS, NORMALISATIONS
 from rankwell.conventions import CONVENTIONS
 from rankwell.data.catalogue import Catalogue
+from rankwell.data.findings import FINDINGS
 from rankwell.data.registry import FIGURES, MEASURES, OWN_MEASURES
 from rankwell.engines import ENGINES
 from rankwell.io.formats import FORMATS
@@ -30,6 +31,7 @@ REGISTRIES: Mapping[str, Catalogue[Any] | Mapping[str, Any]] = {
     "formats of questions, answers and passages": ANSWER_FORMATS,
     "forms of image sets": FORMS,
     "conventions": CONVENTIONS,
+    "findings": FINDINGS,
     "transforms": TRANSFORMS,
     "fusion methods": METHODS,
     "normalisations of fusion": NORMALISATIONS,

@@ -71,7 +71,7 @@ def folder_of(
         summary=[],
         values=values,
         rules=rules,
-        notes=[],
+        findings=[],
         manifest={"rules": rules, "inputs": {"judgments": {"file": "qrels", "digest": digest}}},
         details={
             "run": [run],
@@ -100,7 +100,7 @@ def two(tmp_path):
 def test_a_folder_without_values_of_queries_is_named(two, tmp_path):
     rules = {**RULES, "measures": {}}
     content = FolderContent(
-        summary=[], values=[], rules=rules, notes=[], manifest={"rules": rules, "inputs": {}}
+        summary=[], values=[], rules=rules, findings=[], manifest={"rules": rules, "inputs": {}}
     )
     write_folder(tmp_path / "none", content, charts=False)
 
@@ -170,7 +170,7 @@ def test_folders_that_with_other_judgments_or_rules_are_reported(two, tmp_path):
         tmp_path / "other", lift=0.05, digest="sha256:2", rules={**RULES, "ties": "input"}
     )
 
-    notes = " ".join(compare(two[0], other).notes)
+    notes = " ".join(compare(two[0], other).findings)
 
     assert "come of different judgments" in notes
     assert "ties is id-desc in" in notes
@@ -182,13 +182,13 @@ def test_a_rule_of_one_folder_alone_is_reported(two, tmp_path):
 
     assert (
         "min-similarity is 0.3 in other; old was evaluated without it"
-        in compare(two[0], other).notes
+        in compare(two[0], other).findings
     )
     assert (
         "min-similarity is 0.3 in other; old was evaluated without it"
-        in compare(other, two[0]).notes
+        in compare(other, two[0]).findings
     )
-    assert not any("evaluated without" in note for note in compare(*two).notes)
+    assert not any("evaluated without" in note for note in compare(*two).findings)
 
 
 def test_attributes_of_queries_that_depend_on_the_system_are_kept_for_each_folder(two, tmp_path):
@@ -206,7 +206,7 @@ def test_attributes_of_queries_that_depend_on_the_system_are_kept_for_each_folde
         )
         manifest.write_text(json.dumps(content))
 
-    notes = compare(*two, output=tmp_path / "out").notes
+    notes = compare(*two, output=tmp_path / "out").findings
 
     (note,) = [note for note in notes if "failed" in note]
     what = "attributes of queries that differ between folders keep the name of theirs"

@@ -55,7 +55,7 @@ def test_a_difference_is_that_of_the_queries_that_count_for_both():
     assert row["mean"] == pytest.approx((0.7 + 0.3) / 2)
     assert (row["mean_run"], row["mean_against"]) == (pytest.approx(0.65), pytest.approx(0.15))
     assert (row["n"], row["wins"], row["ties"], row["losses"]) == (2, 2, 0, 0)
-    assert "AP: 2 queries count for one only of B and A, and are left out" in result.notes
+    assert "AP: 2 queries count for one only of B and A, and are left out" in result.findings
 
 
 @pytest.mark.parametrize("test", ["randomisation", "t", "wilcoxon", "sign", "bootstrap"])
@@ -266,7 +266,7 @@ def test_a_group_has_a_verdict_of_its_own_and_a_small_one_a_warning():
     )
     assert any(
         "small groups, below 50 queries" in note and "sound (n = 12)" in note
-        for note in result.notes
+        for note in result.findings
     )
     # The groups are a family of their own: the smallest of three p-values counts three times.
     assert rows["type = image"]["p_adjusted"] == pytest.approx(3 * rows["type = image"]["p"])
@@ -507,7 +507,7 @@ def test_measures_with_the_same_values_on_every_query_count_once(family, correct
         == row_of(result, "RR")["p_adjusted"]
         == row_of(without, "RR")["p_adjusted"]
     )
-    assert "MRR: the same values as RR on every query; the two count as one" in result.notes
+    assert "MRR: the same values as RR on every query; the two count as one" in result.findings
     three = [replace(each, run="C", values=each.values * 0.9) for each in values if each.run == "A"]
     three += [replace(each, measure="MRR", label="MRR") for each in three if each.measure == "RR"]
     ranked = compare_values([*values, *twins, *three])
@@ -537,7 +537,7 @@ def test_a_measure_without_a_better_direction_is_never_tested(runs):
             row[name]
             for name in ("p", "p_adjusted", "wins", "losses", "ties", "effect_size", "detectable")
         } == {None}
-    assert "Judged@10: neither higher nor lower values are better; not tested" in result.notes
+    assert "Judged@10: neither higher nor lower values are better; not tested" in result.findings
     assert all("Judged" not in sentence for sentence in result.verdicts)
     assert all(row["measure"] == "AP" for row in result.tables.get("systems", ()))
     alone = compare_values(counts)
@@ -647,7 +647,7 @@ def test_measures_with_other_summaries_say_what_is_compared():
 
     result = compare_values(ranks)
 
-    assert any("MedR sums queries up by their median" in note for note in result.notes)
+    assert any("MedR sums queries up by their median" in note for note in result.findings)
     assert row_of(result, "MedR")["label"] == "Difference(MedR (mean))"
     assert "MedR (mean)" in result.verdicts[0]
     assert compare_values(ranks, measures="MedR").verdicts == result.verdicts
@@ -682,15 +682,15 @@ def test_a_run_that_shares_no_measure_is_named_once_and_left_out():
 
     result = compare_values(values)
 
-    assert "not compared, as no other run has their measures: 'C'" in result.notes
-    assert not any("missing from some runs" in note for note in result.notes)
+    assert "not compared, as no other run has their measures: 'C'" in result.findings
+    assert not any("missing from some runs" in note for note in result.findings)
 
 
 def test_measures_that_are_not_requested_are_not_called_missing():
     values = [*two_systems(measures=("AP", "P@5")), values_of("C", "AP", [0.5] * 60)]
 
-    assert any("P@5 of 'A', 'B'" in note for note in compare_values(values).notes)
-    assert not any("P@5" in note for note in compare_values(values, measures="AP").notes)
+    assert any("P@5 of 'A', 'B'" in note for note in compare_values(values).findings)
+    assert not any("P@5" in note for note in compare_values(values, measures="AP").findings)
 
 
 def test_systems_without_a_common_measure_have_no_common_order():
@@ -713,7 +713,8 @@ def test_a_measure_without_a_known_direction_is_taken_by_its_unit():
     result = compare_values([values_of(run, "MyRank", [3.0, 4.0], unit="rank") for run in "AB"])
 
     assert (
-        "MyRank does not say which values are better; lower ones are taken for it" in result.notes
+        "MyRank does not say which values are better; lower ones are taken for it"
+        in result.findings
     )
     told = compare_values(
         [values_of(run, "MyRank", [3.0, 4.0], unit="rank") for run in "AB"],

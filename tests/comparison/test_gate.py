@@ -68,7 +68,7 @@ def folder_of(path, lifts, *, n=60, unit="share", intervals="bootstrap", rank_st
     rules = RULES | {"intervals": intervals}
     summary = summarise(values, intervals=intervals)
     content = FolderContent(
-        summary=summary, values=values, rules=rules, notes=[], manifest={"rules": rules}
+        summary=summary, values=values, rules=rules, findings=[], manifest={"rules": rules}
     )
     write_folder(path, content, charts=False)
     return path
@@ -444,8 +444,8 @@ def test_runs_of_another_folder_are_held_against_those_of_the_same_name(tmp_path
         ),
     ]
     assert json.loads(done.text)["notes"] == notes
-    assert done.notes == ()
-    assert gate(now, no_regression=str(before), measures=["AP"]).notes == tuple(notes)
+    assert done.findings == ()
+    assert gate(now, no_regression=str(before), measures=["AP"]).findings == tuple(notes)
 
 
 def test_the_only_run_of_another_folder_is_held_against_all(tmp_path):

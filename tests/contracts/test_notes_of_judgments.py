@@ -28,5 +28,5 @@ def test_the_note_of_the_reader_is_among_those_of_the_results(tmp_path: Path, ta
     (tmp_path / "marked.qrels").write_bytes(b"\xef\xbb\xbf1 0 2 1\n")
 
     assert any(
-        "byte order mark" in note for note in CALLS[task](str(tmp_path / "marked.qrels")).notes
+        "byte order mark" in note for note in CALLS[task](str(tmp_path / "marked.qrels")).findings
     )

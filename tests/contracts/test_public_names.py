@@ -192,7 +192,7 @@ def test_every_public_function_runs_whatever_numpy_does_with_floating_point_erro
         if isinstance(found, rankwell.Results):
             assert str(found)
             assert found.summary is not None
-            assert found.interval_notes is not None
+            assert found.findings is not None
             assert list(found.per_query()) is not None
 
 

@@ -502,8 +502,9 @@ def test_a_version_or_count_that_the_server_keeps_for_itself_is_a_note(status: i
     assert result["RR"] == 1.0
     for name in ("version", "count"):
         assert any(
-            f"the {name} of the server is unknown: HTTP {status}" in note for note in result.notes
-        ), result.notes
+            f"the {name} of the server is unknown: HTTP {status}" in note
+            for note in result.findings
+        ), result.findings
 
 
 def test_a_version_that_is_not_where_it_should_be_is_a_note():

@@ -79,13 +79,14 @@ def half_judged():
     )
 
 
-def test_a_note_states_the_bounds_of_a_run_and_the_share_of_unjudged_items():
+def test_a_finding_states_the_bounds_of_a_run_and_the_share_of_unjudged_items():
     judged, run, _ = half_judged()
 
     result = rankwell.evaluate(judged, {"bm25": run}, ["P@4"])
 
     assert (
-        "P@4 of bm25 is between 0.2500 and 0.7500: 50 % of its first 4 are unjudged" in result.notes
+        "bm25: P@4 is between 0.2500 and 0.7500: 50 % of its first 4 are unjudged; try "
+        "unjudged='skip'" in result.findings
     )
 
 
@@ -100,7 +101,7 @@ def test_an_item_of_both_lists_has_one_grade_in_the_bounds_of_a_difference():
     # differ.
     assert (
         "other and run: Difference(P@4) is between -0.2500 and +0.2500, depending on unjudged items"
-        in found.notes
+        in found.findings
     )
 
 
@@ -108,7 +109,9 @@ def test_rbp_leaves_out_what_lies_beyond_its_cut_off_and_says_so():
     judged, run, _ = half_judged()
 
     (note,) = (
-        each for each in rankwell.evaluate(judged, run, ["RBP(rel=1)@2"]).notes if "between" in each
+        each
+        for each in rankwell.evaluate(judged, run, ["RBP(rel=1)@2"]).findings
+        if "between" in each
     )
 
     assert "(without what lies beyond rank 2)" in note
@@ -127,7 +130,7 @@ def test_there_is_no_note_without_bounds(measures, options):
 
     result = rankwell.evaluate(judged, run, measures, **options)
 
-    assert not any("is between" in note for note in result.notes)
+    assert not any("is between" in note for note in result.findings)
 
 
 def test_folders_of_results_compare_with_the_bounds_of_the_files(tmp_path):
@@ -148,9 +151,9 @@ def test_folders_of_results_compare_with_the_bounds_of_the_files(tmp_path):
         queries=ComparedQueries(),
     )
 
-    expected = [note for note in files.notes if "depending on unjudged" in note]
+    expected = [note for note in files.findings if "depending on unjudged" in note]
     assert len(expected) == 1
-    assert [note for note in done.notes if "depending on unjudged" in note] == expected
+    assert [note for note in done.findings if "depending on unjudged" in note] == expected
 
 
 def test_values_in_per_cent_have_bounds_in_per_cent():
@@ -160,7 +163,7 @@ def test_values_in_per_cent_have_bounds_in_per_cent():
 
     (row,) = result.summary
     factor = 100 if row["unit"] == "percent" else 1
-    (note,) = (each for each in result.notes if "is between" in each)
+    (note,) = (each for each in result.findings if "is between" in each)
     assert f"{0.25 * factor:.{2 if factor == 100 else 4}f}" in note
 
 

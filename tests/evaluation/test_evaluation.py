@@ -100,7 +100,9 @@ def test_the_query_itself_leaves_the_ranking_and_its_judgment_stays(convention: 
     )
 
     assert [found[name] for name in names] == pytest.approx([0.622038, 0.5, 0.75], abs=1e-6)
-    assert any("1 query has an item of the same id judged relevant" in note for note in found.notes)
+    assert any(
+        "1 query has an item of the same id judged relevant" in note for note in found.findings
+    )
 
 
 def test_details_list_the_query_itself_without_a_rank():
@@ -191,7 +193,7 @@ def test_bounds_and_states_take_a_negative_grade_for_a_judgment_except_under_tre
 
     states = dict(zip(found.details["item"], found.details["state"], strict=True))
     assert states["D1"] == ("nonrelevant" if convention == "rankwell" else "unjudged")
-    assert any(f"{share} of its first 4 are unjudged" in note for note in found.notes)
+    assert any(f"{share} of its first 4 are unjudged" in note for note in found.findings)
 
 
 TIED = {"q": {"a": 1.0, "b": 1.0, "c": 1.0, "d": 0.5}}
@@ -235,7 +237,7 @@ def test_queries_whose_value_hangs_on_the_order_of_ties_are_counted_for_each_mea
 def test_a_measure_without_a_closed_form_says_so_under_expected():
     result = rw.evaluate({"q": {"b": 1}}, TIED, "Bpref", ties="expected", intervals="none")
 
-    assert any("Bpref has no closed form" in note for note in result.notes)
+    assert any("Bpref has no closed form" in note for note in result.findings)
 
 
 def test_runs_are_named_by_file_with_the_folder_where_names_are_equal(tmp_path: Path):
@@ -374,6 +376,6 @@ def test_queries_for_which_a_measure_is_undefined_are_counted_in_a_note():
     result = rw.evaluate(judgments, run, ["r_precision_at_k@2", "P@1"], intervals="none")
 
     assert result["r_precision_at_k@2"] == 1.0
-    assert [each for each in result.notes if "undefined" in each] == [
+    assert [each for each in result.findings if "undefined" in each] == [
         "run: r_precision_at_k@2 is undefined for 2 of 3 queries, which do not count"
     ]

@@ -8,7 +8,7 @@ RUNS = {"one": {"q1": {"b": 3.0, "c": 2.0}}, "two": {"q1": {"a": 3.0, "x": 2.0}}
 
 def notes(truth: dict[str, dict[str, int]], runs: object, convention: str = "st") -> list[str]:
     found = rw.evaluate(truth, runs, "ndcg@10", convention=convention, intervals="none")
-    return [note for note in found.notes if "alike" in note]
+    return [note for note in found.findings if "alike" in note]
 
 
 def test_another_run_leads_where_grades_are_weighed():

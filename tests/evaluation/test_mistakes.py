@@ -3,6 +3,7 @@ is right.
 """
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -24,10 +25,8 @@ NUMBERED: Numbers = {"1": {"7": 3, "12": 2, "30": 1}}
 
 
 def said(result: rw.Results) -> list[str]:
-    """The notes on the data; that on the convention, which nobody named here, is left out."""
-    unnamed, *notes = result.notes
-    assert unnamed.startswith("convention rankwell, the default: ")
-    return notes
+    """The findings on the data."""
+    return list(result.data_findings)
 
 
 def qrels(grades: Numbers, form: str = "{query} 0 {item} {grade:g}") -> str:
@@ -204,8 +203,9 @@ def test_a_common_mistake_is_reported_by_its_sentence(
     code = call(tmp_path, FILES[name], line, monkeypatch)
 
     streams = capsys.readouterr()
+    explained = re.compile(r" \(`rankwell explain [\w, -]+`\)$")
     said = [
-        " ".join(each.split()).removeprefix("rankwell: ")
+        explained.sub("", " ".join(each.split()).removeprefix("rankwell: ").removeprefix("! "))
         for each in (streams.out + streams.err).splitlines()
     ]
     assert sentence in said
@@ -239,8 +239,8 @@ def test_files_without_a_mistake_have_no_sentence_and_exit_0(
 
 
 def test_the_sentences_are_notes_in_python():
-    late = rw.evaluate(GRADES, {"mine": negated(RUN)}, "RR").notes
-    few = rw.evaluate(GRADES, {"mine": {query: RUN[query] for query in "123"}}, "RR").notes
+    late = rw.evaluate(GRADES, {"mine": negated(RUN)}, "RR").findings
+    few = rw.evaluate(GRADES, {"mine": {query: RUN[query] for query in "123"}}, "RR").findings
 
     assert [
         each
@@ -260,7 +260,7 @@ def test_check_finds_what_evaluate_finds(tmp_path: Path, monkeypatch: pytest.Mon
         line, code, sentence = MISTAKES[name]
         if line == "evaluate q r" and code == 0:
             call(tmp_path, FILES[name], "check q r", monkeypatch)
-            assert sentence in capsys.readouterr().err.splitlines(), name
+            assert f"! {sentence}" in capsys.readouterr().err.splitlines(), name
 
 
 def test_what_did_not_occur_is_ok_in_check():
@@ -284,7 +284,7 @@ def test_a_run_in_random_order_is_hardly_ever_taken_for_distances():
         }
         false += any(
             "near the ends" in each
-            for each in rw.evaluate(grades, run, "RR", intervals="none").notes
+            for each in rw.evaluate(grades, run, "RR", intervals="none").findings
         )
     assert false == 0
 

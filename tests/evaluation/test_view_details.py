@@ -377,7 +377,7 @@ def written_folder(
         summary=rows,
         values=[values],
         rules={},
-        notes=[],
+        findings=[],
         manifest={},
         details=details,
         queries=queries,

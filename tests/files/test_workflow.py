@@ -140,7 +140,7 @@ def test_queries_whose_value_a_function_leaves_undefined_do_not_count_and_are_no
     result = rw.evaluate(QRELS, {"new": RUNS["new"]}, [partly])
 
     assert result["partly"] == sum(range(1, 12)) / 11
-    assert "new: partly is undefined for 1 of 12 queries, which do not count" in result.notes
+    assert "new: partly is undefined for 1 of 12 queries, which do not count" in result.findings
 
 
 def test_a_name_of_rankwell_is_not_given_to_a_function():

@@ -62,7 +62,7 @@ TWO_COLUMNS = [
     _case(
         "two columns of grades in a data frame",
         "python: import pandas; print(rw.evaluate(pandas.read_csv('two.csv', dtype={'query': "
-        "str}), 'run', ['RR']).notes)",
+        "str}), 'run', ['RR']).findings)",
         codes=(0,),
         shows="'relevance' is taken for the grade, and 'grade' is not read",
         **{"two.csv": _TWO_GRADES},

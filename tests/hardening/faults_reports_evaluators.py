@@ -107,7 +107,7 @@ CASES = [
     Case(
         "every list of an engine has one length below k",
         "python: print(rw.evaluate_engine(lambda query, k: ['a', 'b'], {'1': 'x', '2': 'y'}, "
-        "qrels={'1': {'a': 1}}, rounds=1).notes)",
+        "qrels={'1': {'a': 1}}, rounds=1).findings)",
         codes=(0,),
         shows="every query got 2 results for k = 10; if a setting of the engine limits them, raise "
         "it",

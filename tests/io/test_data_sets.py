@@ -213,7 +213,7 @@ def test_an_id_of_ir_datasets_stands_for_judgments_and_queries(
 ):
     found = find_judgments(registered)
     assert (found.judgments.to_dict(), found.format) == (JUDGED, "python ir_datasets")
-    assert found.notes == (f"judgments: {registered}",)
+    assert found.findings == (f"judgments: {registered}",)
     assert read_judgments(registered, aspects="groups").aspects == ["A", "B", "A"]
     assert read_texts("irds:own").texts == {"q1": "what is it", "q2": "why"}
     run = tmp_path / "x.run"

@@ -94,7 +94,7 @@ def test_a_beir_folder_stands_for_its_test_split_or_the_named_one(beir: Path):
         0.5,
         str(beir / "qrels/dev.tsv"),
     )
-    assert f"judgments: {beir / 'qrels/dev.tsv'}" in result.notes
+    assert f"judgments: {beir / 'qrels/dev.tsv'}" in result.findings
 
 
 def test_the_queries_of_a_beir_folder_are_shown_in_a_folder_of_results(beir: Path):
@@ -140,7 +140,7 @@ def test_the_column_of_the_grade_is_the_one_that_is_named(
         place = frame if form == "pandas" else pl.from_pandas(frame)
     found = find_judgments(path if place is None else place, qrels_columns="grade=answers")
     assert rows_of(found.judgments) == [("q1", "d1", 1.0), ("q1", "d2", 0.0)]
-    assert found.notes == ("the grade of a judgment is its 'answers'",)
+    assert found.findings == ("the grade of a judgment is its 'answers'",)
 
 
 def test_a_grade_column_that_is_not_there_is_refused(tmp_path: Path):

@@ -69,7 +69,7 @@ def test_the_smallest_distance_ranks_first_and_its_direction_is_noted(tmp_path: 
     )
     for place in (lists, frame, *files(tmp_path, lists).values()):
         notes: list[str] = []
-        ranking = rankwell.read_ranking(place, notes=notes)
+        ranking = rankwell.read_ranking(place, findings=notes)
 
         assert ranking.to_dict() == SCORES
         assert len(notes) == 1
@@ -79,7 +79,7 @@ def test_the_smallest_distance_ranks_first_and_its_direction_is_noted(tmp_path: 
 def test_results_without_numbers_are_ranked_as_they_are_listed():
     notes: list[str] = []
     ranking = rankwell.read_ranking(
-        {"q": [{"id": "b", "distance": None}, {"id": "a", "distance": None}]}, notes=notes
+        {"q": [{"id": "b", "distance": None}, {"id": "a", "distance": None}]}, findings=notes
     )
 
     assert ranking.to_dict() == {"q": {"b": -1.0, "a": -2.0}}
@@ -94,7 +94,7 @@ def test_a_distance_beside_a_score_is_not_read():
         ]
     }
     notes: list[str] = []
-    assert rankwell.read_ranking(both, notes=notes).to_dict() == {"q": {"b": 2.0, "a": 1.0}}
+    assert rankwell.read_ranking(both, findings=notes).to_dict() == {"q": {"b": 2.0, "a": 1.0}}
     assert notes == []
 
 

@@ -85,7 +85,7 @@ def test_judgments_are_recognised_by_their_content(case, tmp_path):
 
     found = io.find_judgments(tmp_path / "x")
 
-    assert (found.format, len(found.judgments.items), found.notes) == (form, 1, ())
+    assert (found.format, len(found.judgments.items), found.findings) == (form, 1, ())
 
 
 @pytest.mark.parametrize("holds", ["run", "judgments"])
@@ -120,7 +120,7 @@ def test_no_doubt_is_reported_of_a_file_of_one_meaning_under_any_name(holds, cas
     if "bad line" not in case:
         io.read_as(tmp_path / name, holds, None, request)
 
-    assert [note for note in request.notes if "read as" in note] == []
+    assert [note for note in request.findings if "read as" in note] == []
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_no_doubt_is_reported_of_the_valid_files_of_a_format(form, fuzzer_of, tm
 
         assert (
             found,
-            [note for note in request.notes if "read as" in note and "byte order" not in note],
+            [note for note in request.findings if "read as" in note and "byte order" not in note],
         ) == (form.split()[0], [])
 
 
@@ -149,12 +149,13 @@ def test_a_file_of_two_meanings_is_reported(tmp_path):
     found = io.find_hits(tmp_path / "x", Judgments.from_dict({"q": {"d": 1}}))
 
     assert found.format == "csv"
-    assert [note.rpartition("/")[2] for note in found.notes] == [
+    assert [note.rpartition("/")[2] for note in found.findings] == [
         "x: read as csv, although tsv would fit, too; if that is wrong, name the format."
     ]
     assert found.hits.row.tolist() == [0]
     assert (
-        io.find_hits(tmp_path / "x", Judgments.from_dict({"q": {"d": 1}}), format="csv").notes == ()
+        io.find_hits(tmp_path / "x", Judgments.from_dict({"q": {"d": 1}}), format="csv").findings
+        == ()
     )
 
 
@@ -167,17 +168,17 @@ def test_parquet_is_recognised_by_its_columns(tmp_path):
 
     assert (
         convert(str(tmp_path / "run"), tmp_path / "a.json")
-        .notes[0]
+        .findings[0]
         .endswith(": run read as parquet")
     )
     assert (
         convert(str(tmp_path / "beir"), tmp_path / "b.json")
-        .notes[0]
+        .findings[0]
         .endswith(": judgments read as parquet")
     )
     assert (
         convert(str(tmp_path / "judgments"), tmp_path / "c.json")
-        .notes[0]
+        .findings[0]
         .endswith(": judgments read as parquet")
     )
     with pytest.raises(
@@ -201,7 +202,7 @@ def test_what_comes_before_the_first_line_does_not_matter(tmp_path):
     marked = io.find_hits(tmp_path / "mark", judgments)
 
     assert (marked.format, marked.hits.above.tolist()) == ("trec", [0, 1])
-    assert "byte order mark" in marked.notes[0]
+    assert "byte order mark" in marked.findings[0]
     assert io.find_hits(tmp_path / "comment", judgments, comments=True).hits.above.tolist() == [
         0,
         1,

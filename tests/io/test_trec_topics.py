@@ -81,7 +81,9 @@ def test_topics_without_a_title_have_their_description_or_their_content_as_text_
     request = Request()
 
     assert files.read_as(described, "texts", None, request)[0].texts == {"201": "is it so?"}
-    assert request.notes == [f"{described}: the topics have no title; their text is the field desc"]
+    assert request.findings == [
+        f"{described}: the topics have no title; their text is the field desc"
+    ]
     assert files.read_texts(bare).texts == {"1": "a patient of 45 years"}
     assert files.read_ids(bare) == {"1"}
 

@@ -22,7 +22,7 @@ def shown(result: Any, *tables: str) -> Found:
         "describe": result.describe(),
         "summary": result.summary,
         "per query": list(result.per_query()),
-        "notes": result.notes,
+        "notes": result.findings,
     }
     return said | {name: getattr(result, name) for name in tables}
 
@@ -206,7 +206,7 @@ def _answers_and_lists() -> Found:
     result = rw.evaluate_qa(
         questions.table, predictions.table, retrieved=retrieved, ties="optimistic", details=True
     )
-    return {**shown(result), "notes of files": [*questions.notes, *predictions.notes]}
+    return {**shown(result), "notes of files": [*questions.findings, *predictions.findings]}
 
 
 def _lists() -> Found:
@@ -327,7 +327,7 @@ def _bench() -> Found:
     return {
         "describe": results.describe(),
         "summary": results.summary,
-        "notes": results.notes,
+        "notes": results.findings,
         "failed": len(results.failed),
         **{
             name: results.render(name)

@@ -17,6 +17,7 @@ import vl_convert
 
 import rankwell
 from rankwell.comparison.data import Attribute
+from rankwell.data.findings.remarks import remark
 from rankwell.data.tables import Values
 from rankwell.errors import BadUsage, MissingExtra, UnknownName
 from rankwell.reporting.charts import CHARTS, SCHEMA
@@ -42,9 +43,12 @@ def values_of(*runs, n=40, measures=("AP", "nDCG@10"), unit="share"):
     )
 
 
-def results_of(*runs, n=40, notes=(), **more):
+def results_of(*runs, n=40, findings=(), **more):
     return Results(
-        values=values_of(*runs, n=n), rules={"convention": "rankwell"}, notes=notes, **more
+        values=values_of(*runs, n=n),
+        rules={"convention": "rankwell"},
+        data_findings=tuple(map(remark, findings)),
+        **more,
     )
 
 
@@ -106,7 +110,7 @@ def test_every_public_result_shows_itself():
 
 
 def test_the_table_holds_means_intervals_and_the_rules():
-    result = results_of("one", "other", notes=("something is odd",))
+    result = results_of("one", "other", findings=("something is odd",))
     page = Page(result._repr_html_())
 
     header, *rows = page.rows
@@ -125,7 +129,7 @@ def test_the_table_holds_means_intervals_and_the_rules():
         assert row[1:] == expected
     assert [row[0] for row in rows] == ["one", "", "other", ""]
     assert "rules: convention=rankwell" in page.text
-    assert "1 note" in page.text
+    assert "1 finding" in page.text
     assert "something is odd" in page.text
 
 
@@ -141,7 +145,7 @@ def test_a_comparison_shows_its_verdict_and_its_differences(comparison):
 
 
 def test_names_cannot_become_markup():
-    result = results_of(AWKWARD, "other", notes=(AWKWARD,))
+    result = results_of(AWKWARD, "other", findings=(AWKWARD,))
     both = rankwell.compare_values(values_of("other", AWKWARD), baseline="other")
 
     for shown in (result, both):
@@ -258,7 +262,7 @@ def test_an_unknown_chart_is_an_error_that_lists_the_known_ones(evaluation):
 
 def test_a_result_without_a_counted_query_has_no_chart_and_says_so():
     nothing = Values("one", "AP", "AP", "share", "mean", ("q1",), np.array([np.nan]))
-    result = Results(values=(nothing,), rules={}, notes=())
+    result = Results(values=(nothing,), rules={}, data_findings=())
 
     assert list(result._repr_mimebundle_()) == ["text/plain", "text/html"]
     with pytest.raises(BadUsage, match="nothing to draw"):
@@ -326,7 +330,7 @@ def test_values_of_queries_are_those_that_the_folder_has(tmp_path, package):
     result = Results(
         values=(*given, gap),
         rules={},
-        notes=(),
+        data_findings=(),
         row_attributes=({"direction": "t2v"},) * 5,
         query_columns=("direction",),
     )
@@ -413,7 +417,7 @@ def test_every_table_of_a_comparison_becomes_a_data_frame(package):
 def test_ids_that_are_not_utf8_become_data_frames_with_escapes():
     polars = pytest.importorskip("polars")
     odd = Values("run\udcff", "AP", "AP", "share", "mean", ("q\udcfe",), np.array([0.5]))
-    result = Results(values=(odd,), rules={}, notes=())
+    result = Results(values=(odd,), rules={}, data_findings=())
 
     assert result.to_polars("per_query").row(0)[:2] == ("run\\udcff", "q\\udcfe")
     assert result.to_polars().schema["mean"] == polars.Float64

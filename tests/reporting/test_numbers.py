@@ -129,7 +129,7 @@ def result_of(value: float, unit: str) -> Results:
     """A result whose mean is the value."""
     row = SummaryRow.of("r", "AP", "AP", value, None, None, None, 1, unit)
     values = (Values("r", "AP", "AP", unit, "mean", ("q",), np.array([value])),)
-    return Results(values=values, rules={}, notes=(), aggregates=(row,), n_summarised=0)
+    return Results(values=values, rules={}, data_findings=(), aggregates=(row,), n_summarised=0)
 
 
 @pytest.mark.parametrize("unit", ["share", "percent", "rank"])

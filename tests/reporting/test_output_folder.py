@@ -324,7 +324,7 @@ from rankwell import reporting
 from rankwell.reporting.folder import FolderContent, write_folder
 reporting.render([], None, {"ties": "id-desc"}, [], "table")
 assert not {"duckdb", "vl_convert", "rich"} & set(sys.modules), "loaded too early"
-content = FolderContent(summary=[], values=[], rules={}, notes=[], manifest={}, queries={"query": ["q"]})
+content = FolderContent(summary=[], values=[], rules={}, findings=[], manifest={}, queries={"query": ["q"]})
 write_folder(Path(sys.argv[1]), content)
 assert {"duckdb"} <= set(sys.modules)
 """  # noqa: E501

@@ -56,6 +56,11 @@ HOSTILE = [
 
 
 @pytest.fixture(autouse=True)
+def said_on(data: dict) -> list[str]:
+    """What a page says on its results: the findings, and what is so on every query."""
+    return [*(finding["message"] for finding in data["findings"]), *data["notes"]]
+
+
 def short_bundle(monkeypatch: pytest.MonkeyPatch) -> None:
     """The charts' script takes seconds to make, and so do pictures of charts beside the page; these
     tests are not about them.
@@ -161,7 +166,7 @@ def made(
 
 def keep(result: Results, folder: Path) -> None:
     """What `rankwell evaluate -o` writes, without its charts, which take most of the time."""
-    write_result(result, folder, notes=result.notes, charts=False)
+    write_result(result, folder, findings=result.findings, charts=False)
 
 
 def page(folder: Path, **options: Any) -> Path:
@@ -281,7 +286,7 @@ def test_counts_first_ranks_and_flags(small: Path) -> None:
     )
     text = f"Unjudged among the first 10 results, in 40 queries: {told_of}."
     assert data["warnings"] == [{"text": text, "sort": "unjudged"}]
-    about = [note for note in data["notes"] if "unjudged" in note]
+    about = [note for note in said_on(data) if "unjudged" in note]
     assert [note for note in about if " is between " not in note] == [], (
         "the warning is not a note, too"
     )
@@ -776,7 +781,7 @@ def test_a_document_of_two_folders_is_one_item_and_each_folder_keeps_its_own_out
     assert "document" not in of_runs
     assert any(
         note.startswith("attributes of queries that differ between folders keep the name")
-        for note in data["notes"]
+        for note in said_on(data)
     )
 
 
@@ -796,8 +801,8 @@ def test_the_page_of_answers_says_first_who_fails(tmp_path: Path) -> None:
     attributes = data["queries"]["attributes"]
     assert sorted(set(attributes["failed"])) == sorted(row["failed"] for row in data["failures"])
     assert [data["runs"][run] for run in data["pair"]] == ["reader", "isolated"]
-    assert "not compared, as no other run has their measures: 'bm25'" in data["notes"]
-    assert not any("missing from some runs" in note for note in data["notes"])
+    assert "not compared, as no other run has their measures: 'bm25'" in said_on(data)
+    assert not any("missing from some runs" in note for note in said_on(data))
 
 
 def test_relevant_items_and_flags_are_those_of_each_run(tmp_path: Path) -> None:
@@ -856,7 +861,7 @@ def test_a_flag_that_all_queries_of_some_runs_have_is_a_note_that_names_them(
         [],
         [data["queries"]["id"].index("q0")],
     ]
-    assert "tie at rank 1: all 12 queries of tied" in data["notes"]
+    assert "tie at rank 1: all 12 queries of tied" in said_on(data)
 
 
 def test_a_and_b_begin_with_the_pair_of_the_headline(tmp_path: Path) -> None:
@@ -1148,7 +1153,7 @@ def test_of_many_runs_each_is_tested_against_the_first(
     assert data["verdicts"][0] == f"{told}, {5 - better - worse} without a significant difference."
     assert (
         "each run was tested against run 0 alone; rankwell compare tests all 15 pairs"
-        in data["notes"]
+        in said_on(data)
     )
 
 
@@ -1196,11 +1201,11 @@ def test_the_page_does_not_tell_where_its_folders_lie(
         ["a/results", "other=b/results"], tmp_path / "relative.html", title="t"
     )
     assert relative[0].read_bytes() == named
-    assert "ties is x in results and y in other" in data_of(absolute[0])["notes"]
+    assert "ties is x in results and y in other" in said_on(data_of(absolute[0]))
     both, _ = write_report([first, other], tmp_path / "both.html", title="t")
     assert any(
         note.startswith("ties is x in a/results and y in b/results")
-        for note in data_of(both[0])["notes"]
+        for note in said_on(data_of(both[0]))
     )
 
 
@@ -1241,9 +1246,9 @@ def test_a_page_of_pairs_speaks_of_pairs_and_leads_with_what_they_are_judged_by(
     }
     (said,) = [
         note
-        for note in data["notes"]
+        for note in said_on(data)
         if note.startswith("not compared, as figures of all pairs together: ")
     ]
     assert said.split(": ")[1].split(", ")[0] == first
     assert said.endswith("; the verdict is by MAE, the first measure with a value of every pair")
-    assert "queries" not in json.dumps([data["verdicts"], data["notes"], data["charts"]])
+    assert "queries" not in json.dumps([data["verdicts"], said_on(data), data["charts"]])

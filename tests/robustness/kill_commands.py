@@ -358,8 +358,10 @@ def state(place: Path, *, timed: bool) -> str:
                     if not name.endswith(left_out)
                 }
                 found["inputs"] = None if timed else found.get("inputs")
-                found["notes"] = [
-                    note for note in found.get("notes", []) if "done before" not in note
+                found["findings"] = [
+                    finding
+                    for finding in found.get("findings", [])
+                    if "done before" not in finding["message"]
                 ]
                 content = json.dumps(found).encode()
             total.update(f"{path.relative_to(place)}\0{len(content)}\0".encode() + content)

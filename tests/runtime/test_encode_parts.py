@@ -158,7 +158,7 @@ def test_an_array_encodes_and_the_same_command_writes_the_file(texts: Path):
     run(str(texts), output=folder / "one/v.npy", fit=str(texts), **MODEL)
     assert done.exit_code == 0
     assert outputs(folder / "parts") == outputs(folder / "one")
-    assert "nothing to do" in run(str(texts), output=folder / "parts/v.npy", **options).notes[-1]
+    assert "nothing to do" in run(str(texts), output=folder / "parts/v.npy", **options).messages[-1]
 
 
 def stopping_after(calls: int):

@@ -114,7 +114,7 @@ def test_a_mixture_is_refused_with_both_machines_and_merged_where_it_is_accepted
     with pytest.raises(BadInput, match=differing):
         run(str(texts), output=output, **options)
     assert not output.exists()
-    notes = run(str(texts), output=output, mixed=True, **options).notes
+    notes = run(str(texts), output=output, mixed=True, **options).messages
 
     said = (
         f"2 parts were made with the {name} {OLD[name]}, 1 part with the {name} {other}; no one "
@@ -139,7 +139,7 @@ def test_parts_of_one_machine_have_the_same_bytes_with_and_without_the_option_an
     (texts.parent / "a").mkdir()
 
     run(str(texts), output=texts.parent / "a/v.npy", **options)
-    notes = run(str(texts), output=texts.parent / "b/v.npy", mixed=True, **options).notes
+    notes = run(str(texts), output=texts.parent / "b/v.npy", mixed=True, **options).messages
 
     assert outputs(texts.parent / "b") == outputs(texts.parent / "a")
     assert "mixed" not in " ".join(notes)
@@ -184,11 +184,11 @@ def test_the_status_and_the_list_of_missing_parts_name_the_mixture(texts: Path):
         "machine  2: the processor x86_64 AVX512",
         "mixed    by 2 kinds of machine; merging them needs --mixed",
     ]
-    assert without.notes[0].startswith(
+    assert without.messages[0].startswith(
         "1 part was made with the processor x86_64 AVX2, 1 part with"
     )
-    assert without.notes[0].endswith("merging them needs --mixed")
-    assert [len(each.notes) for each in (without, given)] == [2, 1]
+    assert without.messages[0].endswith("merging them needs --mixed")
+    assert [len(each.messages) for each in (without, given)] == [2, 1]
     assert without.text == given.text
 
 
@@ -238,7 +238,7 @@ def test_a_file_of_a_mixture_is_what_the_same_command_has_made(texts: Path):
     run(str(texts), output=output, mixed=True, **options)
     before = outputs(texts.parent)
 
-    notes = run(str(texts), output=output, mixed=True, **options).notes
+    notes = run(str(texts), output=output, mixed=True, **options).messages
     with pytest.raises(
         BadUsage,
         match=r"v\.npy is there, and its vectors are of several kinds of machine; --mixed to ",
@@ -268,7 +268,7 @@ def test_a_file_of_other_versions_is_accepted_with_a_mixture_alone(texts: Path):
         "nothing to do"
         in run(
             str(texts), output=output, mixed=True, work=str(texts.parent / "w"), **options
-        ).notes[-1]
+        ).messages[-1]
     )
 
 
@@ -300,7 +300,7 @@ def test_a_record_whose_machine_is_not_one_is_damaged(texts: Path, traits: objec
     record = json.loads((texts.parent / "w/part-00001.json").read_text())
     (texts.parent / "w/part-00001.json").write_text(json.dumps({**record, "machine": traits}))
 
-    notes = run(str(texts), output=texts.parent / "v.npy", **options).notes
+    notes = run(str(texts), output=texts.parent / "v.npy", **options).messages
 
     assert notes[0] == "part 1 is damaged: part-00001.json is damaged"
 

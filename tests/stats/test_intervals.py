@@ -18,7 +18,7 @@ from oracles import distributions
 from rankwell._native.resamples import over_resamples
 from rankwell.data.tables import Values
 from rankwell.errors import BadInput
-from rankwell.stats import on_exact_grid, summarise, summary_notes
+from rankwell.stats import on_exact_grid, summarise, summary_findings
 from rankwell.stats.intervals import percentile_interval, student_p, student_quantile
 
 
@@ -113,7 +113,7 @@ def test_one_query_has_no_sd_and_a_note_says_so():
 
     assert summarise(few)[0].sd is None
     assert summarise(few, population_sd=True)[0].sd == 0.0
-    assert summary_notes(few) == [
+    assert summary_findings(few) == [
         "no interval below 10 counted queries (here 1 to 9): run nDCG@10, run AP",
         "no sd with a single counted query: run nDCG@10",
     ]
@@ -122,7 +122,7 @@ def test_one_query_has_no_sd_and_a_note_says_so():
 def test_notes_have_the_names_of_the_table():
     named = replace(make([0.5], measure="Success@1"), label="R@1")
 
-    assert summary_notes([named])[-1] == "no sd with a single counted query: run R@1"
+    assert summary_findings([named])[-1] == "no sd with a single counted query: run R@1"
 
 
 def test_ten_queries_have_an_interval_and_nine_have_none():
@@ -130,7 +130,7 @@ def test_ten_queries_have_an_interval_and_nine_have_none():
 
     assert nine.ci_low is None
     assert ten.ci_low < ten.mean < ten.ci_high
-    assert summary_notes([make(scores(10))], intervals="bootstrap") == []
+    assert summary_findings([make(scores(10))], intervals="bootstrap") == []
 
 
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.999])
@@ -170,15 +170,15 @@ def test_only_an_arithmetic_mean_has_a_t_interval():
     ratio = make(scores(50), weights=np.ones(50), measure="ratio")
 
     assert {row.ci_low for row in summarise([*others, ratio], intervals="t")} == {None}
-    assert summary_notes([*others, ratio], intervals="t") == [
+    assert summary_findings([*others, ratio], intervals="t") == [
         "a t interval exists for arithmetic means only, none for: run sum, run median, run "
-        "geometric, run ratio"
+        "geometric, run ratio; try intervals='bootstrap'"
     ]
 
 
 def test_no_intervals_are_made_where_none_are_requested():
     assert summarise([make(scores(50))], intervals="none")[0].ci_low is None
-    assert summary_notes([make(scores(5))], intervals="none") == []
+    assert summary_findings([make(scores(5))], intervals="none") == []
 
 
 def test_the_bootstrap_agrees_with_scipys_within_sampling_error():

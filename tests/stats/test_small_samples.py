@@ -13,7 +13,7 @@ from scipy import stats
 
 from rankwell._native.resamples import over_resamples
 from rankwell.data.tables import Values
-from rankwell.stats import summarise, summary_notes
+from rankwell.stats import summarise, summary_findings
 from rankwell.stats.intervals import Deviations, clopper_pearson, skew_of
 from rankwell.stats.paired_bootstrap import Differences, cluster_sums, paired_bootstrap
 
@@ -160,7 +160,7 @@ def test_equal_values_have_no_interval_unless_they_are_0_or_1():
         (pytest.approx(0.025 ** (1 / 12), rel=1e-9), 1.0),
         (None, None),
     ]
-    assert summary_notes([half, one, rank]) == [
+    assert summary_findings([half, one, rank]) == [
         "every query has the same value, 0 or 1; the interval says how far other queries may "
         "differ: run R@1",
         "no interval where every query has the same value: run nDCG@10, run rank",
@@ -173,8 +173,8 @@ def test_a_note_says_how_often_intervals_below_20_queries_hold():
         "98 % of simulations"
     )
 
-    assert summary_notes([make(skewed(19))]) == [f"{note} (docs/statistics.md): run nDCG@10"]
-    assert summary_notes([make(skewed(19) > 0.1), make(skewed(20))]) == []
+    assert summary_findings([make(skewed(19))]) == [f"{note} (docs/statistics.md): run nDCG@10"]
+    assert summary_findings([make(skewed(19) > 0.1), make(skewed(20))]) == []
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-110, 1.0, 1e110, 1e300])

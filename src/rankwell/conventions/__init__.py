@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from rankwell.data.findings import Finding
-from rankwell.data.findings.evaluation import default_convention
 from rankwell.data.registry import MEASURES, Catalogue, Measure, parse_measure, suggest
 from rankwell.data.tables import TieRule, Unit, tie_rule
 from rankwell.errors import BadUsage, UnknownName
@@ -79,6 +78,9 @@ class Convention(NamedTuple):
         """The finding that explains it where the options, which have a field `convention`, name
         none.
         """
+        # Only a call that names none needs it.
+        from rankwell.data.findings.evaluation import default_convention
+
         is_unnamed = options.convention == type(options).convention
         return [default_convention(self.name, self.title, reason)] if is_unnamed else []
 

@@ -293,7 +293,8 @@ def _commands() -> Mapping[Words, IndexRow]:
     for package in [*folders_of("cli.commands"), *tasks]:
         index = index_of(package)
         rows += command_rows(package) if index is None else index
-    return {tuple(row.name.split()): row for row in sorted(rows, key=lambda row: row.name)}
+    commands = [row for row in rows if row.kind == "command"]
+    return {tuple(row.name.split()): row for row in sorted(commands, key=lambda row: row.name)}
 
 
 def command_rows(package: str) -> list[IndexRow]:

@@ -63,8 +63,8 @@ def explain(name: str | Measure | Callable[..., Any]) -> Explanation:
     finding or a convention means, as `rankwell explain` prints them.
 
     name: a measure, another tool's word for one, a word that means several things, a function of
-    your own, or the name of a finding or a convention. `meanings` has the measures, each with the places where the name means it. Raises
-    UnknownName where it means nothing.
+    your own, or the name of a finding or a convention. `meanings` has the measures, each with the
+    places where the name means it. Raises UnknownName where it means nothing.
 
     >>> import rankwell as rw
     >>> [str(measure) for measure in rw.explain("ndcg_cut_10").meanings]

@@ -112,7 +112,7 @@ def test_figures_of_all_lists_have_no_value_of_a_query_and_are_not_compared(tmp_
     )
     compared = result.compare()
     assert not any("Gini" in row["measure"] for row in compared.summary)
-    assert any("Gini@2" in note for note in compared.notes)
+    assert any("Gini@2" in note for note in compared.findings)
 
 
 def test_shards_and_names_of_runs_are_read_as_everywhere(tmp_path: Path):
@@ -157,7 +157,7 @@ def test_judgments_decide_which_queries_count():
         "queries_missing": 1,
         "queries_unknown": 1,
     }
-    assert len(result.notes) == 2
+    assert len(result.findings) == 2
     head = "Serendipity(head=1)@3"
     assert rw.evaluate_beyond(RUN, head, judgments={"u1": ["c"]}, **known)[head] == 1 / 3
 
@@ -168,7 +168,7 @@ def test_an_item_without_interactions_counts_as_having_one_and_is_noted():
     )
 
     assert result["Novelty"] == 1.0
-    assert any("'b'" in note for note in result.notes)
+    assert any("'b'" in note for note in result.findings)
 
 
 @pytest.mark.filterwarnings("error")
@@ -309,7 +309,7 @@ def results(place: Any, given: dict[str, Any]) -> list[tuple[Any, ...]]:
     """Everything that decides a byte of the outputs, with all inputs and with none."""
     found = [rw.evaluate_beyond(place, MEASURES, **given), rw.evaluate_beyond(place)]
     return [
-        (*(each.values.tobytes() for each in one.values), one.summary, one.notes, one.rules)
+        (*(each.values.tobytes() for each in one.values), one.summary, one.findings, one.rules)
         for one in found
     ]
 
@@ -397,7 +397,7 @@ def test_lists_for_which_a_measure_is_undefined_are_counted_and_named():
 
     assert (
         "run: ILD@2 is undefined for 2 of 3 lists, such as that of 'u2'; its mean leaves them out"
-        in found.notes
+        in found.findings
     )
     assert found.summary[0].n == 1
 
@@ -405,10 +405,12 @@ def test_lists_for_which_a_measure_is_undefined_are_counted_and_named():
 def test_items_of_the_catalogue_without_a_group_are_noted_where_a_target_lacks_them():
     groups, catalogue = {"a": ["x"], "b": ["y"], "c": ["x"], "d": ["y"], "e": []}, list("abcdef")
 
-    aimed = rw.evaluate_beyond(RUN, ["AWRF@3", "EED@3"], groups=groups, catalogue=catalogue).notes
+    aimed = rw.evaluate_beyond(
+        RUN, ["AWRF@3", "EED@3"], groups=groups, catalogue=catalogue
+    ).findings
     equal = rw.evaluate_beyond(
         RUN, ["AWRF(target='equal')@3", "EED@3"], groups=groups, catalogue=catalogue
-    ).notes
+    ).findings
 
     what = (
         "2 of 6 items of the catalogue have no group, for example 'e'; no group's target has "

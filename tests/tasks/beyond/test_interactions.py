@@ -33,7 +33,7 @@ def popularity(seen: Any, items: str = "ab") -> tuple[list[float | None], tuple[
     found = rw.evaluate_beyond(
         runs, "Popularity", catalogue=list(items), interactions=seen, intervals="none"
     )
-    return [row.mean for row in found.summary], found.notes
+    return [row.mean for row in found.summary], found.findings
 
 
 @pytest.mark.parametrize("name", FORMS)

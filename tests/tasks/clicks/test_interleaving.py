@@ -359,7 +359,7 @@ def test_impressions_of_one_query_are_flipped_together_unless_they_count_as_inde
     assert (together.rules["test"], alone.rules["test"]) == ("randomisation", "sign")
     assert together.differences[0]["clusters"] == 12
     assert together.differences[0]["p"] > alone.differences[0]["p"]
-    assert any("count as independent" in note for note in alone.notes)
+    assert any("count as independent" in note for note in alone.findings)
 
 
 def test_unclicked_rows_show_a_list_and_others_do_not_count():
@@ -371,8 +371,8 @@ def test_unclicked_rows_show_a_list_and_others_do_not_count():
     found = rw.evaluate_interleaving(lists, clicks)
 
     assert found.differences[0]["n"] == 2
-    assert "1 of 3 lists have no row in the clicks and do not count" in found.notes
-    assert "1 of 2 impressions are ties, 1 of them without a click" in found.notes
+    assert "1 of 3 lists have no row in the clicks and do not count" in found.findings
+    assert "1 of 2 impressions are ties, 1 of them without a click" in found.findings
 
 
 @pytest.mark.parametrize(

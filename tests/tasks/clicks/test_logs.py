@@ -218,19 +218,21 @@ def test_weights_are_diagnosed():
     )
     wrong = log | {"propensity": [each / 2 for each in log["propensity"]]}
     assert any(
-        "3 standard errors from 1" in note for note in rw.evaluate_clicks(wrong, ["mine"]).notes
+        "3 standard errors from 1" in note for note in rw.evaluate_clicks(wrong, ["mine"]).findings
     )
     few = log | {"mine": [1.0 if row == 3 else 0.01 for row in range(60)]}
-    assert any("rests on few rows" in note for note in rw.evaluate_clicks(few, ["mine"]).notes)
+    assert any("rests on few rows" in note for note in rw.evaluate_clicks(few, ["mine"]).findings)
     never = rw.evaluate_clicks(log | {"mine": [0.0] * 60}, ["mine"], ["IPS", "SNIPS"])
     assert means(never, "mine") == {"IPS": 0.0, "SNIPS": None}
-    assert any("never shows what the log shows" in note for note in never.notes)
+    assert any("never shows what the log shows" in note for note in never.findings)
 
 
 def test_items_that_the_log_never_shows_are_noted():
     policy = {"item": ["a", "b", "z"], "probability": [0.25, 0.25, 0.5]}
     (note,) = (
-        each for each in rw.evaluate_clicks(drawn(30), {"mine": policy}).notes if "nowhere" in each
+        each
+        for each in rw.evaluate_clicks(drawn(30), {"mine": policy}).findings
+        if "nowhere" in each
     )
 
     assert "probability 0.5" in note
@@ -268,7 +270,7 @@ def test_clicks_alone_have_a_rate_with_an_exact_interval_and_one_at_each_positio
     assert list(rows) == ["all", "1", "2", "3"]
     assert rows["all"].mean == pytest.approx(6 / 18)
     assert rows["1"].mean == pytest.approx(3 / 6)
-    assert any("how many users see it" in note for note in result.notes)
+    assert any("how many users see it" in note for note in result.findings)
     single = {"click": [1] * 4 + [0] * 16}
     (row,) = rw.evaluate_clicks(single).summary
     assert (row.ci_low, row.ci_high) == pytest.approx((0.0573, 0.4366), abs=1e-4)
@@ -485,9 +487,9 @@ def test_a_model_that_no_measure_reads_is_noted():
     assert [row.measure for row in by_default.summary if row.run == "mine"] == ["IPS", "SNIPS"]
     assert any(
         each.startswith("no DM, DR, SNDR: what the model expects under mine is unknown")
-        for each in by_default.notes
+        for each in by_default.findings
     )
-    assert any(each.startswith("model is unused") for each in named.notes)
+    assert any(each.startswith("model is unused") for each in named.findings)
 
 
 def test_rows_of_one_user_are_not_taken_for_independent_without_a_word():
@@ -500,16 +502,16 @@ def test_rows_of_one_user_are_not_taken_for_independent_without_a_word():
     by_row = rw.evaluate_clicks(log)
     by_user = rw.evaluate_clicks(log, columns={"query": "user_id"})
 
-    (note,) = [note for note in by_row.notes if "user_id" in note]
+    (note,) = [note for note in by_row.findings if "user_id" in note]
     assert "intervals take 300 rows of 50 users ('user_id') for independent" in note
     assert "columns={'query': 'user_id'}" in note
-    assert not any("independent" in note for note in by_user.notes)
+    assert not any("independent" in note for note in by_user.findings)
     assert by_user.summary[0].n == 50
     assert by_user.summary[0].ci_high - by_user.summary[0].ci_low > 2 * (
         by_row.summary[0].ci_high - by_row.summary[0].ci_low
     )
     assert not any(
-        "independent" in note for note in rw.evaluate_clicks(log, intervals="none").notes
+        "independent" in note for note in rw.evaluate_clicks(log, intervals="none").findings
     )
 
 
@@ -520,4 +522,4 @@ def test_users_with_one_query_each_need_no_note():
         "click": [0, 1, 0] * 100,
     }
 
-    assert not any("independent" in note for note in rw.evaluate_clicks(log).notes)
+    assert not any("independent" in note for note in rw.evaluate_clicks(log).findings)

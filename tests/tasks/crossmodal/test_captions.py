@@ -132,7 +132,7 @@ def test_a_query_without_positives_ranks_after_all_items_and_hits_beyond_them_as
     ]
     assert result.rules["counts"]["t2v"]["queries_without_relevant"] == 1
     assert any(
-        "1 query without positives counts as a hit in R@5" in note for note in result.notes
+        "1 query without positives counts as a hit in R@5" in note for note in result.findings
     ) == (r5 == 100)
 
 
@@ -165,7 +165,7 @@ def test_queries_of_which_none_has_a_positive_have_the_ranks_of_the_source_with_
     assert tuple(means(result, "t2v")) == eval_q2m(scores, [[], []]) == (0.0, 0.0, 100.0, 9.0, 9.0)
     assert any(
         "none of the queries has a positive, so that each has the rank 9" in note
-        for note in result.notes
+        for note in result.findings
     )
 
 
@@ -515,8 +515,8 @@ def test_rsum_is_not_made_of_less_than_all_six():
     one_way = evaluate_crossmodal(scores, positives, direction="v2t", intervals="none")
 
     assert "rsum" not in {row["measure"] for row in [*few.summary, *one_way.summary]}
-    assert any("request all three" in note for note in few.notes)
-    assert not any("rsum" in note for note in one_way.notes)
+    assert any("request all three" in note for note in few.findings)
+    assert not any("rsum" in note for note in one_way.findings)
     with pytest.raises(
         BadUsage, match="rsum is the sum over both directions, and only t2v is requested"
     ):
@@ -551,7 +551,7 @@ def test_captions_of_the_same_words_hold_the_ceiling_down():
     assert figure(result, "Success@1", "v2t", "ceiling") == pytest.approx(
         100 * (1 / 3 + 1 / 3 + 1 / 3 + 1) / 4
     )
-    assert any("3 of 4 captions are the same as another" in note for note in result.notes)
+    assert any("3 of 4 captions are the same as another" in note for note in result.findings)
 
 
 def test_equal_rows_and_columns_are_found_without_texts():

@@ -121,7 +121,7 @@ def test_the_ceiling_is_the_best_that_any_matrix_reaches_under_the_rule_for_ties
             assert (
                 direction == "t2v" and measure == "MedR" and ties in ("expected", "averaged")
             ) or (direction == "v2t" and measure != "Success@1" and ties == "expected")
-            assert any(note.startswith(f"{direction}: no ceiling of ") for note in result.notes)
+            assert any(note.startswith(f"{direction}: no ceiling of ") for note in result.findings)
         else:
             assert ceiling == pytest.approx(reached), measure
 
@@ -136,7 +136,7 @@ def test_where_a_query_counts_more_often_by_ties_no_ceiling_is_named_and_the_rea
     assert {row["ceiling"] for row in result.summary} == {None}
     assert any(
         "no ceiling of R@1, R@5, R@10, MedR, MnR: under the tie rule multiplied" in note
-        for note in result.notes
+        for note in result.findings
     )
 
 
@@ -150,7 +150,7 @@ def test_measures_of_all_positives_have_no_ceiling_where_captions_are_the_same_a
     assert figure(result, "AP", "v2t", "ceiling") is None
     assert any(
         "v2t: no ceiling of AP: what measures of all positives can reach" in note
-        for note in result.notes
+        for note in result.findings
     )
 
 
@@ -168,7 +168,7 @@ def test_captions_of_equal_words_whose_positives_overlap_in_part_have_a_ceiling_
 
     assert figure(result, "Success@1", "t2v", "ceiling") == pytest.approx(200 / 3)
     assert figure(result, "Success@2", "t2v", "ceiling") is None
-    assert any("overlap in part" in note for note in result.notes)
+    assert any("overlap in part" in note for note in result.findings)
 
 
 @pytest.mark.parametrize("vectors", [False, True])
@@ -183,6 +183,6 @@ def test_scores_that_distinguish_captions_of_equal_words_are_noted(vectors: bool
 
     assert any(
         "3 captions have the words of an earlier one and other scores" in note
-        for note in result.notes
+        for note in result.findings
     )
-    assert not any("other scores" in note for note in alike.notes)
+    assert not any("other scores" in note for note in alike.findings)

@@ -242,7 +242,7 @@ def test_a_measure_with_parameters_is_itself_and_no_word_of_the_convention():
     )
     assert any(
         "R(rel=1)@5 is the measure R@5 itself; as a word of hgr, R@5 means Success@5" in note
-        for note in result.notes
+        for note in result.findings
     )
     assert evaluate_crossmodal(
         scores, positives, measures=["R(denom='relevant')@5"], **options
@@ -302,13 +302,13 @@ def test_nothing_is_said_of_a_rule_that_the_user_has_replaced(
     )
 
     assert any(gone in note for note in by_itself.notes)
-    assert not any(gone in note for note in replaced.notes)
+    assert not any(gone in note for note in replaced.findings)
 
 
 def test_a_rule_that_counts_places_is_flagged_whoever_asks_for_it():
     assert any(
         "ties=multiplied (t2v, v2t): a query with a tied" in note
-        for note in evaluate_crossmodal(SQUARE, ties="multiplied").notes
+        for note in evaluate_crossmodal(SQUARE, ties="multiplied").findings
     )
 
 
@@ -316,7 +316,7 @@ def test_a_rule_that_counts_places_is_flagged_whoever_asks_for_it():
 def test_a_source_without_matrices_gives_no_advice_on_them(convention: str):
     notes = evaluate_crossmodal(
         SQUARE, convention=convention, measures=["R@1"], intervals="none"
-    ).notes
+    ).findings
 
     assert f"the convention {convention} does not support score matrices" in notes[0]
     assert "ties are expected" in notes[0]
@@ -326,7 +326,9 @@ def test_a_source_without_matrices_gives_no_advice_on_them(convention: str):
 def test_collapsed_captions_of_several_videos_are_warned_of():
     result = evaluate_crossmodal(SQUARE, [[0, 1], [1], [2]], convention="clip4clip")
 
-    assert any("v2t-videos: 1 captions belong to several videos" in note for note in result.notes)
+    assert any(
+        "v2t-videos: 1 captions belong to several videos" in note for note in result.findings
+    )
 
 
 def test_a_score_that_is_not_a_number_is_named_with_its_file(tmp_path: Path):
@@ -404,10 +406,9 @@ def test_t_intervals_that_leave_the_range_are_pointed_out():
 
     assert figure(spread, "MnR", "t2v", "ci_low") < 1
     assert any(
-        "t intervals of R@1 (t2v), " in note and "MnR (t2v)" in note
-        for note in spread.interval_notes
+        "t intervals of R@1 (t2v), " in note and "MnR (t2v)" in note for note in spread.findings
     )
-    assert not any("go beyond" in note for note in drawn.interval_notes)
+    assert not any("go beyond" in note for note in drawn.findings)
 
 
 # ---- printed figures
@@ -417,7 +418,10 @@ def test_t_intervals_that_leave_the_range_are_pointed_out():
 def checked(monkeypatch, capsys, *arguments: object) -> list[str]:
     assert run(monkeypatch, "crossmodal", *arguments, "--direction", "t2v", "-f", "json") == 0
     found = json.loads(capsys.readouterr().out)
-    assert found["rules"]["checks"] == found["notes"][: len(found["rules"]["checks"])]
+    assert (
+        found["rules"]["checks"]
+        == [each["message"] for each in found["findings"]][: len(found["rules"]["checks"])]
+    )
     return found["rules"]["checks"]
 
 
@@ -455,5 +459,8 @@ def test_verdicts_on_printed_figures_stand_in_the_folder_too(tmp_path: Path, mon
     )
 
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
-    assert any("t2v: 70.08 is not possible with n = 165" in note for note in manifest["notes"])
+    assert any(
+        "t2v: 70.08 is not possible with n = 165" in note
+        for note in [each["message"] for each in manifest["findings"]]
+    )
     assert capsys.readouterr().err.count("70.08") == 2

@@ -233,7 +233,7 @@ def test_a_measure_without_a_closed_form_says_that_it_keeps_the_order_of_the_tab
 
     spread = evaluate_crossmodal(*world(), ties="expected", **options)
 
-    assert any("ERR@10 has no closed form" in note for note in spread.notes)
+    assert any("ERR@10 has no closed form" in note for note in spread.findings)
     assert (
         spread.summary[0]["mean"]
         == evaluate_crossmodal(*world(), ties="input", **options).summary[0]["mean"]

@@ -274,7 +274,7 @@ def test_a_change_without_an_interval_says_why():
     assert row["ci_low"] is None
     assert any(
         note.startswith("no interval, as the mean of far is 0 or less in a resample")
-        for note in found.notes
+        for note in found.findings
     )
 
 
@@ -287,10 +287,10 @@ def test_the_residual_of_rbo_is_neither_good_nor_bad():
 
     assert (
         "RBO(kind='res')@5: neither higher nor lower values are better; not tested"
-        in compared.notes
+        in compared.findings
     )
     assert not any("kind='res'" in text for text in compared.verdicts)
-    assert not any("does not say which values are better" in note for note in compared.notes)
+    assert not any("does not say which values are better" in note for note in compared.findings)
 
 
 def test_the_relative_change_is_the_ratio_of_means_less_one_with_an_interval_that_holds_it(folder):
@@ -650,7 +650,7 @@ def test_judged_items_without_embedding_are_noted(tmp_path):
 
     assert any(
         "1 judged items are not among the embeddings, first 'nowhere'" in note
-        for note in found.notes
+        for note in found.findings
     )
 
 

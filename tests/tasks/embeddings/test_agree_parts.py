@@ -49,7 +49,7 @@ def all_of(result: Results) -> str:
         [
             result.summary,
             list(result.per_query()),
-            result.notes,
+            result.findings,
             result.describe(),
             result.changes,
             details,

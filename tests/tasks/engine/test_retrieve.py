@@ -150,7 +150,7 @@ def test_one_failure_fails_the_call_and_allowed_ones_count_as_empty() -> None:
     )
 
     assert result["R@10"] == sum("six" not in text for text in asked.values()) / 20
-    assert any("count as empty (allow_failures)" in note for note in result.notes)
+    assert any("count as empty (allow_failures)" in note for note in result.findings)
     assert not np.isfinite(
         next(each for each in result.values if each.measure == "latency").values[6]
     )
@@ -301,7 +301,7 @@ def test_a_p99_of_few_requests_is_not_given() -> None:
     rows = {row["measure"]: row for row in result.summary}
     assert rows["p99"]["mean"] is None
     assert rows["p95"]["mean"] is not None
-    assert any("p99 needs 400 requests over 200 queries" in note for note in result.notes)
+    assert any("p99 needs 400 requests over 200 queries" in note for note in result.findings)
 
 
 def test_intervals_of_percentiles_hold_the_value_and_depend_on_the_seed_alone() -> None:
@@ -346,7 +346,7 @@ def test_a_rate_above_capacity_is_overloaded_and_has_no_percentiles() -> None:
     result = rw.evaluate_engine(slow, queries(60), rounds=2, rate=1000.0, warm_up=0)
 
     assert {row["measure"] for row in result.summary}.isdisjoint({"p50", "p95", "p99"})
-    assert any("overloaded at 1000 requests a second" in note for note in result.notes)
+    assert any("overloaded at 1000 requests a second" in note for note in result.findings)
 
 
 @pytest.mark.parametrize(
@@ -488,9 +488,9 @@ def test_lists_that_are_not_what_they_should_be_are_noted_or_refused() -> None:
     )
 
     assert any(
-        "the lists of 12 of 12 queries differ between rounds" in note for note in changing.notes
+        "the lists of 12 of 12 queries differ between rounds" in note for note in changing.findings
     )
-    assert any("scores rise down the list in 12 of 12 queries" in note for note in rising.notes)
+    assert any("scores rise down the list in 12 of 12 queries" in note for note in rising.findings)
     assert rising["RR"] == 0.5
     with pytest.raises(BadInput, match="returned item 'a' twice; duplicates='first'"):
         rw.evaluate_engine(lambda query, k: ["a", "b", "a"], asked, rounds=1)

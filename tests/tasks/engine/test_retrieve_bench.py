@@ -153,8 +153,8 @@ def test_the_notes_of_cells_are_in_every_output_once(
         "faq/down: object: 1 query failed; those without any answer count as empty "
         "(--allow-failures)"
     )
-    shared = [each for each in again.notes if each.startswith("faq: no p95")]
-    assert again.notes.count(note) == 1
+    shared = [each for each in again.findings if each.startswith("faq: no p95")]
+    assert again.findings.count(note) == 1
     assert len(shared) == 1
     for text in (
         printed.err,
@@ -272,7 +272,7 @@ def test_a_password_is_in_no_file_of_a_bench_nor_on_standard_error_nor_in_the_li
     assert "endpoint.toml" in recipe["inputs"]
     assert all(headers)
     assert "spawn_main" in seen[0]
-    printed = "".join(capfd.readouterr()) + results.render("json") + "".join(results.notes)
+    printed = "".join(capfd.readouterr()) + results.render("json") + "".join(results.findings)
     written = [
         path.read_bytes() for path in (found_here / "bench-results").rglob("*") if path.is_file()
     ]

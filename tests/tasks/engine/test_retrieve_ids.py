@@ -60,7 +60,7 @@ def test_a_run_without_any_id_of_the_engine_gives_no_recall() -> None:
     found = rw.evaluate_engine(
         lambda query, k: ["d18", "x17"], asked, truth=rw.read_ranking(run), k=2, rounds=1
     )
-    assert not any("unknown to the exact results" in note for note in found.notes)
+    assert not any("unknown to the exact results" in note for note in found.findings)
     assert rw.evaluate_engine(lambda query, k: ["x17"], asked, truth="none", k=2, rounds=1).tables[
         "settings"
     ]
@@ -72,9 +72,10 @@ def test_some_unknown_ids_and_another_number_of_items_are_noted() -> None:
     assert any(
         "foreign: 1 of the 5 items that it returned are unknown to the exact results, such as 'x4'"
         in note
-        for note in result.notes
+        for note in result.findings
     )
     assert any(
-        "foreign has 200 items, the exact results are those of 12;" in note for note in result.notes
+        "foreign has 200 items, the exact results are those of 12;" in note
+        for note in result.findings
     )
-    assert not any("unknown to" in note for note in foreign("d0 d1 d2").notes)
+    assert not any("unknown to" in note for note in foreign("d0 d1 d2").findings)

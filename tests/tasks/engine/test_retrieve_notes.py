@@ -49,7 +49,9 @@ def said_of(evaluated: Any) -> list[str]:
     of runs.
     """
     return [
-        note for note in evaluated.notes if not note.startswith("convention rankwell, the default")
+        note
+        for note in evaluated.findings
+        if not note.startswith("convention rankwell, the default")
     ]
 
 
@@ -71,7 +73,7 @@ def test_all_notes_of_evaluate_are_those_of_retrieve(world: str):
     scores = {query: dict(found) for query, found in run.items()}
     evaluated = rw.evaluate(judged, {name: scores}, measures, ties="input")
     expected = said_of(evaluated)
-    assert [note for note in asked.notes if note in expected] == expected
+    assert [note for note in asked.findings if note in expected] == expected
     assert [asked[measure] for measure in measures] == [evaluated[measure] for measure in measures]
     assert bool(expected) == (world in NOTED)
 
@@ -105,8 +107,8 @@ def test_a_convention_has_the_same_rules_for_own_items_and_negative_grades(world
     plain = rw.evaluate(judged, lists, measures)
     assert [asked[measure] for measure in measures] == [evaluated[measure] for measure in measures]
     assert [evaluated[measure] for measure in measures] != [plain[measure] for measure in measures]
-    own = [note for note in evaluated.notes if "an item of the same id" in note]
-    assert [note for note in asked.notes if "an item of the same id" in note] == own
+    own = [note for note in evaluated.findings if "an item of the same id" in note]
+    assert [note for note in asked.findings if "an item of the same id" in note] == own
     assert bool(own) == (convention == "beir")
 
 
@@ -130,9 +132,10 @@ def test_query_ids_in_two_notations_are_named():
         judged, {name: {query: dict(found) for query, found in run.items()}}, "RR", queries="both"
     )
     assert any(
-        "differences of case" in note and "RR would stay 0.5000" in note for note in evaluated.notes
+        "differences of case" in note and "RR would stay 0.5000" in note
+        for note in evaluated.findings
     )
-    assert set(said_of(evaluated)) <= set(asked.notes)
+    assert set(said_of(evaluated)) <= set(asked.findings)
 
 
 def test_columns_of_no_run_are_refused_before_anything_is_asked():
@@ -149,7 +152,7 @@ def test_notes_on_the_exact_results_of_a_run_are_kept(tmp_path: Path):
         lambda query, k: ["a"][:k], {"q": "text"}, truth=str(tmp_path / "exact.run"), k=1, rounds=1
     )
 
-    assert any("byte order mark" in note for note in found.notes)
+    assert any("byte order mark" in note for note in found.findings)
 
 
 def test_a_call_that_goes_on_asks_anew_where_the_file_of_the_engine_has_changed(tmp_path: Path):

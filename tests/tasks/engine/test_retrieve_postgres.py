@@ -71,7 +71,7 @@ def notes_of(
         warm_up=0,
         option={**own, **option},
     )
-    return list(result.notes)
+    return list(result.findings)
 
 
 def test_the_default_ef_search_limits_lists_of_100(postgres: str, table: Any, vectors: Any) -> None:

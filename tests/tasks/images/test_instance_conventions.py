@@ -217,7 +217,7 @@ def test_the_thesis_leaves_out_queries_of_absent_instances_and_counts_them() -> 
     assert not set(absent) & set(shown(result)["MP@1"])
     assert any(
         re.search(rf"\b{len(absent)} quer(y of an|ies of) absent instance", note)
-        for note in result.notes
+        for note in result.findings
     )
     assert set(absent) <= set(shown(world.evaluate("thesis", absent="keep"))["MP@1"])
 

@@ -246,7 +246,7 @@ def test_what_is_missing_from_a_run_counts_as_not_found_and_is_said() -> None:
     }
     counts = found.rules["counts"]["scores"]
     assert (counts["queries_missing"], counts["references_missing"]) == (1, 1)
-    assert [note for note in found.notes if "not in it" in note] == [
+    assert [note for note in found.findings if "not in it" in note] == [
         "scores: 1 of 3 queries is not in it; counted as not found",
         "scores: 1 of 4 references is not in it; those that are right for a query stay so, "
         "and are not found",
@@ -517,7 +517,7 @@ def test_queries_in_the_folder_of_references_do_not_find_themselves(tmp_path: Pa
     assert {row["label"]: row["mean"] for row in found["rows"]}["MP@1"] <= 25
     assert (
         f"{tmp_path / 'set/test'} lies in {tmp_path / 'set'}: its 20 images are queries only"
-        in found["notes"]
+        in [each["message"] for each in found["findings"]]
     )
 
 
@@ -572,7 +572,7 @@ def test_the_command_writes_tables_sheets_and_what_it_took(museum: Path, tmp_pat
         )
     finally:
         (museum / "references" / "painting6" / "broken.png").unlink()
-    notes = "\n".join(output.notes)
+    notes = "\n".join(output.findings)
 
     assert "1 image could not be read or encoded" in notes
     assert "left out: 3 references without content" in notes
@@ -582,7 +582,9 @@ def test_the_command_writes_tables_sheets_and_what_it_took(museum: Path, tmp_pat
     manifest = json.loads((out / "manifest.json").read_text())
     written = {path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()}
     assert set(manifest["files"]) == written - {"manifest.json"}
-    assert "70.08 is not possible with n = 7" in " ".join(manifest["notes"])
+    assert "70.08 is not possible with n = 7" in " ".join(
+        [each["message"] for each in manifest["findings"]]
+    )
     took = json.loads((out / "performance.json").read_text())["runs"]["colour-histogram"]
     # Walls and the painting on loan take no part, and are not encoded.
     assert (took["dimensions"], took["images"], took["queries"]) == (64, 21, 7)
@@ -863,13 +865,13 @@ def test_every_run_has_its_sheets_and_a_smaller_result_leaves_no_older_ones(
     assert (
         sum("small-grey" in name for name in first) == sum("other" in name for name in first) == 2
     )
-    assert any("drew 4 contact sheets" in note for note in both.notes)
+    assert any("drew 4 contact sheets" in note for note in both.findings)
     assert len(list((out / "sheets").iterdir())) == 1
 
 
 def test_notes_are_those_of_the_requested_measures() -> None:
     def told(**options: Any) -> str:
-        return " ".join(of_gallery(**options).notes)
+        return " ".join(of_gallery(**options).findings)
 
     assert "MAP is plain" in told()
     assert "MAP is plain" not in told(measures="P@1")
@@ -946,7 +948,7 @@ def test_a_problem_names_its_file_once_and_what_takes_no_part_is_not_looked_at(
         ):
             told += [
                 note
-                for note in evaluate(str(museum), **system, intervals="none").notes
+                for note in evaluate(str(museum), **system, intervals="none").findings
                 if "could not be read" in note
             ]
     finally:
@@ -972,7 +974,7 @@ def test_queries_without_a_picture_are_counted_where_they_are_drawn(
     try:
         notes = evaluate(
             str(museum), encoder="small-grey", output=tmp_path / "out", intervals="none", sheets=1
-        ).notes
+        ).findings
     finally:
         for place in places:
             place.unlink()

@@ -121,7 +121,7 @@ def test_clusters_of_unknown_images_are_noted(tmp_path: Path):
 
     notes = evaluate_images(
         write_images(tmp_path), embeddings=vectors(6), clusters=clusters, run="v"
-    ).notes
+    ).findings
 
     what = (
         "v: 2 of 8 images of clusters are not among those evaluated and are ignored, for example "

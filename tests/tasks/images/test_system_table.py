@@ -21,6 +21,7 @@ import pytest
 from oracles.paired_randomisation import randomisation_p
 from rankwell import cli, reporting
 from rankwell.comparison.bench.files import SystemStatement, read_statements
+from rankwell.data.findings.remarks import remark
 from rankwell.data.tables import Values
 from rankwell.errors import BadInput
 from rankwell.reporting.folder import FolderContent, write_folder
@@ -73,7 +74,7 @@ def listed(folder: Path, name: str, content: str) -> None:
 def written_values(folder: Path, values: Sequence[Values], rules: Mapping[str, Any]) -> Path:
     summary, manifest = summarise(values), {"rules": rules, "inputs": {}}
     content = FolderContent(
-        summary=summary, values=values, rules=rules, notes=(), manifest=manifest
+        summary=summary, values=values, rules=rules, findings=(), manifest=manifest
     )
     write_folder(folder, content, charts=False)
     return folder
@@ -632,7 +633,7 @@ class _Page(HTMLParser):
 def test_a_page_holds_names_as_text_and_nothing_from_elsewhere() -> None:
     page = _Page()
 
-    page.feed(render_system_tables([hostile()], "html", notes=[HOSTILE]))
+    page.feed(render_system_tables([hostile()], "html", findings=[remark(HOSTILE)]))
 
     assert page.tags.count("script") == 1
     own = {
@@ -663,7 +664,7 @@ def test_notes_stand_once_and_figures_link_to_their_reports() -> None:
     page = render_system_tables(
         [table, replace(table, label="MAP", measure="AP")],
         "html",
-        notes=["said once"],
+        findings=[remark("said once")],
         title="Both",
     )
 
@@ -775,7 +776,7 @@ def test_a_latex_table_explains_its_marks_where_readers_see_it() -> None:
     latex = render_system_tables(
         [SystemTable("P@1", "MP@1", [*table.cells, impossible], (), table.rules)],
         "latex",
-        notes=["said"],
+        findings=[remark("said")],
     )
     seen = "\n".join(line for line in latex.splitlines() if not line.startswith("%"))
 

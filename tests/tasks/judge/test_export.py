@@ -43,9 +43,9 @@ def test_every_export_comes_back_as_the_grades_that_were_given(tmp_path, name, f
     )
     assert any(
         "they are a sample without its probabilities" in note and "biased" in note
-        for note in done.notes
+        for note in done.findings
     )
-    assert any("20 of " in note and "graded by judge-1" in note for note in done.notes)
+    assert any("20 of " in note and "graded by judge-1" in note for note in done.findings)
 
 
 def test_items_without_a_grade_are_counted_and_one_judge_can_be_chosen(tmp_path):
@@ -62,7 +62,7 @@ def test_items_without_a_grade_are_counted_and_one_judge_can_be_chosen(tmp_path)
 
     assert (tmp_path / "all.csv").read_bytes() == (tmp_path / "ann.csv").read_bytes()
     assert done.rows == other.rows
-    assert any("a run that was not pooled is at a disadvantage" in note for note in done.notes)
+    assert any("a run that was not pooled is at a disadvantage" in note for note in done.findings)
 
 
 def test_a_study_without_grades_and_another_folder_are_refused(tmp_path):
@@ -100,7 +100,7 @@ def test_grades_of_a_model_are_exported_on_request_alone_and_named(tmp_path):
     assert files.read_judgments(tmp_path / "model.csv").to_dict() == {
         reply.query: {reply.item: 2.0}
     }
-    assert any("the model m; these are not judgments" in note for note in done.notes)
+    assert any("the model m; these are not judgments" in note for note in done.findings)
     append_reply(study, reply._replace(model="other"))
     with pytest.raises(BadUsage, match="its models are m, other; name one"):
         rw.convert(study.folder, tmp_path / "x.csv", graded_by="model")
@@ -119,7 +119,7 @@ def test_the_grades_of_one_of_several_judges_are_named_as_theirs(tmp_path):
 
     assert any(
         "10 of " in note and "graded by ben; 10 more are judged without a grade of theirs" in note
-        for note in done.notes
+        for note in done.findings
     )
     with pytest.raises(BadUsage, match="study:dora: no judge has this name; known are ann, ben"):
         rw.convert(f"{study}:dora", tmp_path / "dora.csv")
@@ -133,7 +133,7 @@ def test_compare_takes_a_study_as_judgments_and_says_that_they_are_a_sample(tmp_
     done = compare(str(study), *(str(tmp_path / f"{run}.run") for run in "ab"), measures=["P@10"])
 
     assert "b" in done.text
-    assert any("measures on this file are biased" in str(note) for note in done.notes)
+    assert any("measures on this file are biased" in str(note) for note in done.findings)
     (tmp_path / "empty").mkdir()
     with pytest.raises(BadInput, match=r"empty is a folder without qrels"):
         compare(

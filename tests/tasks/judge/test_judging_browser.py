@@ -255,7 +255,7 @@ def test_the_offline_page_keeps_judgments_and_their_downloads_merge(browser: Pag
     second = downloaded(browser, 26)
 
     notes = [
-        judge(str(study), collect=str(path)).notes[0] for path in (first, second, first, second)
+        judge(str(study), collect=str(path)).findings[0] for path in (first, second, first, second)
     ]
 
     assert [int(note.split()[0]) for note in notes] == [25, 1, 0, 0]

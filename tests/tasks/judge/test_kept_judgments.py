@@ -41,7 +41,7 @@ def test_a_judgment_whose_line_end_an_editor_took_away_is_kept(study, truth):
     append_lines(read_study(study), [read.lines[0]._replace(grade=1.0)])
 
     assert len(read.lines) == 60
-    assert not read.notes
+    assert not read.findings
     assert len(read_journals(read_study(study)).lines) == 61
 
 
@@ -151,7 +151,7 @@ def test_an_old_sheet_replaces_newer_judgments_only_on_request(tmp_path, study):
     ):
         judge(str(study), judge="one", sheet=str(old))
 
-    assert "1 of them in place of earlier ones" in taken.notes
+    assert "1 of them in place of earlier ones" in taken.findings
     lines = [
         json.loads(line) for line in (study / "judgments" / "one.jsonl").read_text().splitlines()
     ]
@@ -172,7 +172,7 @@ def test_an_item_that_a_sheet_left_open_takes_its_grade_from_the_same_sheet_late
 
     done = judge(str(study), judge="one", sheet=str(sheet))
 
-    assert "1 judgment read from" in done.notes[0]
+    assert "1 judgment read from" in done.findings[0]
     fill(sheet, {pair: "s"})
     with pytest.raises(BadInput, match=r"batch\.csv:2: open; the journal has grade 2 of"):
         judge(str(study), judge="one", sheet=str(sheet))

@@ -93,7 +93,7 @@ def test_every_deciding_item_is_asked_once_and_kept_with_all_that_decides_the_re
     assert replies[0].time.endswith("Z")
     assert server.received[0].path == "/v1/chat/completions"
     assert server.received[0].body["model"] == "judge/7b"
-    assert any("0 new replies" in note for note in again.notes)
+    assert any("0 new replies" in note for note in again.findings)
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,9 @@ def test_several_are_asked_at_once_within_the_bound_and_the_report_is_that_of_on
     assert len(server.received) == 122
     assert 2 <= most <= 6
     assert outputs[0].text == outputs[1].text
-    assert [str(note) for note in outputs[0].notes] == [str(note) for note in outputs[1].notes]
+    assert [str(note) for note in outputs[0].findings] == [
+        str(note) for note in outputs[1].findings
+    ]
     one, many = (
         {reply.pair for reply in read_replies(read_study(study), "judge/7b")} for study in studies
     )
@@ -269,7 +271,7 @@ def test_another_prompt_asks_anew_and_only_its_replies_are_used(tmp_path, study,
 
     found = model_grades(read_study(study), "judge/7b")
     assert (int(found.replied.sum()), found.n_unused) == (4, 5)
-    assert any("5 replies were made under other prompts" in note for note in done.notes)
+    assert any("5 replies were made under other prompts" in note for note in done.findings)
 
 
 @pytest.mark.parametrize(
@@ -309,7 +311,7 @@ def test_a_server_that_stays_down_ends_the_run_with_5_and_what_is_kept_stays(stu
 
     assert done.exit_code == 5
     assert len(read_replies(read_study(study), "judge/7b")) == 4
-    assert any("3 items have no answer (HTTP 500" in note for note in done.notes)
+    assert any("3 items have no answer (HTTP 500" in note for note in done.findings)
 
 
 def test_a_request_that_is_refused_is_one_sentence(study):
@@ -333,7 +335,7 @@ def test_the_key_is_sent_and_never_kept_or_shown(study, monkeypatch):
 
     written = b"".join(path.read_bytes() for path in study.rglob("*") if path.is_file())
     assert b"s3cret-value" not in written
-    assert "s3cret" not in done.text + str(done.notes) + str(caught.value)
+    assert "s3cret" not in done.text + str(done.findings) + str(caught.value)
     with pytest.raises(BadUsage, match=r"^--key is written out"):
         model_judge(str(study), url="http://127.0.0.1:1/v1", model="m", key="s3cret-value")
     with pytest.raises(BadUsage, match="no variable NOT_THERE"):
@@ -372,7 +374,7 @@ def test_a_reply_without_a_grade_is_kept_and_counted(study):
         ("invalid", None, "I cannot say"),
         ("grade", 2, "Grade: 2"),
     ]
-    assert any("1 of 4 replies have not exactly one grade" in note for note in done.notes)
+    assert any("1 of 4 replies have not exactly one grade" in note for note in done.findings)
 
 
 def test_a_text_that_orders_a_grade_is_flagged_and_cannot_close_its_fence(study):
@@ -466,8 +468,8 @@ def test_a_function_grades_and_the_report_warns_of_the_system_it_favours(
         format="json",
     )
 
-    assert not any("favours" in note for note in fair.notes)
-    assert any("biased favours a over b" in note for note in biased.notes)
+    assert not any("favours" in note for note in fair.findings)
+    assert any("biased favours a over b" in note for note in biased.findings)
     rows = json.loads(biased.text)["rows"]
     signs = {
         row["judge"]: (row["model_alone"], row["corrected"])

@@ -367,7 +367,7 @@ def test_a_measure_without_a_closed_form_takes_tied_clips_in_input_order_and_say
     )
     for result in (first, last):
         assert of(result, "q")["R@1"] == pytest.approx(1 / 3)
-        assert result.notes.count(note) == 1
+        assert result.findings.count(note) == 1
         assert result.rules["ties"] == "expected; input for ERR@3"
         assert result.rules["measures"]["ERR@3"]["ties"] == "input"
         assert "ties" not in result.rules["measures"]["R@1"]
@@ -377,7 +377,7 @@ def test_a_measure_without_a_closed_form_takes_tied_clips_in_input_order_and_say
         table, untied, measures=["ERR@3"], ties="expected", intervals="none"
     )
     assert plain_rules.rules["ties"] == "expected"
-    assert not any("closed form" in each for each in plain_rules.notes)
+    assert not any("closed form" in each for each in plain_rules.findings)
 
 
 def tied_lists(
@@ -449,7 +449,7 @@ def test_removed_after_the_cut_expected_values_take_tied_clips_in_input_order_an
 
     assert after.rules["ties"] == "expected; input for P@2"
     assert (
-        after.notes.count(
+        after.findings.count(
             "P@2 has no closed form under random order of ties; tied clips keep the order of "
             "the embeddings"
         )
@@ -639,7 +639,7 @@ def test_results_distinguish_mapped_and_given_keywords():
         "Lists (given)": ("given", 1.0),
         "Lists (mapped)": ("mapped", 0.5),
     }
-    assert any("other than the given" in note and "'q'" in note for note in result.notes)
+    assert any("other than the given" in note and "'q'" in note for note in result.findings)
     assert len(engine.asked) == 1
 
 
@@ -669,7 +669,7 @@ def test_a_negated_keyword_of_a_text_excludes_clips_from_the_truth_and_from_ever
         for origin in ("given", "mapped")
         for label, mean in (("P@1", 0.0), ("R@2", 1.0))
     }
-    assert not any("mapped to other" in note for note in result.notes)
+    assert not any("mapped to other" in note for note in result.findings)
     for of_run in result.answers.values():
         answer = of_run["q"]
         assert answer.keywords == {"scene": ["highway"], "object": ["without large vehicle"]}
@@ -727,7 +727,7 @@ def test_labels_that_lack_the_exclusion_of_the_text_are_another_reading():
         "Lists (given)": 1.0,
         "Lists (mapped)": 0.0,
     }
-    assert any(note.startswith("1 of 1 texts is mapped to other") for note in result.notes)
+    assert any(note.startswith("1 of 1 texts is mapped to other") for note in result.findings)
 
 
 def test_excluded_keywords_without_required_ones_and_a_mapper_that_loses_them_are_refused():
@@ -797,8 +797,8 @@ def test_clips_without_embedding_and_embeddings_without_clip_are_counted_by_name
     vectors = {"a": [1.0, 0.0], "b": [1.0, 0.1], "stranger": [1.0, 0.01]}
     result = evaluate_keywords(table, vectors, measures=["P@1", "R@1"], intervals="none")
 
-    assert any("'c'" in note and "no embedding" in note for note in result.notes)
-    assert any("'stranger'" in note and "no annotation" in note for note in result.notes)
+    assert any("'c'" in note and "no embedding" in note for note in result.findings)
+    assert any("'stranger'" in note and "no annotation" in note for note in result.findings)
     assert {row["n"] for row in result.summary} == {3}
     assert of(result, "c") == {"P@1": 0.0, "R@1": 0.0}
     assert of(result, "a")["P@1"] == 0.0
@@ -823,7 +823,7 @@ def test_an_engine_that_fails_counts_as_empty_and_unknown_ids_keep_their_places(
         ("'alien'", "without annotation"),
         ("1 result repeats",),
     ):
-        assert any(all(word in note for word in words) for note in result.notes), words
+        assert any(all(word in note for word in words) for note in result.findings), words
     with pytest.raises(BadInput, match="failed for every query"):
         evaluate_keywords(TEXTS, mode="text", engine=Lists({}))
 
@@ -916,7 +916,7 @@ def test_graded_relevance_leaves_queries_without_a_full_match_out_of_measures_wi
         counts["queries_without_relevant"],
         counts["without_full_match"],
     ) == (4, 0, 2)
-    (note,) = [note for note in result.notes if "no clip has all the keywords" in note]
+    (note,) = [note for note in result.findings if "no clip has all the keywords" in note]
     assert "P@1, R@1, AP," in note
     assert "'c', 'q'" in note
     assert set(result.worst("Lists")) == set(PARTS)
@@ -985,9 +985,9 @@ def test_nothing_is_removed_after_the_cut_from_lists_without_their_query():
         assert means(after, column) == means(before, column)
     assert any(
         "3 lists do not hold the query itself" in note and "'a', 'b', 'c'" in note
-        for note in after.notes
+        for note in after.findings
     )
-    assert not any("lists do not hold" in note for note in before.notes)
+    assert not any("lists do not hold" in note for note in before.findings)
     # Where one list lacks its query, the levels of the others are still those of Algorithm 2.
     mixed = {**without, "a": list("abc"), "b": list("bac")}
     result = evaluate_keywords(
@@ -995,7 +995,7 @@ def test_nothing_is_removed_after_the_cut_from_lists_without_their_query():
     )
     assert result.levels[0].ceiling.tolist() == [0.0, 0.0, 1.0]
     assert result.values[0].values.tolist() == [0.0, 0.0, 1.0]
-    assert any("1 list does not hold" in note and "'c'" in note for note in result.notes)
+    assert any("1 list does not hold" in note and "'c'" in note for note in result.findings)
 
 
 def test_the_words_of_alfa_do_not_say_what_was_not_done():
@@ -1003,13 +1003,13 @@ def test_the_words_of_alfa_do_not_say_what_was_not_done():
     vectors = {name: [1.0, float(place)] for place, name in enumerate(table)}
     plain_notes = evaluate_keywords(
         table, vectors, convention="alfa", self_rule="after", intervals="none"
-    ).notes
+    ).findings
 
     assert not any("here the query is removed first" in note.lower() for note in plain_notes)
     assert not any("evaluator of ALFA leaves them out" in note for note in plain_notes)
     strict = evaluate_keywords(
         table, vectors, convention="alfa", min_similarity=0.99, intervals="none"
-    ).notes
+    ).findings
     assert any(
         "3 of 3 queries have no result with a similarity of 0.99 or more" in note for note in strict
     )
@@ -1018,11 +1018,11 @@ def test_the_words_of_alfa_do_not_say_what_was_not_done():
 def test_under_alfa_only_clips_as_queries_have_a_note_on_their_removal():
     table = {name: {"g": ["x"]} for name in "abc"}
     engine = Lists({"a": ["b", "c"], "b": ["a"], "c": ["a"], "x": ["a", "b"]})
-    by_clips = evaluate_keywords(table, engine=engine, convention="alfa", intervals="none").notes
+    by_clips = evaluate_keywords(table, engine=engine, convention="alfa", intervals="none").findings
     query = [{"id": "x", "text": "x", "keywords": ["x"]}]
     by_texts = evaluate_keywords(
         table, mode="text", engine=engine, queries=query, convention="alfa", intervals="none"
-    ).notes
+    ).findings
 
     assert any("removes the query clip" in note for note in by_clips)
     assert not any("query clip" in note for note in by_texts)
@@ -1055,7 +1055,7 @@ def test_queries_whose_best_result_is_below_the_threshold_can_be_left_out_as_pub
         "no result",
     }
     assert after.rules["counts"]["Lists"]["queries_counted"] == 2
-    assert any("no result of the least similarity" in note for note in published.notes)
+    assert any("no result of the least similarity" in note for note in published.findings)
     with pytest.raises(BadUsage, match="no_results='skip' requires min_similarity"):
         evaluate_keywords(table, engine=engine, no_results="skip")
 
@@ -1075,14 +1075,14 @@ def test_the_direction_of_distances_and_what_the_least_similarity_keeps_of_them_
         "distances with their signs turned, so that the smallest ranks first; min_similarity -0.5 "
         "keeps distances up to 0.5"
     )
-    assert f"similarities of Lists are {kept}" in of_engine.notes
-    assert f"similarities of l2 are {kept}" in of_vectors.notes
-    assert any("'distance' is a distance" in note for note in of_run.notes)
+    assert f"similarities of Lists are {kept}" in of_engine.findings
+    assert f"similarities of l2 are {kept}" in of_vectors.findings
+    assert any("'distance' is a distance" in note for note in of_run.findings)
     for result in (of_engine, of_vectors, of_run):
         assert of(result, "a")["R@2"] == 0.5
         assert result.rules["min_similarity"] == -0.5
     assert not any(
-        "distance" in note for note in evaluate_keywords(table, vectors, intervals="none").notes
+        "distance" in note for note in evaluate_keywords(table, vectors, intervals="none").findings
     )
 
 
@@ -1152,9 +1152,9 @@ def test_both_readings_are_compared_over_the_queries_that_count_in_both():
     }
     assert (
         "over the 1 query that counts in both readings: P@1 1.0000 given, 1.0000 mapped"
-        in result.notes
+        in result.findings
     )
-    assert any(note.startswith("1 of 2 texts is mapped to other") for note in result.notes)
+    assert any(note.startswith("1 of 2 texts is mapped to other") for note in result.findings)
 
 
 def test_queries_without_ids_are_called_by_their_texts():
@@ -1172,7 +1172,7 @@ def test_queries_without_ids_are_called_by_their_texts():
 
     assert (
         "Lists: 1 of 2 queries asks for no keyword of the selection and is left out: 'nothing "
-        "at all'" in result.notes
+        "at all'" in result.findings
     )
 
 
@@ -1193,7 +1193,7 @@ def test_clips_without_a_drive_are_named():
     vectors = {name: [1.0, float(place)] for place, name in enumerate(table)}
     result = evaluate_keywords(table, vectors, exclude_group="id:_", intervals="none")
 
-    assert any("1 clip has none: 'B'" in note for note in result.notes)
+    assert any("1 clip has none: 'B'" in note for note in result.findings)
 
 
 def test_single_names_and_numbers_do_for_lists():
@@ -1270,7 +1270,7 @@ def test_a_reading_by_which_no_query_counts_is_left_out_with_a_note():
     assert result["P@1"] == 1.0
     assert any(
         "(mapped): none of 1 query counts" in note and "this reading is left out" in note
-        for note in result.notes
+        for note in result.findings
     )
     with pytest.raises(NothingToEvaluate, match="none of 1 query counts"):
         evaluate_keywords(
@@ -1284,9 +1284,9 @@ def test_the_default_convention_does_not_claim_the_rules_of_runs():
 
     result = evaluate_keywords(table, vectors, intervals="none")
 
-    assert any("no relevant clip and is left out" in note for note in result.notes)
+    assert any("no relevant clip and is left out" in note for note in result.findings)
     assert not any(
-        "no judged query left out" in note or "trec_eval" in note for note in result.notes
+        "no judged query left out" in note or "trec_eval" in note for note in result.findings
     )
 
 
@@ -1294,12 +1294,14 @@ def test_keywords_that_hold_another_separator_are_reported(tmp_path: Path):
     (tmp_path / "clips.csv").write_text("slice_id,object_type\na,car; bus\nb,car\n")
     (tmp_path / "schema.json").write_text('{"object_type": ["car; bus", "car"]}')
 
-    notes = read_annotations(tmp_path / "clips.csv").notes
+    notes = read_annotations(tmp_path / "clips.csv").findings
 
     assert any("1 keyword has ';' or '|' inside" in note and "'car; bus'" in note for note in notes)
     assert not any(
         "';'" in note
-        for note in read_annotations(tmp_path / "clips.csv", schema=tmp_path / "schema.json").notes
+        for note in read_annotations(
+            tmp_path / "clips.csv", schema=tmp_path / "schema.json"
+        ).findings
     )
 
 

@@ -992,8 +992,12 @@ def test_clips_map_prints_a_row_per_keyword_and_the_rest_as_notes(
     ]
     used = {"bicyclist", "small vehicle", "rainy", "nighttime", "highway"}
     assert (found["rules"]["vocabulary"], found["rules"]["vocabulary_size"]) == ("used", len(used))
-    assert any("negated: 'rainy'" in note for note in found["notes"])
-    assert any("unmapped: 'Paris'" in note for note in found["notes"])
+    assert any(
+        "negated: 'rainy'" in note for note in [each["message"] for each in found["findings"]]
+    )
+    assert any(
+        "unmapped: 'Paris'" in note for note in [each["message"] for each in found["findings"]]
+    )
 
 
 def test_clips_map_says_why_where_it_is_asked_to(folder: Path, monkeypatch, capsys):
@@ -1097,7 +1101,10 @@ def test_clips_calibrate_gives_precision_and_recall_at_each_threshold_and_a_char
     for row in found["rows"]:
         assert row["precision"] == (row["right"] / row["mapped"] if row["mapped"] else None)
         assert row["recall"] == row["right"] / row["meant"]
-    assert any(note.startswith("best threshold") for note in found["notes"])
+    assert any(
+        note.startswith("best threshold")
+        for note in [each["message"] for each in found["findings"]]
+    )
     assert "a point is a threshold" in (folder / "out" / "thresholds.svg").read_text()
     assert sorted(path.name for path in (folder / "out").iterdir()) == [
         *("thresholds.csv", "thresholds.json", "thresholds.png", "thresholds.svg")

@@ -139,7 +139,7 @@ def test_t_intervals_are_fishers_and_students(folder, run):
     low, high = stats.ttest_1samp(errors, 0).confidence_interval()
     assert (rows["MAE"]["ci_low"], rows["MAE"]["ci_high"]) == pytest.approx((low, high))
     assert rows["MAE(fit='affine')"]["ci_low"] is None
-    assert "bootstrap interval only" in " ".join(found["notes"])
+    assert "bootstrap interval only" in " ".join([each["message"] for each in found["findings"]])
 
 
 def test_a_constant_column_gives_null_and_a_note_and_never_a_number():
@@ -149,7 +149,7 @@ def test_a_constant_column_gives_null_and_a_note_and_never_a_number():
     for name in ("Spearman", "Pearson", "Kendall", "MAE(fit='affine')"):
         assert (rows[name]["mean"], rows[name]["p"], rows[name]["ci_low"]) == (None, None, None)
     assert rows["MAE"]["mean"] == pytest.approx(np.abs(np.arange(20) - 0.5).mean())
-    assert found.notes == [
+    assert found.findings == [
         "model: all similarities are 0.5: a constant has no correlation, and no line to "
         "calibrate by"
     ]
@@ -163,7 +163,7 @@ def test_few_pairs_have_no_interval_and_two_no_correlation():
     assert [row["mean"] is None for row in nine.rows] == [False] * 6
     assert {row["ci_low"] for row in nine.rows} == {None}
     assert [row["mean"] is None for row in two.rows] == [True, True, True, False, False, False]
-    assert two.notes == [
+    assert two.findings == [
         "model: no correlation below 3 pairs (here 2)",
         "model: no interval below 10 pairs (here 2)",
     ]
@@ -227,7 +227,10 @@ def test_equal_targets_stay_in_one_stratum(folder, run):
         "0 to 0": 60,
         "1 to 1": 20,
     }
-    assert any("stratum 0 to 0" in note and "constant" in note for note in found["notes"])
+    assert any(
+        "stratum 0 to 0" in note and "constant" in note
+        for note in [each["message"] for each in found["findings"]]
+    )
 
 
 @pytest.mark.parametrize("items", [2, 3, 4, 5, 8, 9])
@@ -300,7 +303,7 @@ def test_two_models_are_compared_on_the_same_sampled_pairs(folder, run):
     assert row["mean"] == pytest.approx(stats.spearmanr(wanted, given).statistic, rel=1e-12)
     assert row["n"] == 300
     assert found["rules"]["pairs"] == "300 of 1770"
-    assert any("share items" in note for note in found["notes"])
+    assert any("share items" in note for note in [each["message"] for each in found["findings"]])
 
 
 def test_a_model_agrees_perfectly_with_itself_in_another_order_of_rows(folder, run):
@@ -589,8 +592,8 @@ def test_a_constant_prediction_is_noted_with_its_mcc(folder, run):
     right, _ = run("classes.txt", "found.npy", "--format", "json")
 
     assert {row["measure"]: row["mean"] for row in found["rows"]}["MCC"] == 0
-    assert noted in " ".join(found["notes"])
-    assert noted not in " ".join(right["notes"])
+    assert noted in " ".join([each["message"] for each in found["findings"]])
+    assert noted not in " ".join([each["message"] for each in right["findings"]])
 
 
 def test_under_st_classes_have_the_words_and_distances_of_its_evaluator(folder, classes, run):

@@ -461,7 +461,7 @@ def test_texts_that_answer_a_squad_2_file_are_judged_as_squad_2_does(tmp_path):
     result = rankwell.evaluate_qa(path, {"q1": "the b", "q2": ""})
 
     assert result.rules["convention"] == "squad2"
-    assert result.notes[0].startswith(
+    assert result.findings[0].startswith(
         "convention squad2, the default of SQuAD 2.0 questions with texts as answers: exact "
         "match and F1"
     )
@@ -482,7 +482,7 @@ def test_texts_that_answer_a_squad_1_file_are_judged_as_squad_1_does(tmp_path):
 
     result = rankwell.evaluate_qa(path, {"q1": "the b"})
 
-    assert result.notes[0].startswith(
+    assert result.findings[0].startswith(
         "convention squad1, the default of SQuAD 1.1 questions with texts as answers"
     )
     assert (

@@ -220,7 +220,7 @@ def test_answers_without_positions_are_refused_where_positions_are_compared():
 def test_answers_of_which_some_lack_positions_are_counted():
     given = answers_by_place({"q1": [("d1", 10, 20)], "q2": [("d1", -1, 4)]})
 
-    assert any("1 of 2 answers have no position" in note for note in plain(GOLD, given).notes)
+    assert any("1 of 2 answers have no position" in note for note in plain(GOLD, given).findings)
 
 
 @pytest.mark.parametrize(
@@ -233,8 +233,8 @@ def test_missing_predictions_count_as_the_policy_says(missing: Any, exact: float
     (row,) = (row for row in found.summary if row["label"] == "exact")
 
     assert (row["mean"], row["n"]) == (exact, n)
-    assert any("2 questions have no prediction" in note for note in found.notes)
-    assert any("1 prediction is of no question here and ignored" in note for note in found.notes)
+    assert any("2 questions have no prediction" in note for note in found.findings)
+    assert any("1 prediction is of no question here and ignored" in note for note in found.findings)
     assert next(iter(found.rules["counts"].values()))["queries_missing"] == 2
     assert [each.failed for each in found.outcomes].count(None) == (2 if missing == "skip" else 0)
 
@@ -272,7 +272,7 @@ def test_measures_that_ask_what_was_retrieved_are_left_out_and_named_without_a_r
         for top in ("top1_f1", "topk_f1", "top1_fk")
         for more in ("", "_has_answer")
     }
-    assert any("left out" in note and "reader_top1_em" in note for note in found.notes)
+    assert any("left out" in note and "reader_top1_em" in note for note in found.findings)
     with pytest.raises(BadUsage, match="reader_topk_em: judged with regard to what was retrieved"):
         plain(TEXTS, given, convention="piaf-article", measures="reader_topk_em")
     with pytest.raises(BadUsage, match="give the retriever's run"):
@@ -374,7 +374,7 @@ def test_dpr_counts_questions_with_a_passage_and_says_what_it_cannot_know():
     found = plain(PASSAGES, retrieved=PASSAGES, convention="dpr", measures="accuracy@1 accuracy@2")
 
     assert means(found) == {"accuracy@1": 0, "accuracy@2": 1 / 2}
-    assert any("others count nowhere, without a corpus" in note for note in found.notes)
+    assert any("others count nowhere, without a corpus" in note for note in found.findings)
 
 
 def test_relevance_by_documents_needs_questions_that_name_some():
@@ -492,7 +492,7 @@ def test_a_threshold_is_chosen_over_the_questions_that_have_a_number():
     found = plain(gold, given, convention="squad2", na_probs={"a": 0.1, "b": 0.9})
 
     assert (means(found)["best_exact"], means(found)["best_exact_thresh"]) == (100, 0.1)
-    assert any("1 questions without a no-answer number" in note for note in found.notes)
+    assert any("1 questions without a no-answer number" in note for note in found.findings)
     assert {row["label"] for row in found.no_answer_curves} == {"exact", "f1", "oracle"}
     assert means(
         plain(gold, given, convention="squad2", na_probs={"a": 0.1, "b": 0.9}, na_threshold=0.5)
@@ -634,10 +634,10 @@ def test_ids_of_documents_that_match_in_part_are_reported():
         retrieved={"q0": {"France#0": 1.0}, "q1": {"Saint_Lucia#0": 1.0}, "q2": {"France#0": 1.0}},
     )
 
-    (note,) = [note for note in found.notes if "written in two ways" in note]
+    (note,) = [note for note in found.findings if "written in two ways" in note]
     assert "2 of the 3 documents of the questions are in no list, such as 'Chad#0'" in note
     assert "1 document is of no question, such as 'Saint_Lucia#0'" in note
     whole = plain(
         gold, retrieved={f"q{place}": {"France#0": 1.0, "Chad#0": 0.5} for place in range(3)}
     )
-    assert not any("written in two ways" in note for note in whole.notes)
+    assert not any("written in two ways" in note for note in whole.findings)

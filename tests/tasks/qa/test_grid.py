@@ -12,6 +12,7 @@ import pytest
 
 from rankwell.comparison.bench import source_of
 from rankwell.comparison.bench.files import read_experiment
+from rankwell.data.findings.remarks import remark
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.reporting.charts import draw
 from rankwell.reporting.line_charts import MOST_LINES, parameter_chart
@@ -230,8 +231,8 @@ def test_a_killed_run_goes_on_where_it_was(world: Write):
     assert first == ["0 1 none", "1 1 none"]
     assert calls() == [*first, "2 1 none"]
     assert [each.reused for each in done] == [True, True, True, False, False, False]
-    whole = [(each.point.run, each.rows, each.notes) for each in done]
-    assert whole == [(each.point.run, each.rows, each.notes) for each in run(path)]
+    whole = [(each.point.run, each.rows, each.findings) for each in done]
+    assert whole == [(each.point.run, each.rows, each.findings) for each in run(path)]
 
 
 def test_what_is_kept_comes_back_unchanged(world: Write):
@@ -365,8 +366,8 @@ def test_jobs_change_nothing(world: Write, monkeypatch: pytest.MonkeyPatch):
     alone = list(run_grid(read_experiment(path), Path("one"), evaluate_qa))
     done = list(run_grid(read_experiment(path), Path("two"), evaluate_qa, jobs=2))
 
-    assert [(each.point, each.rows, each.notes) for each in done] == [
-        (each.point, each.rows, each.notes) for each in alone
+    assert [(each.point, each.rows, each.findings) for each in done] == [
+        (each.point, each.rows, each.findings) for each in alone
     ]
     # The points of one system and its parameters share its answers.
     assert sorted(calls()) == sorted(2 * ["0 1 none", "1 1 none", "2 1 none"])

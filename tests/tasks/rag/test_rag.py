@@ -155,12 +155,12 @@ def test_ragas_rows_whose_chunks_hold_every_gold_passage_have_the_recall_1_excep
     assert figures(ragas) == [0.0, 0.0]
     assert [
         note
-        for note in plain.notes
+        for note in plain.findings
         if "4.3 times as long as the gold passages" in note and "SpanP and SpanIoU" in note
     ]
     assert [
         note
-        for note in ragas.notes
+        for note in ragas.findings
         if "compare whole texts" in note and "similarity='containment'" in note
     ]
     assert plain.rules["similarity"] == "containment"
@@ -199,7 +199,7 @@ def test_chunks_that_are_parts_of_a_gold_passage_count_and_together_find_it():
 
     assert figures(half) == [1.0, 0.0]
     assert figures(whole) == [1.0, 1.0]
-    assert not [note for note in whole.notes if "times as long" in note]
+    assert not [note for note in whole.findings if "times as long" in note]
 
 
 def test_a_gold_passage_without_text_and_a_threshold_of_containment_are_refused():
@@ -266,7 +266,7 @@ def test_a_question_without_a_line_has_nothing_retrieved_and_unknown_ones_are_ig
         "queries_missing": 1,
         "queries_unknown": 1,
     }
-    assert len(result.notes) == 2
+    assert len(result.findings) == 2
     with pytest.raises(NothingToEvaluate, match="written in two ways"):
         rw.evaluate_rag(gold[:1], found[1:], "SpanR@5")
 
@@ -394,9 +394,9 @@ def test_gold_in_documents_without_a_chunk_is_noted_beside_the_best_that_chunks_
         "1 of 1 questions have gold passages in documents without a chunk in every_chunk, as 'q'; "
         "their SpanPOmega is 0"
     )
-    assert what in result.notes
+    assert what in result.findings
     assert result["SpanPOmega"] == 0
-    assert not [note for note in covered.notes if "without a chunk" in note]
+    assert not [note for note in covered.findings if "without a chunk" in note]
 
 
 def test_the_rules_name_similarity_threshold_and_library_also_where_they_are_the_defaults():
@@ -425,7 +425,9 @@ def test_questions_that_one_system_alone_has_statements_for_are_noted():
     result = rw.evaluate_citations({"whole": whole, "part": part}, intervals="none")
 
     assert result["CitationR"] == {"whole": 0.5, "part": 1.0}
-    assert "part: 1 of the 2 questions have no statement, as 'r', and do not count" in result.notes
+    assert (
+        "part: 1 of the 2 questions have no statement, as 'r', and do not count" in result.findings
+    )
 
 
 def test_questions_that_a_published_rule_leaves_out_are_counted_in_a_note():
@@ -438,7 +440,7 @@ def test_questions_that_a_published_rule_leaves_out_are_counted_in_a_note():
         gold, found, "precision@5", convention="chunking_evaluation", intervals="none"
     )
 
-    assert "run: precision@5 is undefined for 1 of 2 queries, which do not count" in result.notes
+    assert "run: precision@5 is undefined for 1 of 2 queries, which do not count" in result.findings
 
 
 def test_no_system_at_all_is_an_error():

@@ -58,7 +58,7 @@ def digest(run: str, **options: Any) -> str:
         list(result.per_query()),
         result.summary,
         details,
-        result.notes,
+        result.findings,
         result.describe(),
         result.left_out,
         result.queries,
@@ -265,10 +265,10 @@ def test_a_plan_of_one_part_is_named_as_one(folder: Path):
         for _ in range(2)
     )
 
-    assert planned.notes == (
+    assert planned.findings == (
         "work has the plan of 1 part; submit it, then run this command again.",
     )
-    assert again.notes == ("1 of 1 part is missing: 0; submit it, then run this command again.",)
+    assert again.findings == ("1 of 1 part is missing: 0; submit it, then run this command again.",)
 
 
 # ---- mistakes

@@ -75,7 +75,7 @@ def test_a_session_has_one_value_and_the_mean_is_over_sessions() -> None:
     assert result.summary[0].mean == pytest.approx(
         math.fsum(each["SessionDCG@5"] or 0 for each in values.values()) / 12
     )
-    assert any("12 sessions" in note for note in result.notes)
+    assert any("12 sessions" in note for note in result.findings)
 
 
 def test_a_session_of_one_query_with_b_1_is_rank_biased_precision() -> None:
@@ -130,8 +130,10 @@ def test_a_query_without_list_or_judgments_keeps_its_place() -> None:
     assert found.to_dict() == {
         "run": {"s": {"SessionDCG": pytest.approx(1 / (1 + math.log(3, 4)))}}
     }
-    assert "1 sessions have no judged query and are left out" in found.notes
-    assert any(note.startswith("1 queries of sessions have no judgments") for note in found.notes)
+    assert "1 sessions have no judged query and are left out" in found.findings
+    assert any(
+        note.startswith("1 queries of sessions have no judgments") for note in found.findings
+    )
 
 
 @pytest.mark.parametrize(

@@ -85,11 +85,11 @@ def second_judgments_missing(lacking: int, total: int) -> str:
 
 
 @finding("info")
-def values_of_sessions(sessions: int, queries: int) -> str:
+def values_of_sessions(sessions: int, n_queries: int) -> str:
     """Values are those of sessions, not of queries: a session is counted and resampled as one."""
     return (
-        f"values are of {sessions} sessions of {queries} queries, which are counted and resampled "
-        "as one"
+        f"values are of {sessions} sessions of {n_queries} queries, which are counted and "
+        "resampled as one"
     )
 
 
@@ -119,3 +119,11 @@ def queries_unknown(run: str, queries: Sequence[str], noun: tuple[str, str], tru
     number = count_of(len(queries), f"{noun[0]} has", f"{noun[1]} have")
     verb = "is" if len(queries) == 1 else "are"
     return f"{number} no {truth}, as {queries[0]!r}, and {verb} ignored"
+
+
+@finding("warning")
+def printed_figure(outcome: str) -> str:
+    """Whether a figure that someone printed, as `--check` names it, is possible with as many
+    queries.
+    """
+    return outcome

@@ -141,14 +141,14 @@ def rising_scores(run: str, lists: str, rows: int) -> str:
 
 
 @finding("warning")
-def relevant_items_last(run: str, share: float, queries: int) -> str:
+def relevant_items_last(run: str, share: float, n_queries: int) -> str:
     """Relevant items are near the ends of the lists, where a run in random order has them less than
     once in a million.
     """
     return (
         "its relevant items are near the ends of its lists, on average behind "
-        f"{share:.0f} % of a list ({queries} queries). Are the scores distances? Negate them: the "
-        "highest score ranks first."
+        f"{share:.0f} % of a list ({n_queries} queries). Are the scores distances? Negate them: "
+        "the highest score ranks first."
     )
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from rankwell.data.findings.remarks import remarks
+from rankwell.data.findings.evaluation import printed_figure
 from rankwell.data.options import Doc, Input, PartOutcome
 from rankwell.data.tables import Values
 from rankwell.errors import BadUsage
@@ -56,7 +56,7 @@ def _evaluate(
     result: Results = outcome.result
     checks = [note for figure in options.check for note in _granularity(figure, result)]
     rules: dict[str, Any] = {**result.rules, "checks": checks}
-    findings = (*remarks(checks), *result.data_findings)
+    findings = (*map(printed_figure, checks), *result.data_findings)
     return outcome._replace(result=replace(result, data_findings=findings, rules=rules))
 
 

@@ -23,6 +23,7 @@ from rankwell.conventions import (
     find_convention,
 )
 from rankwell.data.columns import refuse_unused_columns
+from rankwell.data.findings import Finding
 from rankwell.data.findings.remarks import remark, remarks
 from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.matrices import MAGIC
@@ -555,7 +556,7 @@ class _Agreement:
         self.definitions[plan.exact] = plan.definition
 
     def results(
-        self, rules: Mapping[str, Any], notes: Sequence[str] = (), **fields: Any
+        self, rules: Mapping[str, Any], findings: Sequence[Finding] = (), **fields: Any
     ) -> AgreementResults:
         """The results of all candidates."""
         builder, options = self.builder, self._options
@@ -568,7 +569,7 @@ class _Agreement:
             findings=remarks(
                 [
                     *builder.convention.unnamed(options),
-                    *notes,
+                    *findings,
                     *builder.findings,
                     *self._notes_on(changes),
                 ]

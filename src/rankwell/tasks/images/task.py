@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from rankwell import threads
-from rankwell.data.findings.remarks import remarks
+from rankwell.data.findings.evaluation import printed_figure
+from rankwell.data.findings.remarks import remark
 from rankwell.data.matrices import Scores, named_places
 from rankwell.data.options import Doc
 from rankwell.errors import BadUsage, count_of
@@ -88,13 +89,17 @@ def _evaluate(
         table, options=retrieval, details=details, rules=rules, progress=progress
     )
     sizes = dict.fromkeys(counts["queries_counted"] for counts in result.rules["counts"].values())
-    notes = [str(granularity_of(figure, n)) for figure in options.check or () for n in sizes]
+    findings = [
+        printed_figure(str(granularity_of(figure, n)))
+        for figure in options.check or ()
+        for n in sizes
+    ]
     if computed is not None and computed.failures:
         n_failures = count_of(len(computed.failures), "image")
         problem = computed.failures[0].message
-        notes.append(f"{n_failures} could not be read or encoded; first {problem}")
+        findings.append(remark(f"{n_failures} could not be read or encoded; first {problem}"))
     return Presented(
-        replace(result, data_findings=(*remarks(notes), *result.data_findings)),
+        replace(result, data_findings=(*findings, *result.data_findings)),
         partial(_present, computed=computed, sheets=options.sheets, start=start),
     )
 

@@ -21,6 +21,7 @@ from rankwell import __version__, reporting
 from rankwell.comparison import bench
 from rankwell.comparison.bench.files import Cell, Experiment, read_experiment, written
 from rankwell.data.code import code_name, load_object
+from rankwell.data.findings import Finding
 from rankwell.data.rankings import Ranking
 from rankwell.data.registry import suggest
 from rankwell.errors import BadInput, BadUsage, RankwellError, kind_of
@@ -38,14 +39,14 @@ _SHOWN = 6
 _RESULTS = "results.csv"
 _SEARCHED = ("Best(", "BestThreshold(", "AnswerAP(")
 _FILES = ("gold", "predictions", "retrieved")
-_RECORDED = ("rows", "notes", "seconds", "date", "hostname")
+_RECORDED = ("rows", "findings", "seconds", "date", "hostname")
 _TRACES = ("seconds", "date", "hostname", "experiment_id")
 _FIGURE = ("run", "label", "mean", "sd", "ci_low", "ci_high", "n", "unit")
 _RESERVED = (*_FIGURE, "system", "measure", "seconds", "date", "hostname")
 
 Row = dict[str, Any]
 Evaluate = Callable[..., Any]
-"""`(gold, predictions, *, retrieved, …)` -> results with `summary` and `notes`; files or tables,
+"""`(gold, predictions, *, retrieved, …)` -> results with `summary` and `findings`; files or tables,
 None where there is none.
 """
 
@@ -75,7 +76,7 @@ class PointResult(NamedTuple):
 
     point: the evaluated point.
     rows: rows of the summary.
-    notes: notes of the evaluation.
+    findings: facts of the findings of the evaluation.
     seconds: time that the callable took; None for files.
     date: date of the evaluation, in UTC.
     hostname: name of the machine that evaluated it.
@@ -84,7 +85,7 @@ class PointResult(NamedTuple):
 
     point: GridPoint
     rows: Sequence[Row]
-    notes: Sequence[str]
+    findings: Sequence[Mapping[str, Any]]
     seconds: float | None
     date: str
     hostname: str
@@ -302,7 +303,7 @@ class GridCells:
             record = {
                 "run": point.run,
                 "rows": reporting.plain(judged.summary),
-                "notes": list(judged.notes),
+                "findings": reporting.plain(judged.findings),
                 "seconds": answers["seconds"] if answers else None,
                 "date": datetime.now(UTC).isoformat(timespec="seconds"),
                 "hostname": platform.node(),
@@ -467,7 +468,7 @@ def _output(
                 f"{suggest(name, names)}"
             )
     labels, drawn = list(experiment.chart or names), experiment.chart or main_figures(results)
-    notes, table = _notes(results), wide(results)
+    findings, messages, table = _findings(results), list[str](), wide(results)
     rows, hidden = table, 0
     if format == "table":
         varying = [name for name in labels if len({row[name] for row in table}) > 1] or labels
@@ -482,15 +483,16 @@ def _output(
             write_text(path, reporting.render_rows(content, "csv"))
         pictures = _draw(draft, results, drawn)
         if pictures and len(drawn) < len(labels):
-            notes.append(
+            messages.append(
                 f"charts show {len(drawn)} of {len(labels)} figures, those of all questions; "
                 "[chart] measures names others"
             )
         reused = sum(result.reused for result in results)
         if reused:
-            notes.append(f"{reused} of {len(results)} runs were done before")
+            messages.append(f"{reused} of {len(results)} runs were done before")
         if hidden:
-            notes.append(f"{hidden} more measure{'s are' if hidden > 1 else ' is'} in results.csv")
+            more = f"{hidden} more measure{'s are' if hidden > 1 else ' is'}"
+            messages.append(f"{more} in results.csv")
         manifest = {
             "schema_version": 1,
             "runs": len(experiment.cells),
@@ -498,7 +500,7 @@ def _output(
                 name: {"file": source.name, "digest": source.digest()}
                 for name, source in inputs.items()
             },
-            "notes": notes,
+            "findings": reporting.plain(findings),
             "files": {},
             "version": __version__,
         }
@@ -507,18 +509,19 @@ def _output(
     if format == "table":
         lines = [f"  {name} = {names[name]}" for name in rows[0] if name in names]
         text += "\n".join(["exact names:", *lines, ""])
-    return Output(text=text, messages=(*notes, reporting.StatusNote(f"wrote {folder}/")))
+    messages.append(reporting.StatusNote(f"wrote {folder}/"))
+    return Output(text=text, messages=tuple(messages), findings=tuple(findings))
 
 
-def _notes(results: Sequence[PointResult]) -> list[str]:
-    """The notes on runs, each once, with the number of runs that have it."""
-    runs: dict[str, list[str]] = {}
+def _findings(results: Sequence[PointResult]) -> list[Finding]:
+    """The findings on runs, each once, with the number of runs that have it."""
+    runs: dict[Finding, list[str]] = {}
     for result in results:
-        for note in dict.fromkeys(result.notes):
-            runs.setdefault(note, []).append(result.point.run)
+        for finding in dict.fromkeys(map(Finding.of, result.findings)):
+            runs.setdefault(finding, []).append(result.point.run)
     return [
-        f"{names[0] if len(names) == 1 else f'{len(names)} of {len(results)} runs'}: {note}"
-        for note, names in runs.items()
+        finding.under(names[0] if len(names) == 1 else f"{len(names)} of {len(results)} runs")
+        for finding, names in runs.items()
     ]
 
 
