@@ -47,7 +47,6 @@ _NAMES = {
     "measure": "rankwell.measures.own",
     "EncodeFileOptions": "rankwell.files.encoding",
     "encode": "rankwell.files.encoding",
-    "check": "rankwell.files.checks",
     "convert": "rankwell.files.conversion",
     "explain": "rankwell.files.explanations",
     "KnnOptions": "rankwell.files.neighbours",

@@ -4,9 +4,10 @@ under a convention's rules.
 
 import heapq
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import compress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +15,14 @@ import numpy as np
 
 from rankwell.conventions import Convention, LabelledMeasure
 from rankwell.data.findings import Finding
-from rankwell.data.findings.evaluation import grades_alike, own_items_judged
+from rankwell.data.findings.evaluation import (
+    grades_alike,
+    own_items_judged,
+    queries_missing,
+    queries_unknown,
+    queries_without_relevant,
+    values_depend_on_ties,
+)
 from rankwell.data.judged_rankings import JudgedRankings, expected_values
 from rankwell.data.options import ColumnChoice
 from rankwell.data.rankings import Hits, Ranking
@@ -215,6 +223,28 @@ class JudgedRun:
         size = np.bincount(view.tie_of_row)[view.tie_of_row]
         _, first = np.unique(view.query_of_row, return_index=True)
         return int((view.tied[first] > size[first]).sum())
+
+
+def findings_on_counts(
+    run: JudgedRun,
+    *,
+    missing: Sequence[str] = (),
+    unknown: Sequence[str] = (),
+    bare: Bools,
+    tied: Bools,
+) -> Iterator[Finding]:
+    """The findings on queries that a run lacks or has without judgments, on counted ones without
+    anything relevant, (queries,), and on those whose values depend on ties, (queries,).
+    """
+    queries, noun = run.view.queries, ("query", "queries")
+    if missing:
+        yield queries_missing(run.name, missing, noun)
+    if unknown:
+        yield queries_unknown(run.name, unknown, noun, "relevance judgments")
+    if bare.any():
+        yield queries_without_relevant(list(compress(queries, bare.tolist())))
+    if run.ties in ("id-desc", "id-asc", "input") and tied.any():
+        yield values_depend_on_ties(run.name, list(compress(queries, tied.tolist())))
 
 
 class RunInput(NamedTuple):

@@ -6,8 +6,8 @@ import sys
 from typing import Literal
 
 from rankwell import reporting
-from rankwell.files import checks
 from rankwell.reporting.options import Output, PrintedAs
+from rankwell.tasks.runs import checks
 
 
 def check(
@@ -33,10 +33,10 @@ def check(
     strict
         Exit 1 with a warning, too.
     """
-    findings = checks.check(qrels, list(runs), options=options)
+    checked = checks.check(qrels, list(runs), options=options)
+    text = checked.text(format, reporting.terminal_of(sys.stdout))
     return Output(
-        text=findings.text(format, reporting.terminal_of(sys.stdout)),
-        messages=(reporting.StatusNote(findings.count),),
-        findings=findings.findings,
-        exit_code=int(bool(findings.errors or (strict and findings.warnings))),
+        text=f"{text}\n{checked.lines}\n" if format == "table" else text,
+        messages=(reporting.StatusNote(checked.count),),
+        exit_code=int(bool(checked.errors or (strict and checked.warnings))),
     )

@@ -127,3 +127,29 @@ def printed_figure(outcome: str) -> str:
     queries.
     """
     return outcome
+
+
+@finding("warning", "--no-relevant skip")
+def queries_without_relevant(queries: Sequence[str]) -> str:
+    """The judgments of some queries name nothing relevant. They count as for an empty ranking.
+
+    No system can have more than 0 there, so that all means are lower; judge more items, or leave
+    these queries out.
+    """
+    number = count_of(len(queries), "query has", "queries have")
+    counts = "counts" if len(queries) == 1 else "count"
+    return f"judgments: {number} nothing relevant, as {queries[0]!r}, and {counts} as 0"
+
+
+@finding("warning", "--ties expected")
+def values_depend_on_ties(run: str, queries: Sequence[str]) -> str:
+    """Items have equal scores, and another order of them would change values.
+
+    The tie rule decides; `--ties expected` gives the mean over all orders of tied items.
+    """
+    depend = (
+        "value of 1 query depends"
+        if len(queries) == 1
+        else (f"values of {len(queries)} queries depend")
+    )
+    return f"the {depend} on the order of ties, as that of {queries[0]!r}"

@@ -5,6 +5,7 @@ from rankwell.data.catalogue import ResultKind
 PUBLIC_NAMES = {
     "evaluate": "rankwell.tasks.runs.evaluation",
     "RunOptions": "rankwell.tasks.runs.options",
+    "check": "rankwell.tasks.runs.checks",
 }
 """The names that the task adds to `rankwell`, each with the module that defines it."""
 

@@ -50,6 +50,7 @@ from rankwell.evaluation.judged import (
     GradeWeights,
     JudgedRun,
     RunInput,
+    findings_on_counts,
     findings_on_weights,
     hide_own_items,
     name_runs,
@@ -428,7 +429,7 @@ def evaluate_runs(
             f"{flag('--confidence')} is about single queries; ask for measures of sessions in "
             "a call of their own."
         )
-    evaluation = _RunEvaluation(options, rules, measures, run_judgments, details, sessions)
+    evaluation = RunEvaluation(options, rules, measures, run_judgments, details, sessions)
     evaluation.builder.findings += on_sessions
     texts = options.texts
     if place_of_judgments is not judgments:
@@ -480,7 +481,7 @@ def _refuse_in_parts(judgments: Any, runs: Any, options: RunOptions) -> None:
     _refuse_unnamed([judgments, *(runs.values() if isinstance(runs, Mapping) else run_list)])
 
 
-class _RunEvaluation:
+class RunEvaluation:
     """The runs measured so far."""
 
     def __init__(
@@ -539,15 +540,29 @@ class _RunEvaluation:
                 rel=self._min_relevant_grade,
                 ties=rules.ties,
                 queries=rules.queries,
-                gauge=Gauge(self.measures[0].label, partial(self._mean_of, run_input=run_input)),
+                gauge=self.gauge(run_input),
             )
         self.add(run_input)
         if options.confidence:
             self._add_abstention(run)
 
+    @property
+    def findings(self) -> list[Finding]:
+        """All findings so far."""
+        return [
+            *self.run_judgments.findings,
+            *self.builder.findings,
+            *findings_on_weights(self.grade_weights.described),
+            *self.abstention.findings,
+        ]
+
+    def gauge(self, run_input: RunInput) -> Gauge:
+        """The mean of the first measure, by which the effect of a mistake is shown."""
+        return Gauge(self.measures[0].label, partial(self._mean_of, run_input=run_input))
+
     def _mean_of(self, ranking: Ranking, *, run_input: RunInput) -> str:
         """The mean of the first measure on other rows of a run, under the same rules."""
-        alone = _RunEvaluation(
+        alone = RunEvaluation(
             self.options, self.rules, self.measures[:1], self.run_judgments, False, self.sessions
         )
         hits = self.request().hits(ranking, self.run_judgments.judgments)
@@ -646,15 +661,20 @@ class _RunEvaluation:
             )
         missing = [view.queries[row] for row in np.flatnonzero(~view.has_ranking).tolist()]
         self._left_out[run.name] = {"missing": missing, "unknown": sorted(hits.unknown)}
+        tied = {str(labelled.measure): run.tied(labelled.measure) for labelled in self.measures}
+        self.builder.findings += findings_on_counts(
+            run,
+            missing=missing,
+            unknown=() if self.rules.queries == "run" else self._left_out[run.name]["unknown"],
+            bare=bare & counted,
+            tied=np.logical_or.reduce(list(tied.values())),
+        )
         self.builder.counts[run.name] = {
             results.QUERIES_COUNTED: int(counted.sum()),
             results.QUERIES_MISSING: len(missing),
             results.QUERIES_UNKNOWN: len(hits.unknown),
             results.QUERIES_WITHOUT_RELEVANT: int((bare & (counted | (rule == "skip"))).sum()),
-            results.QUERIES_TIED: {
-                str(labelled_measure.measure): int(run.tied(labelled_measure.measure).sum())
-                for labelled_measure in self.measures
-            },
+            results.QUERIES_TIED: {name: int(queries.sum()) for name, queries in tied.items()},
         }
         return counted
 
@@ -723,12 +743,7 @@ class _RunEvaluation:
             rules=self._described(),
             measures=self.measures,
             aggregates=tuple(self.abstention.rows),
-            findings=[
-                *self.run_judgments.findings,
-                *builder.findings,
-                *findings_on_weights(self.grade_weights.described),
-                *self.abstention.findings,
-            ],
+            findings=self.findings,
             formats=self.formats,
             left_out=self._left_out,
             by_query=True,

@@ -1,0 +1,196 @@
+"""The check of judgments and runs: what an evaluation says about them, and what takes a further
+pass over the data.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+
+from rankwell import reporting
+from rankwell.conventions import Rules, choose_measures
+from rankwell.data.findings import Finding, by_level, unignored
+from rankwell.data.options import Doc, takes_options
+from rankwell.data.rankings import hits_of_ranking
+from rankwell.data.tables import Judgments
+from rankwell.errors import NothingToEvaluate
+from rankwell.evaluation.judged import RunInput, name_runs, refuse_one_stream
+from rankwell.evaluation.mistakes import copies, judgment_mistakes, run_mistakes
+from rankwell.evaluation.options import JudgmentFileOptions, RunFormOptions
+from rankwell.io import formats as io
+from rankwell.tasks.runs.evaluation import JudgmentOptions, RunEvaluation, read_run_judgments
+from rankwell.tasks.runs.findings import (
+    items_listed_twice,
+    judged_items_missing,
+    queries_retrieve_themselves,
+    ranks_contradict_scores,
+    run_not_evaluated,
+)
+from rankwell.tasks.runs.options import RunOptions
+
+
+class Fact(NamedTuple):
+    """A count in one of the files.
+
+    file: `judgments`, `corpus`, or the name of a run.
+    fact: the word for what is counted, such as `queries`.
+    count: the number of them.
+    detail: further numbers; "" where there are none.
+    """
+
+    file: str
+    fact: str
+    count: int
+    detail: str = ""
+
+
+@dataclass(frozen=True, repr=False)
+class Check:
+    """The outcome of a check, printed as the command line prints it.
+
+    facts: counts, file by file.
+    findings: what may be wrong, the most serious first.
+    """
+
+    facts: tuple[Fact, ...]
+    findings: tuple[Finding, ...]
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self.findings)
+
+    def __len__(self) -> int:
+        return len(self.findings)
+
+    @cached_property
+    def errors(self) -> list[Finding]:
+        """Those that are certain to make numbers wrong or undefined."""
+        return [finding for finding in self.findings if finding.level == "error"]
+
+    @cached_property
+    def warnings(self) -> list[Finding]:
+        """Those that change how to read a number."""
+        return [finding for finding in self.findings if finding.level == "warning"]
+
+    @property
+    def count(self) -> str:
+        """The numbers of errors and of warnings."""
+        return f"errors: {len(self.errors)}, warnings: {len(self.warnings)}"
+
+    def text(
+        self, format: reporting.Format = "table", terminal: reporting.Terminal = reporting.PLAIN
+    ) -> str:
+        """The facts and findings in one of the formats of the command line; a single table has the
+        findings alone.
+        """
+        facts = [fact._asdict() for fact in self.facts]
+        if format in ("table", "json"):
+            return reporting.render_rows(
+                facts, format, findings=self.findings if format == "json" else (), terminal=terminal
+            )
+        names = ("level", "name", "run", "file", "message", "queries")
+        rows = [{name: finding.as_dict().get(name) for name in names} for finding in self.findings]
+        return reporting.render_rows(rows, format, terminal=terminal)
+
+    @property
+    def lines(self) -> str:
+        """The findings, one to a line, each with its level and its name."""
+        return "\n".join(
+            f"{finding.level}: {finding} [{finding.name}]" for finding in self.findings
+        )
+
+    def __str__(self) -> str:
+        return f"{self.text()}\n{self.lines}\n{self.count}"
+
+    __repr__ = __str__
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckOptions(RunFormOptions, JudgmentFileOptions):
+    """What a check reads beside judgments and runs, and how it reads them."""
+
+    corpus: Annotated[
+        Path | None,
+        Doc(
+            "File of the collection's items (BEIR corpus.jsonl, or any table with an id column), "
+            "to find judged items that it lacks."
+        ),
+    ] = None
+
+
+@takes_options(CheckOptions)
+def check(judgments: Any, runs: Any = (), *, options: CheckOptions) -> Check:
+    """What `evaluate` finds in judgments and runs, as of `rankwell check`, and what takes a further
+    pass over them: items that are listed twice, items that a collection lacks, and others.
+
+    judgments, runs: as for `evaluate`; without runs the judgments alone. The outcome has
+    `findings`, of which `errors` and `warnings` are a part, and `facts`.
+    Raises the reader's errors for what cannot be read.
+
+    >>> import rankwell as rw
+    >>> found = rw.check({"q1": {"a": 1}, "q2": {"b": 1}}, {"mine": {"q1": {"a": 2.0, "q1": 1.0}}})
+    >>> found.errors
+    []
+    >>> found.warnings[-1].name, found.warnings[-1].queries
+    ('queries-retrieve-themselves', ['q1'])
+    """
+    sources = name_runs(runs)
+    refuse_one_stream([judgments, *sources.values(), options.corpus])
+    reading = JudgmentOptions(format=options.judgments_format, columns=options.qrels_columns)
+    run_judgments = read_run_judgments(io.judgments_file(judgments), reading)
+    flat = run_judgments.judgments
+    settings = RunOptions(run_format=options.run_format, columns=options.columns)
+    rules = Rules.resolve(settings.convention, unjudged="nonrelevant")
+    measures = choose_measures(None, rules.convention)
+    evaluation = RunEvaluation(settings, rules, measures, run_judgments, False, None)
+    findings = list(judgment_mistakes(flat))
+    facts = list(_facts_of(flat))
+    if options.corpus is not None:
+        corpus_ids = io.read_ids(options.corpus)
+        facts.append(Fact("corpus", "items", len(corpus_ids)))
+        if missing := sorted({item for item in flat.items if item not in corpus_ids}):
+            findings.append(judged_items_missing(str(options.corpus), len(missing), missing[0]))
+    for name, source in sources.items():
+        ranking = io.check_ranking(source, format=options.run_format, columns=options.columns)
+        lengths: list[int] = np.diff(ranking.table.offsets).tolist()
+        sizes = f"{min(lengths, default=0)} to {max(lengths, default=0)} items each"
+        facts.append(Fact(name, "queries", len(lengths), sizes))
+        hits = hits_of_ranking(ranking.table, flat)
+        run = RunInput(
+            name, hits, source, ranking.format, options.run_format, options.columns, ranking.table
+        )
+        findings += ranking.findings
+        findings += run_mistakes(run, flat, gauge=evaluation.gauge(run))
+        try:
+            evaluation.add(run)
+        except NothingToEvaluate as error:
+            findings.append(run_not_evaluated(str(error)))
+        findings += _of_whole_run(name, ranking)
+    findings += copies(sources)
+    every_finding = unignored([*evaluation.findings, *findings])
+    return Check(tuple(facts), tuple(by_level(every_finding)))
+
+
+def _facts_of(judgments: Judgments) -> Iterator[Fact]:
+    grades = ", ".join(
+        f"{grade:g}: {int((judgments.grades == grade).sum())}"
+        for grade in np.unique(judgments.grades).tolist()
+    )
+    yield Fact("judgments", "queries", len(judgments.queries))
+    yield Fact("judgments", "judged items", len(judgments.items), f"by grade {grades}")
+
+
+def _of_whole_run(name: str, ranking: io.CheckedRanking) -> Iterator[Finding]:
+    """The findings for which all rows of a run are read."""
+    table = ranking.table
+    if ranking.duplicated:
+        yield items_listed_twice(name, ranking.duplicated)
+    if ranking.contradicting:
+        yield ranks_contradict_scores(name, ranking.contradicting)
+    own: Sequence[str] = [
+        query for query in table.queries if query in table.items[table.rows_of(query)]
+    ]
+    if own:
+        yield queries_retrieve_themselves(name, own)
