@@ -72,9 +72,10 @@ def test_a_measure_without_a_better_direction_is_left_out_and_named(tmp_path, re
     }
     rankwell.evaluate(judged, runs, ["Judged@2", "RR"]).save(tmp_path / "counted")
 
-    found = power(str(tmp_path / "counted"), format="json")
+    found = power(str(tmp_path / "counted"))
+    json_found = power(str(tmp_path / "counted"), format="json")
 
-    assert {row["measure"] for row in json.loads(found.text)["rows"]} == {"RR"}
+    assert {row["measure"] for row in json.loads(json_found.text)["rows"]} == {"RR"}
     assert "Judged@2: neither higher nor lower values are better; not forecast" in found.findings
     with pytest.raises(
         NothingToEvaluate, match="neither higher nor lower values of Judged@2 are better"

@@ -172,7 +172,7 @@ def test_true_neighbours_in_hdf5_are_converted(folder: Path):
     done = rw.convert("gt.hdf5", "gt.json")
 
     assert (done.holds, done.source_format, done.rows) == ("judgments", "hdf5", 3)
-    assert "gt.hdf5: hdf5 is read as judgments; holds='run' reads it as a run" in done.findings
+    assert "gt.hdf5: hdf5 is read as judgments; holds='run' reads it as a run" in done.messages
     assert rw.read_judgments("gt.json").to_dict() == rw.read_judgments("gt.hdf5").to_dict()
     assert rw.convert("gt.hdf5:1", "gt.qrels").rows == 2
     assert rw.convert("gt.hdf5", "gt.run", holds="run").holds == "run"

@@ -33,7 +33,7 @@ def test_judgments_go_by_the_texts_of_queries_and_come_back(beir: Path, name: st
     done = rw.convert(beir, beir / f"out.{suffix}", target_format=name)
 
     assert done.target_format == name
-    assert any("queries go by their texts in" in note for note in done.findings)
+    assert any("queries go by their texts in" in note for note in done.messages)
     assert files.find_judgments(beir / f"out.{suffix}").format == name
     assert files.read_judgments(beir / f"out.{suffix}").to_dict() == BY_TEXT
 
@@ -117,7 +117,7 @@ def test_texts_that_are_missing_or_shared_are_refused_and_ids_stand_where_there_
 ):
     qrels = beir / "qrels" / "test.tsv"
     done = rw.convert(qrels, tmp_path / "ids.json", target_format="opensearch")
-    assert "queries go by their ids; name their texts with --query-texts" in done.findings
+    assert "queries go by their ids; name their texts with --query-texts" in done.messages
     assert files.read_judgments(tmp_path / "ids.json").to_dict() == GRADES
 
     (tmp_path / "one.jsonl").write_text('{"_id": "q1", "text": "a"}\n')

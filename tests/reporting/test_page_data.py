@@ -55,12 +55,12 @@ HOSTILE = [
 ]
 
 
-@pytest.fixture(autouse=True)
 def said_on(data: dict) -> list[str]:
     """What a page says on its results: the findings, and what is so on every query."""
     return [*(finding["message"] for finding in data["findings"]), *data["notes"]]
 
 
+@pytest.fixture(autouse=True)
 def short_bundle(monkeypatch: pytest.MonkeyPatch) -> None:
     """The charts' script takes seconds to make, and so do pictures of charts beside the page; these
     tests are not about them.
