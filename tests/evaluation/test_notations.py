@@ -55,7 +55,7 @@ def test_thirty_of_a_hundred_queries_in_lower_case_are_named_with_the_figure():
         for number, (query, items) in enumerate(run.items())
     }
 
-    found = {finding.check: finding for finding in rw.check(qrels, {"mine": run})}
+    found = {finding.name: finding for finding in rw.check(qrels, {"mine": run})}
 
     (note,) = notes_on_ids(qrels, {"mine": run}, "RR")
     assert note.startswith(
@@ -63,10 +63,8 @@ def test_thirty_of_a_hundred_queries_in_lower_case_are_named_with_the_figure():
         "were ignored"
     )
     assert "RR would be 1.0000 in place of 0.7000" in note
-    assert (
-        found["query-ids-in-two-notations"].level,
-        found["query-ids-in-two-notations"].count,
-    ) == ("error", 30)
+    assert found["query-ids-in-two-notations"].level == "error"
+    assert len(found["query-ids-in-two-notations"].queries) == 30
 
 
 SPELLINGS = {
@@ -116,7 +114,7 @@ def test_four_of_twelve_relevant_items_in_another_notation_are_named_with_the_fi
             "".join(f"{query} Q0 {item} 0 {score} t\n" for query, item, score in rows)
         )
 
-    found = {finding.check: finding for finding in rw.check(qrels, {"mine": place})}
+    found = {finding.name: finding for finding in rw.check(qrels, {"mine": place})}
 
     (note,) = notes_on_ids(qrels, {"mine": place}, "AP")
     assert note.startswith(f"mine: {n} more judged items would be found if {notation} were ignored")

@@ -26,7 +26,13 @@ from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, RankwellError
 from rankwell.evaluation import results
 from rankwell.evaluation.bounds import unjudged_bounds
 from rankwell.evaluation.details import COMPLETE, Details, detail_columns, details_of
-from rankwell.evaluation.judged import JudgedRun, RunInput, hide_own_items, with_negative_grades
+from rankwell.evaluation.judged import (
+    JudgedRun,
+    RunInput,
+    findings_on_counts,
+    hide_own_items,
+    with_negative_grades,
+)
 from rankwell.evaluation.mistakes import Gauge, probable_mistakes
 from rankwell.evaluation.results import (
     DETAIL_DEPTH,
@@ -416,6 +422,11 @@ class RetrieveEvaluation:
             self._mistakes(RunInput(name, hits, ranking, "ranking", ranking=ranking), judgments)
         )
         builder.add(run, self.measures, counted)
+        builder.findings += findings_on_counts(
+            run,
+            bare=bare & counted,
+            tied=np.logical_or.reduce([run.tied(measure) for measure, _ in self.measures]),
+        )
         builder.findings += unjudged_bounds(run, self.measures, counted, self.convention)
         builder.counts[name] = {
             results.QUERIES_COUNTED: int(counted.sum()),

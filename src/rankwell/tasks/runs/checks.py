@@ -21,6 +21,7 @@ from rankwell.evaluation.judged import RunInput, name_runs, refuse_one_stream
 from rankwell.evaluation.mistakes import copies, judgment_mistakes, run_mistakes
 from rankwell.evaluation.options import JudgmentFileOptions, RunFormOptions
 from rankwell.io import formats as io
+from rankwell.stats import summary_findings
 from rankwell.tasks.runs.evaluation import JudgmentOptions, RunEvaluation, read_run_judgments
 from rankwell.tasks.runs.findings import (
     items_listed_twice,
@@ -169,7 +170,8 @@ def check(judgments: Any, runs: Any = (), *, options: CheckOptions) -> Check:
             findings.append(run_not_evaluated(str(error)))
         findings += _of_whole_run(name, ranking)
     findings += copies(sources)
-    every_finding = unignored([*evaluation.findings, *findings])
+    of_summary = summary_findings(evaluation.builder.values)
+    every_finding = unignored([*evaluation.findings, *findings, *of_summary])
     return Check(tuple(facts), tuple(by_level(every_finding)))
 
 
