@@ -30,7 +30,6 @@ from rankwell.errors import RankwellError as RankwellError
 from rankwell.errors import TieRefused as TieRefused
 from rankwell.errors import Unfinished as Unfinished
 from rankwell.errors import UnknownName as UnknownName
-from rankwell.files.checks import CheckOptions, Findings
 from rankwell.files.conversion import Conversion, ConvertOptions
 from rankwell.files.encoding import EncodeFileOptions as EncodeFileOptions
 from rankwell.files.explanations import explain as explain
@@ -83,6 +82,7 @@ from rankwell.tasks.qa.judges import answer_judge as answer_judge
 from rankwell.tasks.qa.options import QaOptions as QaOptions
 from rankwell.tasks.rag.task import CitationOptions
 from rankwell.tasks.rag.task import RagOptions as RagOptions
+from rankwell.tasks.runs.checks import Check, CheckOptions
 from rankwell.tasks.runs.options import EvaluateOptions
 from rankwell.tasks.runs.options import RunOptions as RunOptions
 from rankwell.vectors.neighbours import TopK
@@ -155,7 +155,7 @@ def check(
     judgments_format: str | None = ...,
     qrels_columns: Mapping[str, str | int] | str | None = ...,
     options: CheckOptions | None = ...,
-) -> Findings: ...
+) -> Check: ...
 def compare_values(
     values: Sequence[Values],
     *,

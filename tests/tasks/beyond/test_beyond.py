@@ -157,7 +157,7 @@ def test_judgments_decide_which_queries_count():
         "queries_missing": 1,
         "queries_unknown": 1,
     }
-    assert len(result.findings) == 2
+    assert len(result.data_findings) == 2
     head = "Serendipity(head=1)@3"
     assert rw.evaluate_beyond(RUN, head, judgments={"u1": ["c"]}, **known)[head] == 1 / 3
 
@@ -395,10 +395,9 @@ def test_lists_for_which_a_measure_is_undefined_are_counted_and_named():
 
     found = rw.evaluate_beyond(run, ["ILD@2"], categories={"a": ["x"], "b": ["y"]})
 
-    assert (
-        "run: ILD@2 is undefined for 2 of 3 lists, such as that of 'u2'; its mean leaves them out"
-        in found.findings
-    )
+    (finding,) = (each for each in found.findings if each.name == "undefined-values")
+    assert finding == "run: ILD@2 is undefined for 2 of 3 queries, which do not count"
+    assert finding.queries == ["u2", "u3"]
     assert found.summary[0].n == 1
 
 

@@ -72,7 +72,7 @@ def test_queries_of_one_run_only_are_noted():
     right["q99"] = {"d1": 1.0}
     result = rankwell.evaluate_embeddings(left, {"b": right}, "Overlap@1", k=1)
     assert result.summary[0]["n"] == 12
-    assert result.findings[1:] == (
+    assert result.data_findings[1:] == (
         "b lacks 1 of 12 queries, which share nothing",
         "b has 1 queries that reference lacks; they are ignored",
     )

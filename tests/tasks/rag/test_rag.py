@@ -266,7 +266,7 @@ def test_a_question_without_a_line_has_nothing_retrieved_and_unknown_ones_are_ig
         "queries_missing": 1,
         "queries_unknown": 1,
     }
-    assert len(result.findings) == 2
+    assert len(result.data_findings) == 2
     with pytest.raises(NothingToEvaluate, match="written in two ways"):
         rw.evaluate_rag(gold[:1], found[1:], "SpanR@5")
 
