@@ -3,7 +3,7 @@ them from judged runs.
 """
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from math import isnan
@@ -14,7 +14,12 @@ import numpy as np
 from rankwell import __version__
 from rankwell.conventions import Convention, LabelledMeasure
 from rankwell.data.findings import Finding, settled, unignored
-from rankwell.data.findings.evaluation import no_ceiling, ties_in_input_order, undefined_values
+from rankwell.data.findings.evaluation import (
+    no_ceiling,
+    not_above_chance,
+    ties_in_input_order,
+    undefined_values,
+)
 from rankwell.data.options import own_arithmetic
 from rankwell.data.registry import Measure, suggest
 from rankwell.data.tables import Bools, Floats, Summary, ValueRows, Values
@@ -158,9 +163,26 @@ class ResultData:
             [
                 *self.data_findings,
                 *summary_findings(self.values[: self.n_summarised], intervals=self.intervals),
+                *self._below_chance(),
                 *(() if self.check is None else self.check(self)),
             ]
         )
+
+    def _below_chance(self) -> Iterator[Finding]:
+        """The findings on runs whose whole interval is worse than chance."""
+        if not any("chance" in attributes for attributes in self.row_attributes):
+            return
+        labels_by_run: dict[str, dict[str, None]] = {}
+        for row in self.summary:
+            chance, definition = row.get("chance"), self.rules["measures"].get(row["measure"], {})
+            low, high = row["ci_low"], row["ci_high"]
+            if chance is None or low is None or high is None:
+                continue
+            better = definition.get("better", "higher")
+            if (better == "higher" and high < chance) or (better == "lower" and low > chance):
+                labels_by_run.setdefault(row["run"], {})[row["label"]] = None
+        for run, labels in labels_by_run.items():
+            yield not_above_chance(run, list(labels))
 
     def per_query(self) -> Iterable[dict[str, Any]]:
         """One row per run, query and measure with the task's further columns; `value` is None where

@@ -153,3 +153,32 @@ def values_depend_on_ties(run: str, queries: Sequence[str]) -> str:
         else (f"values of {len(queries)} queries depend")
     )
     return f"the {depend} on the order of ties, as that of {queries[0]!r}"
+
+
+@finding("info", "--min-grade")
+def grades_as_binary(labels: Sequence[str], low: float, high: float, rel: float) -> str:
+    """The judgments have several relevant grades, and a measure takes them all for relevant.
+
+    Set the lowest grade that counts with `--min-grade`, or take a measure with gains, such as nDCG.
+    """
+    verb = "takes" if len(labels) == 1 else "take"
+    return f"{', '.join(labels)} {verb} the grades {low:g} to {high:g} alike, from {rel:g} on"
+
+
+@finding("warning")
+def lists_shorter_than_cutoff(run: str, longest: int, others: int, labels: Sequence[str]) -> str:
+    """The lists of a run are much shorter than a cut-off and than those of other runs, so that it
+    cannot find as much.
+
+    Compare at a cut-off that all runs reach, or retrieve more items.
+    """
+    return (
+        f"its lists have at most {longest} items and those of other runs up to {others}, which "
+        f"{', '.join(labels)} favour{'s' * (len(labels) == 1)}"
+    )
+
+
+@finding("warning")
+def not_above_chance(run: str, labels: Sequence[str]) -> str:
+    """The whole interval of a mean is below what lists in random order reach."""
+    return f"it is worse than chance by {', '.join(labels)}, whose whole interval is below it"

@@ -4,7 +4,7 @@ of a convention.
 
 import re
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import chain
@@ -18,6 +18,8 @@ from rankwell.conventions import LabelledMeasure, Rules, choose_measures
 from rankwell.data.columns import chosen_columns
 from rankwell.data.findings import Finding
 from rankwell.data.findings.evaluation import (
+    grades_as_binary,
+    lists_shorter_than_cutoff,
     second_judgments_missing,
     session_queries_unjudged,
     sessions_unjudged,
@@ -503,6 +505,7 @@ class RunEvaluation:
         self.abstention = AbstentionRows([], {}, [], [])
         self.grade_weights = GradeWeights(measures, run_judgments.judgments.grades)
         self._left_out: dict[str, dict[str, list[str]]] = {}
+        self._longest: dict[str, int] = {}
         self._min_relevant_grade = lowest_relevant(measures)
 
     def request(self, progress: Callable[[int, int], None] | None = None) -> Request:
@@ -552,9 +555,36 @@ class RunEvaluation:
         return [
             *self.run_judgments.findings,
             *self.builder.findings,
+            *self._on_grades(),
+            *self._on_lengths(),
             *findings_on_weights(self.grade_weights.described),
             *self.abstention.findings,
         ]
+
+    def _on_grades(self) -> Iterator[Finding]:
+        """The finding on several grades that measures take alike."""
+        rel = self._min_relevant_grade
+        grades = np.unique(self.run_judgments.judgments.grades)
+        labels = [
+            labelled.label
+            for labelled in self.measures
+            if labelled.measure.parameters.get("rel") == rel
+        ]
+        if labels and (grades >= rel).sum() > 1:
+            low, high = grades[grades >= rel][[0, -1]].tolist()
+            yield grades_as_binary(labels, low, high, rel)
+
+    def _on_lengths(self) -> Iterator[Finding]:
+        """The findings on runs with much shorter lists than others and than a cut-off."""
+        longest = max(self._longest.values(), default=0)
+        for run, length in self._longest.items():
+            labels = [
+                labelled.label
+                for labelled in self.measures
+                if 2 * length <= min(labelled.measure.cutoff or longest, longest)
+            ]
+            if labels:
+                yield lists_shorter_than_cutoff(run, length, longest, labels)
 
     def gauge(self, run_input: RunInput) -> Gauge:
         """The mean of the first measure, by which the effect of a mistake is shown."""
@@ -573,6 +603,7 @@ class RunEvaluation:
     def add(self, run_input: RunInput) -> None:
         """Measures one run."""
         name, hits = run_input.name, run_input.hits
+        self._longest[name] = int(hits.n_retrieved.max(initial=0))
         view = with_negative_grades(
             JudgedRankings.join(self.run_judgments.judgments, hits), self.rules.convention
         )
