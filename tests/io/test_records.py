@@ -265,7 +265,7 @@ CASES: dict[str, Case] = {
     "clicks interleave: run": Case(
         "clicks interleave {table} b.run -o out.jsonl", RUN, file="out.jsonl"
     ),
-    "clicks interleave credit: clicks": Case(
+    "clicks clicks credit: clicks": Case(
         "clicks interleave a.run b.run -o out.jsonl; clicks credit out.jsonl {table} -f json",
         _rows("list item click", ("01", "a", 1), ("01", "7.0", 0), ("NA", "7.0", 1)),
     ),

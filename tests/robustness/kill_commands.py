@@ -205,7 +205,7 @@ EXEMPT = {
     "`judge pool` "
     "is killed",
     "demo engine": "its results are times, as those of `engine run`",
-    "engine run": "its results are times, which no two calls share; tests/tasks/engine interrupts it",
+    "engine run": "its results are times, which no two calls share; tests/tasks/engine stops it",
 }
 """Commands that write and are not killed here, and why."""
 WRITES = frozenset({"output", "target", "cache", "resume", "fresh"})
