@@ -139,7 +139,7 @@ def evaluated() -> Any:
 
 
 def schema_file(folder: Path) -> Path:
-    data = Path(rankwell.__file__).parent / "tasks" / "clips" / "data" / "clip_schema.json"
+    data = Path(rankwell.__file__).parent / "tasks" / "keywords" / "data" / "clip_schema.json"
     return written(folder / "schema.json", data.read_text(encoding="utf-8"))
 
 
