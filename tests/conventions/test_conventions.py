@@ -89,7 +89,7 @@ def test_what_the_user_says_goes_before_the_convention():
     rules = Rules.resolve(
         "beir",
         ties="id-asc",
-        queries="truth",
+        average_over="judged",
         no_relevant=None,
         unjudged="nonrelevant",
         exclude_self=False,

@@ -180,7 +180,7 @@ OPTIONS = [
     ),
     Case(
         "judge pool keeps the notes on its runs",
-        "judge pool a.csv b.run --query-texts texts.csv --documents documents.csv -o out -m P@1",
+        "judge pool a.csv b.run --queries texts.csv --documents documents.csv -o out -m P@1",
         text_files(
             {
                 "a.csv": "query,item,distance\n1,a,1\n1,b,2\n",

@@ -527,7 +527,7 @@ def test_chosen_columns_give_the_same_values_by_the_command_and_in_parts(tmp_pat
     "line",
     [
         "evaluate - -",
-        "evaluate q - --query-texts -",
+        "evaluate q - --queries -",
         "check q - --corpus -",
         "fuse - r -o fused.trec --tune -",
     ],

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 from rankwell.data.options import Doc, MeasureNames, Option
@@ -155,7 +154,8 @@ class GateOptions(DifferenceOptions):
             "or another column of summary.csv; or median, min or max of the queries. "
             "Without a run it is required of every run but the baseline; "
             "R@1[direction=t2v] chooses rows. Numbers are in the unit of the results; 38% "
-            "is 0.38 of shares and 38 of percentages."
+            "is 0.38 of shares and 38 of percentages. FILE.toml has require = [...], "
+            "no_regression, tolerance and measures = [...]; options go before it."
         ),
     ] = None
     no_regression: Annotated[
@@ -181,13 +181,6 @@ class GateOptions(DifferenceOptions):
     measures: Annotated[
         MeasureNames, Doc("Only this measure must not be worse; repeat it for more.")
     ] = None
-    requirements: Annotated[
-        Path | None,
-        Doc(
-            "TOML file with require = [...], no_regression, tolerance and measures = "
-            "[...]; options go before it, --require adds to it."
-        ),
-    ] = None
     intervals: DifferenceIntervals[Literal["bootstrap-t", "bootstrap", "t"]] = "bootstrap-t"
 
     def requiring(self, stated: Sequence[str], baseline: str | None) -> "GateOptions":
@@ -195,7 +188,7 @@ class GateOptions(DifferenceOptions):
         worse than the baseline.
         """
         require = [*stated, *self.stated()]
-        is_named = bool(require or self.requirements or self.no_regression)
+        is_named = bool(require or self.no_regression)
         return replace(
             self, require=require, no_regression=self.no_regression if is_named else baseline
         )

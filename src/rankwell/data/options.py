@@ -609,6 +609,17 @@ def cutoffs(k: Sequence[int] | int | str) -> tuple[int, ...]:
     return tuple(sorted(set(numbers)) if isinstance(k, str) else numbers)
 
 
+def sample_size(samples: int | str, total: int) -> int:
+    """The size of a sample, `all` of the total. Raises BadUsage."""
+    if samples == "all":
+        return total
+    if isinstance(samples, str) and not (samples.isdecimal() and len(samples) < 19):
+        raise BadUsage(
+            f"{flag('--samples')} {shown(samples)}: expected a positive integer, or all."
+        )
+    return int(samples)
+
+
 def texts_of(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
     """The docstring of a command without its parameters, and the text of each parameter by its
     name, in the command's order.

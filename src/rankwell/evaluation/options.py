@@ -10,7 +10,6 @@ from rankwell.data.options import (
     InputData,
     JudgmentColumns,
     MeasureNames,
-    Option,
     RunColumns,
 )
 from rankwell.stats import Intervals
@@ -84,9 +83,8 @@ class StatisticsOptions:
 class JudgmentFileOptions:
     """How files of relevance judgments are read."""
 
-    judgments_format: Annotated[
+    qrels_format: Annotated[
         str | None,
-        Option(("--qrels-format",)),
         Doc(
             "Name of the judgments' format, where their content does not show it: trec, letor, "
             "beir, csv, tsv, jsonl, json, parquet."

@@ -31,7 +31,7 @@ Level = Literal["error", "warning", "ok", "note"]
 class Finding:
     """A line of a check: a count in one of the files.
 
-    file: `judgments`, `corpus`, the name of a run, or `runs` for all of them.
+    file: `judgments`, `documents`, the name of a run, or `runs` for all of them.
     check: a phrase for what is counted, such as `queries that list an item twice`.
     level: an `error` makes numbers wrong for certain, a `warning` may be right for the data, and a
         `note` is a fact; `ok` where neither an error nor a warning was found.
@@ -96,7 +96,7 @@ class Findings:
 class CheckOptions(RunFormOptions, JudgmentFileOptions):
     """What a check reads beside judgments and runs, and how it reads them."""
 
-    corpus: Annotated[
+    documents: Annotated[
         Path | None,
         Doc(
             "File of the collection's items (BEIR corpus.jsonl, or any table with an id column), "
@@ -122,9 +122,9 @@ def check(judgments: Any, runs: Any = (), *, options: CheckOptions) -> Findings:
     [('judged queries missing from the run', 1), ('queries that retrieve themselves', 1)]
     """
     sources = name_runs(runs)
-    refuse_one_stream([judgments, *sources.values(), options.corpus])
+    refuse_one_stream([judgments, *sources.values(), options.documents])
     truth = io.find_judgments(
-        judgments, format=options.judgments_format, qrels_columns=options.qrels_columns
+        judgments, format=options.qrels_format, qrels_columns=options.qrels_columns
     )
     notes = [*truth.notes]
     flat = truth.judgments.flat
@@ -142,12 +142,12 @@ def check(judgments: Any, runs: Any = (), *, options: CheckOptions) -> Findings:
         _finding("judgments", "queries with no relevant item", queries_without_relevant),
     ]
     mistakes = [("judgments", mistake) for mistake in judgment_mistakes(flat)]
-    if options.corpus is not None:
-        corpus_ids = io.read_ids(options.corpus)
-        missing_items = sorted({item for item in flat.items if item not in corpus_ids})
+    if options.documents is not None:
+        document_ids = io.read_ids(options.documents)
+        missing_items = sorted({item for item in flat.items if item not in document_ids})
         findings += [
-            Finding("corpus", "items", "note", len(corpus_ids)),
-            _finding("corpus", "judged items that the corpus lacks", missing_items),
+            Finding("documents", "items", "note", len(document_ids)),
+            _finding("documents", "judged items that the documents lack", missing_items),
         ]
     gauge = Gauge("nDCG@10", partial(_ndcg, flat))
     for name, source in sources.items():

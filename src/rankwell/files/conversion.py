@@ -63,9 +63,8 @@ class ConvertOptions(DuplicateOptions):
             "neighbours in HDF5 are judgments."
         ),
     ] = None
-    query_texts: Annotated[
+    queries: Annotated[
         InputData,
-        Option(("--query-texts",)),
         Doc(
             "Texts of queries, for formats that name a query by its text; those beside the source "
             "by default."
@@ -110,7 +109,7 @@ def convert(
             "write_judgments."
         )
     target = Path(target)
-    with writing_file(target, overwrite=overwrite, inputs=[source, options.query_texts]):
+    with writing_file(target, overwrite=overwrite, inputs=[source, options.queries]):
         return convert_file(source, target, options)
 
 
@@ -148,12 +147,12 @@ def convert_file(source: str | Path, target: Path, options: ConvertOptions) -> C
     entry = written_format(target, kind, options.target_format)
     if entry.by_text and isinstance(table, Judgments) and not read_with.by_text:
         table, note = _by_text(
-            table, _texts_beside(source) if options.query_texts is None else options.query_texts
+            table, _texts_beside(source) if options.queries is None else options.queries
         )
         request.notes.append(note)
-    elif options.query_texts is not None:
+    elif options.queries is not None:
         raise BadUsage(
-            f"--query-texts: queries of {entry.name} go by what {called} calls them; leave it out."
+            f"--queries: queries of {entry.name} go by what {called} calls them; leave it out."
         )
     write: Callable[..., str] = io.write_run if kind == "run" else io.write_judgments
     written = write(table, target, format=options.target_format)
@@ -201,7 +200,7 @@ def _by_text(table: Judgments, path: str | Path | None) -> tuple[Judgments, str]
     text, or with another's.
     """
     if path is None:
-        return table, "queries go by their ids; name their texts with --query-texts"
+        return table, "queries go by their ids; name their texts with --queries"
     texts, ids = io.read_texts(path).texts, dict[str, str]()
     for query in table.queries:
         if not texts.get(query):

@@ -59,6 +59,8 @@ def bench(
         bench.json; NAME-results beside NAME.toml by default.
     format
         How to print; html is a page of its own.
+    overwrite
+        Evaluate unchanged cells as well, and replace files that are there.
     dry_run
         List the cells that would be evaluated, why, and by which command line; evaluate nothing.
     """
@@ -67,7 +69,7 @@ def bench(
             raise BadUsage("--dry-run cannot be combined with --format html; choose table or json.")
         if options.parts is not None:
             executor_of(KINDS["cells"], options.parts)
-        plans = to_do(file, output, only=options.only, force=options.force)
+        plans = to_do(file, output, only=options.only)
         rows = [
             {
                 "cell": plan.cell.name,

@@ -17,7 +17,7 @@ def report(
     *places: str,
     output: PageOption = None,
     documents: str | None = None,
-    query_texts: str | None = None,
+    queries: str | None = None,
     thumbnails: str | None = None,
     title: str | None = None,
     seed: int = 0,
@@ -37,7 +37,7 @@ def report(
         the first of several.
     documents
         File of what the items say (a corpus as JSON lines, CSV, TSV or Parquet), for snippets.
-    query_texts
+    queries
         File of what the queries say, where `evaluate` was not given it; further columns are
         attributes to filter by.
     thumbnails
@@ -66,7 +66,7 @@ def report(
         places,
         target,
         documents=documents,
-        query_texts=query_texts,
+        queries=queries,
         thumbnails=thumbnails,
         title=title,
         seed=seed,

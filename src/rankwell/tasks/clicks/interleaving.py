@@ -51,7 +51,7 @@ class InterleavingOptions(RunFileOptions):
             "sensitive."
         ),
     ] = "team-draft"
-    k: Annotated[int, Doc("Number of items of a list; fewer where a run has fewer.")] = 10
+    depth: Annotated[int, Doc("Number of items of a list; fewer where a run has fewer.")] = 10
     lists: Annotated[
         int,
         Doc(
@@ -84,8 +84,10 @@ class InterleavingOptions(RunFileOptions):
 
     def check(self) -> None:
         """Raises BadUsage for numbers out of range."""
-        if self.k < 1 or self.lists < 1:
-            raise BadUsage(f"k is {self.k}, lists {self.lists}; expected positive integers.")
+        if self.depth < 1 or self.lists < 1:
+            raise BadUsage(
+                f"depth is {self.depth}, lists {self.lists}; expected positive integers."
+            )
         for name, owner in (("tau", "probabilistic"), ("credit", "optimised")):
             if (value := getattr(self, name)) is not None and self.method != owner:
                 raise BadUsage(
@@ -181,12 +183,13 @@ def interleave_files(
     if lone:
         notes.append(f"{lone} queries are not in both runs and are not interleaved")
     lengths = {
-        query: min(options.k, len(first_lists[query]), len(second_lists[query])) for query in shared
+        query: min(options.depth, len(first_lists[query]), len(second_lists[query]))
+        for query in shared
     }
-    short = [query for query, length in lengths.items() if length < options.k]
+    short = [query for query, length in lengths.items() if length < options.depth]
     if short:
         notes.append(
-            f"{len(short)} queries have fewer than {options.k} items in a run, as "
+            f"{len(short)} queries have fewer than {options.depth} items in a run, as "
             f"{short[0]!r}; their lists are as short"
         )
     interleaved: list[InterleavedList] = []

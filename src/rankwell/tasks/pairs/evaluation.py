@@ -44,12 +44,12 @@ class PairOptions(StatisticsOptions):
             "where either has no ids; repeat it for more."
         ),
     ] = None
-    sample: Annotated[
-        int | None,
-        Option(("--pairs",)),
+    samples: Annotated[
+        int | str | None,
+        Option(kind=str),
         Doc(
-            "How many pairs of items to draw for --reference, without replacement; 10000, "
-            "or all pairs where there are fewer."
+            "Number of pairs of items to draw for --reference, without replacement, or all; 10000 "
+            "by default, or all pairs where there are fewer."
         ),
     ] = None
     left: Annotated[InputData, Doc("Embeddings of the left sides of pairs, row by row.")] = None

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from rankwell.conventions import Convention
-from rankwell.data.options import ConventionName, Doc, InputData, MeasureNames, Option
+from rankwell.data.options import ConventionName, Doc, InputData, MeasureNames
 from rankwell.data.registry import measure_names
 from rankwell.data.tables import columns_of, sort_ids
 from rankwell.errors import BadUsage, count_of, flag
@@ -65,9 +65,8 @@ class RagOptions(StatisticsOptions, MeasureOptions):
             "no text."
         ),
     ] = None
-    every_chunk: Annotated[
+    chunks: Annotated[
         InputData,
-        Option(("--chunks",)),
         Doc(
             "File of all chunks of the collection: for SpanPOmega, and for chunking_evaluation "
             "without a cut-off."
@@ -104,7 +103,7 @@ def passage_views(gold: Any, retrieved: Any, options: RagOptions) -> Views:
     questions = read_gold(gold, documents)
     files = _files_by_run(retrieved)
     chunks = {run: read_chunks(file, documents) for run, file in files.items()}
-    every_chunk = options.every_chunk
+    every_chunk = options.chunks
     collection = () if every_chunk is None else read_passages(every_chunk, documents)
     queries = tuple(sort_ids(questions))
     passages = tuple(questions[query].passages for query in queries)
@@ -151,7 +150,7 @@ def default_passage_measures(
     views: Views, options: RagOptions, convention: Convention
 ) -> list[str]:
     """The measures of the convention, else those that the passages allow."""
-    has_collection = options.every_chunk is not None
+    has_collection = options.chunks is not None
     if convention.name != "rankwell":
         names = [
             name if options.k is None else f"{name.partition('@')[0]}@{options.k}"
@@ -203,7 +202,7 @@ def notes(views: Views, measures: Measures) -> Iterator[str]:
     if labels and uncovered:
         yield (
             f"{len(uncovered)} of {len(view.queries)} questions have gold passages in documents "
-            f"without a chunk in {flag('--chunks', name='every_chunk')}, as {uncovered[0]!r}; "
+            f"without a chunk in {flag('--chunks')}, as {uncovered[0]!r}; "
             f"their {labels[0]} is 0"
         )
 

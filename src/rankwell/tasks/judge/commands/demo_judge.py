@@ -118,13 +118,13 @@ def judge(
     with holding(output):
         titles = prepare(output)
         queries, documents, *runs = (str(output / name) for name in _FILES)
-        options = PoolOptions(query_texts=queries, documents=documents, seed=seed)
+        options = PoolOptions(queries=queries, documents=documents, seed=seed)
         pooled = print_pool(runs, options=options, output=folder, progress=progress)
         pooled_study = read_study(folder)
         judged = _judge(pooled_study)
         people = print_estimates(str(folder), options=EstimateOptions())
         judge = ModelJudge(MODEL, "", {"bounds": _BOUNDS}, TfidfJudge(titles).answer)
-        ask(pooled_study, judge, ModelOptions(longest=_LONGEST), progress)
+        ask(pooled_study, judge, ModelOptions(max_characters=_LONGEST), progress)
         estimates = StudyEstimates.of(
             pooled_study, read_journals(pooled_study).lines, model_grades(pooled_study, MODEL)
         )

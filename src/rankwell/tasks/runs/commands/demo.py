@@ -54,7 +54,7 @@ def demo(
             MEASURES,
             seed=seed,
             details=True,
-            texts=data_set.queries,
+            queries=data_set.queries,
             progress=progress,
         )
         results = output / "results"
