@@ -176,7 +176,7 @@ OPTIONS = [
         "a format of judgments where none are given",
         "beyond run --qrels-format trec -m ILS",
         text_files({"run": _POOL}),
-        shows="--qrels-format trec has no effect without --judgments; give it, or leave this out",
+        shows="--qrels-format trec has no effect without --qrels; give it, or leave this out",
     ),
     Case(
         "judge pool keeps the notes on its runs",

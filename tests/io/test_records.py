@@ -251,7 +251,7 @@ CASES: dict[str, Case] = {
     ),
     "check: judgments": Case("check {table} a.run -f json", QRELS),
     "check: run": Case("check qrels.txt {table} -f json", RUN),
-    "check: documents": Case("check qrels.txt a.run --corpus {table} -f json", DOCUMENTS[:2]),
+    "check: documents": Case("check qrels.txt a.run --documents {table} -f json", DOCUMENTS[:2]),
     "convert: run": Case("convert {table} out.run --holds run", RUN, file="out.run"),
     "convert: judgments": Case(
         "convert {table} out.qrels --holds judgments", QRELS, file="out.qrels"
