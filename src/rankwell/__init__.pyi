@@ -144,7 +144,7 @@ def check(
     judgments: Any,
     runs: Any = ...,
     *,
-    documents: Path | None = ...,
+    documents: Any = ...,
     run_format: str | None = ...,
     columns: Mapping[str, str | int] | str | None = ...,
     qrels_format: str | None = ...,

@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
-from rankwell.data.options import Doc, MeasureNames, Option
+from rankwell.data.options import Differs, Doc, MeasureNames, Option
 from rankwell.data.registry import Better, parse_measure, suggest
 from rankwell.errors import BadInput, BadUsage, UnknownName, flag
 from rankwell.evaluation.bounds import UnjudgedItems
-from rankwell.evaluation.options import Seed
+from rankwell.evaluation.options import Level, Seed
 from rankwell.evaluation.results import ResultData
 from rankwell.stats import Intervals, check_level
 from rankwell.store import Source
@@ -35,6 +35,7 @@ class Pair(NamedTuple):
 Kind = TypeVar("Kind")
 DifferenceIntervals = Annotated[
     Kind,
+    Differs("they are of differences"),
     Doc(
         "Intervals of the differences: `bootstrap-t` (the studentised bootstrap, at least as wide "
         "as Student's t; for differences of 0/1 values Bonett and Price's), `bootstrap` "
@@ -48,9 +49,7 @@ class DifferenceOptions:
     """The intervals of differences."""
 
     intervals: DifferenceIntervals[Intervals] = "bootstrap-t"
-    level: Annotated[
-        float, Doc("Level of the two-sided intervals; tests are at 1 minus this level.")
-    ] = 0.95
+    level: Level = 0.95
     resamples: Annotated[
         int, Doc("Number of resamples of the bootstrap, and of tests that draw.")
     ] = 10_000

@@ -15,6 +15,7 @@ from rankwell.data.options import (
 from rankwell.stats import Intervals
 
 Seed = Annotated[int, Doc("Seed of everything that is drawn.")]
+Level = Annotated[float, Doc("Level of the two-sided intervals; tests are at 1 minus this level.")]
 Similarity = Annotated[
     Literal["cosine", "dot", "l2"] | None,
     Doc("Similarity of vectors: cosine (by default), dot, or l2 (negative distance)."),

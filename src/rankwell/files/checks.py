@@ -6,14 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from rankwell import reporting
 from rankwell.data.judged_rankings import JudgedRankings
-from rankwell.data.options import Doc, takes_options
+from rankwell.data.options import DocumentTexts, takes_options
 from rankwell.data.rankings import Ranking, hits_of_ranking
 from rankwell.data.registry import parse_measure
 from rankwell.data.tables import Judgments, format_value
@@ -96,13 +95,7 @@ class Findings:
 class CheckOptions(RunFormOptions, JudgmentFileOptions):
     """What a check reads beside judgments and runs, and how it reads them."""
 
-    documents: Annotated[
-        Path | None,
-        Doc(
-            "File of the collection's items (BEIR corpus.jsonl, or any table with an id column), "
-            "to find judged items that it lacks."
-        ),
-    ] = None
+    documents: DocumentTexts = None
 
 
 @takes_options(CheckOptions)

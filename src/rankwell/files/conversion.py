@@ -8,7 +8,16 @@ from typing import Annotated, Literal, NamedTuple
 import numpy as np
 
 from rankwell.data.columns import Holds, chosen_columns
-from rankwell.data.options import Doc, InputData, JudgmentColumns, Option, RunColumns, takes_options
+from rankwell.data.options import (
+    Differs,
+    Doc,
+    InputData,
+    JudgmentColumns,
+    Option,
+    RunColumns,
+    TargetFormat,
+    takes_options,
+)
 from rankwell.data.tables import Judgments
 from rankwell.errors import BadInput, BadUsage, flag, kind_of, shown
 from rankwell.evaluation.options import DuplicateOptions
@@ -51,11 +60,7 @@ class ConvertOptions(DuplicateOptions):
         Option(("--from",)),
         Doc("Name of the source's format, where its content does not determine it."),
     ] = None
-    target_format: Annotated[
-        str | None,
-        Option(("--to",)),
-        Doc("Name of the target's format, where its suffix does not determine it."),
-    ] = None
+    target_format: TargetFormat = None
     holds: Annotated[
         Literal["run", "judgments"] | None,
         Doc(
@@ -65,6 +70,7 @@ class ConvertOptions(DuplicateOptions):
     ] = None
     queries: Annotated[
         InputData,
+        Differs("by default they are those beside the source"),
         Doc(
             "Texts of queries, for formats that name a query by its text; those beside the source "
             "by default."
@@ -72,7 +78,6 @@ class ConvertOptions(DuplicateOptions):
     ] = None
     graded_by: Annotated[
         Literal["people", "model"],
-        Option(("--source",)),
         Doc(
             "Whose grades, where a folder has both: of people, or of a model, which are not "
             "judgments (FOLDER:MODEL where there are several)."
@@ -141,7 +146,7 @@ def convert_file(source: str | Path, target: Path, options: ConvertOptions) -> C
     read_with = FORMATS[f"{name} {kind}"]
     if options.graded_by == "model" and not read_with.models:
         raise BadUsage(
-            f"--source model: {called} is read as {name}, which holds no grades of a model; "
+            f"--graded-by model: {called} is read as {name}, which holds no grades of a model; "
             "leave it out."
         )
     entry = written_format(target, kind, options.target_format)

@@ -9,9 +9,9 @@ from typing import Annotated
 
 from rankwell import reporting
 from rankwell.comparison.bench.results import BenchOptions, check_output, evaluate_bench, to_do
-from rankwell.data.options import Option, PartOptions, PartOutcome, refusal
+from rankwell.data.options import Differs, PartOptions, PartOutcome, refusal
 from rankwell.errors import BadUsage
-from rankwell.reporting.options import FolderOption, Output, Progress
+from rankwell.reporting.options import FolderOption, Output, PrintedAs, Progress
 from rankwell.reporting.system_table import TableFormat
 from rankwell.runtime.parts import KINDS
 from rankwell.runtime.parts.execution import executor_of
@@ -23,8 +23,8 @@ def bench(
     *,
     options: BenchOptions,
     output: FolderOption = None,
-    format: Annotated[TableFormat, Option(("--format", "-f"))] = "table",
-    dry_run: bool = False,
+    format: PrintedAs[TableFormat] = "table",
+    dry_run: Annotated[bool, Differs("it has cells")] = False,
     progress: Progress = None,
 ) -> Output:
     """Evaluate many systems on many data sets from one TOML file, only where something has changed,

@@ -14,7 +14,14 @@ from rankwell.comparison.data import ComparisonOptions, Origin, attribute_named
 from rankwell.comparison.folders import Gathered, from_folders, split_name
 from rankwell.comparison.pages import present_differences
 from rankwell.comparison.pairwise import compare_values
-from rankwell.data.options import ConventionName, Doc, JudgmentColumns, RunColumns
+from rankwell.data.options import (
+    ConventionName,
+    Doc,
+    DocumentTexts,
+    JudgmentColumns,
+    QueryTexts,
+    RunColumns,
+)
 from rankwell.data.registry import measure_names
 from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.bounds import UnjudgedItems
@@ -51,16 +58,8 @@ class ComparedQueries:
     convention: Annotated[ConventionName, Doc("For judgments and runs: whose words and rules.")] = (
         "rankwell"
     )
-    queries: Annotated[
-        str | None,
-        Doc(
-            "For judgments and runs: file of the queries' texts, whose further columns "
-            "are attributes for --group and --cluster."
-        ),
-    ] = None
-    documents: Annotated[
-        str | None, Doc("File of what the items say, for the lists of the page that -o writes.")
-    ] = None
+    queries: QueryTexts = None
+    documents: DocumentTexts = None
     qrels_columns: JudgmentColumns = None
     columns: RunColumns = None
 
@@ -85,8 +84,6 @@ def compare(
     places
         Folders of results (name=FOLDER renames what is in them), or a file of judgments and two
         files of rankings or more.
-    per_query
-        One row per query and difference as well.
     output
         Folder for what `rankwell evaluate -o` writes, with the differences, groups.csv,
         systems.csv, orders.csv, verdicts.txt, charts, and report.html, a page of it all.

@@ -22,7 +22,7 @@ from rankwell.comparison.fusion.runs import (
     tune_fusion,
 )
 from rankwell.comparison.fusion.runs import fuse as fuse_runs
-from rankwell.data.options import Doc, MeasureNames, Option, arguments_of
+from rankwell.data.options import Differs, Doc, MeasureNames, Option, TargetFormat, arguments_of
 from rankwell.data.rankings import Ranking
 from rankwell.data.registry import measure_names
 from rankwell.data.tables import format_value
@@ -49,18 +49,23 @@ class TuneOptions:
     ] = None
     step: Annotated[
         float | None,
+        Differs("it has no effect without --tune"),
         Doc("With --tune: weights are tried in steps of this that sum to 1; 0.1 by default."),
     ] = None
     folds: Annotated[
         int | None,
+        Differs("it has no effect without --tune"),
         Doc("With --tune: number of parts into which the queries are drawn; 5 by default."),
     ] = None
     seed: Annotated[
-        int | None, Doc("With --tune: seed of the folds, and of the intervals; 0 by default.")
+        int | None,
+        Differs("it has no effect without --tune"),
+        Doc("With --tune: seed of the folds, and of the intervals; 0 by default."),
     ] = None
     format: Annotated[
         reporting.Format | None,
         Option(("--format", "-f")),
+        Differs("it has no effect without --tune"),
         Doc("With --tune: how to print: table (the default), csv, tsv, json, jsonl, md or latex."),
     ] = None
 
@@ -70,7 +75,7 @@ def fuse(
     output: FilePath,
     options: FusionOptions,
     tuning: TuneOptions,
-    target_format: Annotated[str | None, Option(("--to",))] = None,
+    target_format: TargetFormat = None,
     progress: Progress = None,
 ) -> Output:
     """Fuse runs into one: reciprocal ranks, sums of scores, Borda; weights by hand, or tuned so
@@ -85,8 +90,6 @@ def fuse(
         Files of rankings, two or more; one is `-` for standard input.
     output
         File to write, whole or not at all: .run, .trec or .txt (TREC), .parquet, .csv, .tsv, .json.
-    target_format
-        Name of the fused run's format, where its suffix does not determine it.
     """
     if str(output) in STDIN:
         raise BadUsage(

@@ -33,9 +33,12 @@ from rankwell.comparison.folders import differing
 from rankwell.comparison.pairwise import compare_values, winners
 from rankwell.comparison.parts.cells import PlacedCells, evaluate_in_parts
 from rankwell.data.options import (
+    Differs,
     Doc,
+    ExecutorOption,
     GpusOption,
     MeasureNames,
+    MemoryOption,
     Option,
     PartOptions,
     PartOutcome,
@@ -625,6 +628,7 @@ class BenchOptions:
     ] = None
     baseline: Annotated[
         str | None,
+        Differs("an experiment has no first system"),
         Doc("The system that all others are tested against; by default all pairs are tested."),
     ] = None
     only: Annotated[
@@ -636,18 +640,9 @@ class BenchOptions:
         ),
     ] = ()
     pages: MissingPagesOption = False
-    executor: Annotated[
-        str | None,
-        Doc(
-            "What evaluates the cells, as parts: here, processes:N, ray, ray:HOST:PORT, "
-            "or array, which prints what to submit."
-        ),
-    ] = None
+    executor: ExecutorOption = None
     work: WorkOption = None
-    memory: Annotated[
-        str | None,
-        Doc("Memory that Ray or a cluster gives each part, such as 500M or 8G; 2G by default."),
-    ] = None
+    memory: MemoryOption = None
     gpus: GpusOption = None
     part_timeout: PartTimeoutOption = None
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from rankwell.data.options import ConventionName, Doc, InputData, MeasureNames
+from rankwell.data.options import ConventionName, Differs, Doc, InputData, MeasureNames
 from rankwell.evaluation.options import (
     JudgmentFileOptions,
     MeasureOptions,
@@ -36,6 +36,7 @@ class BeyondOptions(RunFileOptions, JudgmentFileOptions, StatisticsOptions, Meas
     ] = None
     documents: Annotated[
         InputData,
+        Differs("their ids alone count"),
         Doc(
             "Ids of all items that could be retrieved, one a line or a column of a table "
             "(items.csv:id); without it those of --interactions."
@@ -68,6 +69,7 @@ class BeyondOptions(RunFileOptions, JudgmentFileOptions, StatisticsOptions, Meas
     ] = None
     qrels: Annotated[
         InputData,
+        Differs("most measures need none"),
         Doc(
             "Relevant items of each query, for Serendipity, EER and EEL; its queries "
             "count, and no others."

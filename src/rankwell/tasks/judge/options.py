@@ -5,8 +5,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from rankwell.data.options import Doc, Input, JudgmentColumns, Option, RunColumns
+from rankwell.data.options import (
+    Differs,
+    Doc,
+    DocumentTexts,
+    Input,
+    JudgmentColumns,
+    Option,
+    Pictures,
+    QueryTexts,
+    RunColumns,
+)
 from rankwell.errors import BadUsage, shown
+from rankwell.evaluation.options import Level, Seed
 from rankwell.reporting.options import InputOption
 from rankwell.stats import check_level
 
@@ -29,6 +40,7 @@ class PoolOptions:
     measure: Annotated[
         str,
         Option(("--measure", "-m")),
+        Differs("a study has one measure"),
         Doc(
             "What is estimated: P, SDCG or RBP with a cut-off from sampled items; RR with "
             "a cut-off by reading down; any other measure from whole queries, with --by."
@@ -44,17 +56,12 @@ class PoolOptions:
     ] = None
     depth: Annotated[
         int | None,
+        Differs("by default what the measure reads"),
         Doc("First ranks of each run that are pooled; by default the cut-off of the measure."),
     ] = None
-    queries: Annotated[str | None, Input(), Doc("File of what the queries say.")] = None
-    documents: Annotated[
-        str | None,
-        Input(),
-        Doc("File of what the items say; an item without a text is judged by its id."),
-    ] = None
-    thumbnails: Annotated[
-        str | None, Doc("Pattern of the items' pictures, as in `rankwell report`.")
-    ] = None
+    queries: QueryTexts = None
+    documents: DocumentTexts = None
+    thumbnails: Pictures = None
     guideline: Annotated[
         str | None,
         Input(),
@@ -63,6 +70,7 @@ class PoolOptions:
     grades: Annotated[str, Doc("Grades and their names, from the lowest.")] = DEFAULT_GRADES
     batch_size: Annotated[
         int | None,
+        Differs("a judge takes more than a model does"),
         Doc("Items in a batch; by default three per query, but at least 100 and at most 500."),
     ] = None
     looks: Annotated[
@@ -79,8 +87,8 @@ class PoolOptions:
             "that are added later need it."
         ),
     ] = None
-    level: Annotated[float, Doc("Level of the intervals before correction.")] = 0.95
-    seed: Annotated[int, Doc("Seed of the permanent random numbers.")] = 0
+    level: Level = 0.95
+    seed: Seed = 0
     columns: RunColumns = None
     add: Annotated[
         list[str] | None,
@@ -122,10 +130,12 @@ class EstimateOptions:
     measure: Annotated[
         str | None,
         Option(("--measure", "-m")),
+        Differs("a study has one measure"),
         Doc("Another measure than the study's; of sampled items only those that are linear."),
     ] = None
     estimate: Annotated[
         Purpose | None,
+        Differs("by default that of the pool"),
         Doc("Whether means of runs are printed, too; the study must have been pooled for them."),
     ] = None
     grade_by: Annotated[
@@ -140,6 +150,7 @@ class EstimateOptions:
     ] = False
     model: Annotated[
         str | None,
+        Differs("it names replies that are kept"),
         Doc(
             "Use the grades of this model as predictions, with those of people as truth; "
             "see `rankwell judge llm`."
@@ -151,7 +162,11 @@ class EstimateOptions:
 class PlanOptions:
     """The choices of a plan."""
 
-    difference: Annotated[float, Doc("Size of the difference to find with 80 % power.")] = 0.05
+    difference: Annotated[
+        float,
+        Differs("the power of a study's plan is 80 %"),
+        Doc("Size of the difference to find with 80 % power."),
+    ] = 0.05
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,10 +174,12 @@ class AgreementOptions:
     """The choices of a comparison of judges."""
 
     qrels: Annotated[
-        InputOption, Doc("Judgments with known grades; each judge is compared with them.")
+        InputOption,
+        Differs("they are compared with, and decide no value"),
+        Doc("Judgments with known grades; each judge is compared with them."),
     ] = None
     qrels_columns: JudgmentColumns = None
-    level: Annotated[float, Doc("Level of the intervals.")] = 0.95
+    level: Level = 0.95
 
     def __post_init__(self) -> None:
         check_level(self.level)
@@ -182,6 +199,7 @@ class JudgeOptions:
     qrels: Annotated[
         str | None,
         Input(),
+        Differs("they are shown to the judge"),
         Doc(
             "File of judgments of pooled items that are known: one for every 20 items is "
             "mixed in. Estimates do not use the answers."
@@ -222,7 +240,11 @@ def known_grades(text: str) -> dict[float, str]:
 class ModelOptions:
     """The choices of asking a model. Raises BadUsage for numbers out of range."""
 
-    url: Annotated[str | None, Doc("Address of a server with chat completions, up to /v1.")] = None
+    url: Annotated[
+        str | None,
+        Differs("it is no engine"),
+        Doc("Address of a server with chat completions, up to /v1."),
+    ] = None
     model: Annotated[
         str | None,
         Doc(
@@ -246,6 +268,7 @@ class ModelOptions:
     option: Annotated[
         Sequence[str] | None,
         Option(kind=list[str]),
+        Differs("each program has parameters of its own"),
         Doc(
             "A parameter of the request, NAME=VALUE; repeat it for more. By default "
             "temperature=0 and max_tokens=512, in whose place max_completion_tokens=N is "
@@ -256,6 +279,7 @@ class ModelOptions:
     request_timeout: Annotated[float, Doc("Seconds to wait for an answer.")] = 120.0
     retries: Annotated[
         int,
+        Differs("what is measured is not asked for again unless it is wanted"),
         Doc(
             "Number of times that an item is asked for again after a time-out, 429 or an error of "
             "the server, later each time."
@@ -263,13 +287,16 @@ class ModelOptions:
     ] = 5
     clients: Annotated[
         int,
+        Differs("its load is not measured"),
         Doc(
             "Items that the model grades at the same time; a function is then called by "
             "several threads."
         ),
     ] = 1
     max_requests: Annotated[
-        int | None, Doc("Ask for at most this number of items; 0 only compares.")
+        int | None,
+        Differs("it is in items, by default all"),
+        Doc("Ask for at most this number of items; 0 only compares."),
     ] = None
 
     def __post_init__(self) -> None:

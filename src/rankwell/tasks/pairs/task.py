@@ -185,7 +185,7 @@ Give TARGETS and SIMILARITIES, or --reference and --candidate, or --left, --righ
     ),
     files="summary.csv, summary.json, per_query.parquet (errors of single pairs), "
     "details.parquet and manifest.json",
-    per_query="",
+    per_query=False,
     charts=False,
     evaluation=_evaluate,
 )

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from rankwell.conventions import Convention
-from rankwell.data.options import ConventionName, Doc, InputData, MeasureNames
+from rankwell.data.options import ConventionName, Doc, DocumentTexts, InputData, MeasureNames
 from rankwell.data.registry import measure_names
 from rankwell.data.tables import columns_of, sort_ids
 from rankwell.errors import BadUsage, count_of, flag
@@ -58,13 +58,7 @@ class RagOptions(StatisticsOptions, MeasureOptions):
             "by default."
         ),
     ] = None
-    documents: Annotated[
-        InputData,
-        Doc(
-            "Texts of the documents by id: for words, and for passages that have a position and "
-            "no text."
-        ),
-    ] = None
+    documents: DocumentTexts = None
     chunks: Annotated[
         InputData,
         Doc(
@@ -381,7 +375,6 @@ best first. docs/rag.md explains them.""",
     ),
     files="summary.csv, summary.json, per_query.parquet, details.parquet, queries.parquet, "
     "items.parquet and charts",
-    per_query="Also each question's values.",
     noun=QUESTIONS,
     truth="gold passages",
     view=RetrievedPassages,
@@ -416,7 +409,6 @@ docs/rag.md explains it.""",
         ),
     ),
     files="summary.csv, summary.json, per_query.parquet, queries.parquet and charts",
-    per_query="Also each question's values.",
     noun=QUESTIONS,
     truth="statements",
     view=CitedStatements,

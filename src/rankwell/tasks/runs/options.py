@@ -3,7 +3,15 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from rankwell.data.options import ConventionName, Doc, InputData, MeasureNames, Option, PartOptions
+from rankwell.data.options import (
+    ConventionName,
+    Doc,
+    InputData,
+    MeasureNames,
+    Option,
+    PartOptions,
+    QueryTexts,
+)
 from rankwell.evaluation.bounds import Confidence
 from rankwell.evaluation.options import (
     JudgmentFileOptions,
@@ -57,13 +65,7 @@ class RunOptions(
         Option(("--min-grade", "-l")),
         Doc("The lowest grade that counts as relevant."),
     ] = None
-    queries: Annotated[
-        InputData,
-        Doc(
-            "File of what the queries say (BEIR queries.jsonl, a table with an id "
-            "column), kept with -o for pages and groups."
-        ),
-    ] = None
+    queries: QueryTexts = None
     split: Annotated[
         str | None, Doc("Split of a folder given as judgments, test unless it is named.")
     ] = None
