@@ -95,9 +95,9 @@ def test_what_the_user_says_goes_before_the_convention():
         exclude_self=False,
     )
 
-    assert (rules.ties, rules.queries, rules.exclude_self, rules.no_relevant) == (
+    assert (rules.ties, rules.average_over, rules.exclude_self, rules.no_relevant) == (
         "id-asc",
-        "truth",
+        "judged",
         False,
         "empty",
     )
