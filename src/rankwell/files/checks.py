@@ -30,7 +30,7 @@ Level = Literal["error", "warning", "ok", "note"]
 class Finding:
     """A line of a check: a count in one of the files.
 
-    file: `judgments`, `documents`, the name of a run, or `runs` for all of them.
+    file: `judgments`, `corpus`, the name of a run, or `runs` for all of them.
     check: a phrase for what is counted, such as `queries that list an item twice`.
     level: an `error` makes numbers wrong for certain, a `warning` may be right for the data, and a
         `note` is a fact; `ok` where neither an error nor a warning was found.
@@ -139,8 +139,8 @@ def check(judgments: Any, runs: Any = (), *, options: CheckOptions) -> Findings:
         document_ids = io.read_ids(options.documents)
         missing_items = sorted({item for item in flat.items if item not in document_ids})
         findings += [
-            Finding("documents", "items", "note", len(document_ids)),
-            _finding("documents", "judged items that the documents lack", missing_items),
+            Finding("corpus", "items", "note", len(document_ids)),
+            _finding("corpus", "judged items that the corpus lacks", missing_items),
         ]
     gauge = Gauge("nDCG@10", partial(_ndcg, flat))
     for name, source in sources.items():
