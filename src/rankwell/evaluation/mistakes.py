@@ -462,7 +462,7 @@ def probable_mistakes(
     *,
     rel: float,
     ties: str,
-    queries: str,
+    average_over: str,
     gauge: Gauge | None = None,
 ) -> list[Finding]:
     """The probable mistakes in judgments and in a run; the rare ones are looked for where there is
@@ -473,7 +473,9 @@ def probable_mistakes(
     """
     if not _is_suspicious(judgments, run, rel=rel, lines=source if run.format == "trec" else None):
         return []
-    of_run = run_mistakes(run, judgments, rel=rel, ties=ties, queries=queries, gauge=gauge)
+    of_run = run_mistakes(
+        run, judgments, rel=rel, ties=ties, average_over=average_over, gauge=gauge
+    )
     return [*judgment_mistakes(judgments, rel), *of_run]
 
 
@@ -533,7 +535,7 @@ def run_mistakes(
     *,
     rel: float = 1,
     ties: str = "id-desc",
-    queries: str = "truth",
+    average_over: str = "judged",
     gauge: Gauge | None = None,
 ) -> Iterator[Finding]:
     """The mistakes that a run shows, each once, those first that explain others.
@@ -542,7 +544,7 @@ def run_mistakes(
     """
     rows = _first_rows(run)
     yield from _swapped_inputs(run, judgments)
-    yield from _query_ids(run, judgments, queries, gauge)
+    yield from _query_ids(run, judgments, average_over, gauge)
     yield from _item_ids(run, judgments, rows, rel, gauge)
     of_scores = (
         _rising(run.name, rows)
@@ -609,7 +611,7 @@ def no_common_query(run: RunInput, judgments: Judgments) -> str:
 
 
 def _query_ids(
-    run: RunInput, judgments: Judgments, queries: str, gauge: Gauge | None
+    run: RunInput, judgments: Judgments, average_over: str, gauge: Gauge | None
 ) -> Iterator[Finding]:
     """Query ids in two notations; and most judged queries missing, unless that explains it."""
     present = run.hits.has_ranking
@@ -629,8 +631,8 @@ def _query_ids(
         )
     if 2 * (len(missing) - len(pairs)) > n > 1:
         effect, hint = "are left out", ""
-        if queries == "truth":
-            advice = f"{flag('--queries', 'both')} averages over the queries of both"
+        if average_over == "judged":
+            advice = f"{flag('--average-over', 'both')} averages over the queries of both"
             effect, hint = "count as 0", f" If it is right, {advice}."
         yield most_judged_queries_missing(run.name, missing, n, effect, hint)
 

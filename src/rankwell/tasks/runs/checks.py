@@ -5,15 +5,14 @@ pass over the data.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rankwell import reporting
 from rankwell.conventions import Rules, choose_measures
 from rankwell.data.findings import Finding, by_level, unignored
-from rankwell.data.options import Doc, takes_options
+from rankwell.data.options import DocumentTexts, takes_options
 from rankwell.data.rankings import hits_of_ranking
 from rankwell.data.tables import Judgments
 from rankwell.errors import NothingToEvaluate
@@ -36,7 +35,7 @@ from rankwell.tasks.runs.options import RunOptions
 class Fact(NamedTuple):
     """A count in one of the files.
 
-    file: `judgments`, `corpus`, or the name of a run.
+    file: `judgments`, `documents`, or the name of a run.
     fact: the word for what is counted, such as `queries`.
     count: the number of them.
     detail: further numbers; "" where there are none.
@@ -112,13 +111,7 @@ class Check:
 class CheckOptions(RunFormOptions, JudgmentFileOptions):
     """What a check reads beside judgments and runs, and how it reads them."""
 
-    corpus: Annotated[
-        Path | None,
-        Doc(
-            "File of the collection's items (BEIR corpus.jsonl, or any table with an id column), "
-            "to find judged items that it lacks."
-        ),
-    ] = None
+    documents: DocumentTexts = None
 
 
 @takes_options(CheckOptions)
@@ -138,8 +131,8 @@ def check(judgments: Any, runs: Any = (), *, options: CheckOptions) -> Check:
     ('queries-retrieve-themselves', ['q1'])
     """
     sources = name_runs(runs)
-    refuse_one_stream([judgments, *sources.values(), options.corpus])
-    reading = JudgmentOptions(format=options.judgments_format, columns=options.qrels_columns)
+    refuse_one_stream([judgments, *sources.values(), options.documents])
+    reading = JudgmentOptions(format=options.qrels_format, columns=options.qrels_columns)
     run_judgments = read_run_judgments(io.judgments_file(judgments), reading)
     flat = run_judgments.judgments
     settings = RunOptions(run_format=options.run_format, columns=options.columns)
@@ -148,11 +141,11 @@ def check(judgments: Any, runs: Any = (), *, options: CheckOptions) -> Check:
     evaluation = RunEvaluation(settings, rules, measures, run_judgments, False, None)
     findings = list(judgment_mistakes(flat))
     facts = list(_facts_of(flat))
-    if options.corpus is not None:
-        corpus_ids = io.read_ids(options.corpus)
-        facts.append(Fact("corpus", "items", len(corpus_ids)))
-        if missing := sorted({item for item in flat.items if item not in corpus_ids}):
-            findings.append(judged_items_missing(str(options.corpus), len(missing), missing[0]))
+    if options.documents is not None:
+        document_ids = io.read_ids(options.documents)
+        facts.append(Fact("documents", "items", len(document_ids)))
+        if missing := sorted({item for item in flat.items if item not in document_ids}):
+            findings.append(judged_items_missing(str(options.documents), len(missing), missing[0]))
     for name, source in sources.items():
         ranking = io.check_ranking(source, format=options.run_format, columns=options.columns)
         lengths: list[int] = np.diff(ranking.table.offsets).tolist()
