@@ -65,7 +65,7 @@ def refused(*words: object, folder: Path, **options: object) -> str:
 
 def embeddings(path: Path) -> object:
     """The figures of embeddings against themselves, which takes reading them."""
-    return rw.evaluate_crossmodal(queries=str(path), gallery=str(path))
+    return rw.evaluate_crossmodal(query_vectors=str(path), item_vectors=str(path))
 
 
 def survives(path: Path) -> None:
@@ -142,7 +142,7 @@ def test_arrays_as_other_programs_write_them_are_read(tmp_path: Path):
         (tmp_path / "a.npy").write_bytes(npy(header, numbers.tobytes()))
 
         found, expected = (
-            rw.evaluate_crossmodal(queries=each, gallery=numbers)
+            rw.evaluate_crossmodal(query_vectors=each, item_vectors=numbers)
             for each in (str(tmp_path / "a.npy"), numbers)
         )
         assert [row["mean"] for row in found.summary] == [row["mean"] for row in expected.summary]

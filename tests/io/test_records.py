@@ -207,13 +207,13 @@ NO_VECTORS = Refusal(
     "no known form of embeddings",
 )
 AGREE = "embeddings vectors.npy --reference other.npy -k 1 -f json"
-CAPTIONS = "crossmodal scores.npy --positives right.json -f json"
-CLIPS_BY_TEXT = "keywords --mode text --text-embeddings other.npy"
+CAPTIONS = "crossmodal scores.npy --qrels right.json -f json"
+CLIPS_BY_TEXT = "keywords --query-vectors other.npy"
 INSTANCES = "images images.csv -f json"
 STUDY = "judge pool a.run b.run -o study --query-texts texts.csv --documents documents.csv"
 EXPORT = "judge label study --judge ann --export out.csv"
 RETRIEVE = "engine run sqlite-fts5 -m RR --rounds 1 -f csv"
-ENCODE = "encode --model tfidf-svd:1 -o out.npy"
+ENCODE = "encode --encoder tfidf-svd:1 -o out.npy"
 CASES: dict[str, Case] = {
     "evaluate: judgments": Case(
         "evaluate {table} a.run -f json", QRELS, call=lambda it: rw.evaluate(it, {"a": "a.run"})
@@ -295,22 +295,20 @@ CASES: dict[str, Case] = {
         NO_MATRIX,
     ),
     "captions: pairs": Case(
-        "crossmodal scores.csv --positives {table} -f json",
+        "crossmodal scores.csv --qrels {table} -f json",
         PAIRS,
         call=lambda it: rw.evaluate_crossmodal("scores.csv", it),
     ),
     "captions: judgments": Case(
-        "crossmodal scores.csv --positives {table} -f json",
+        "crossmodal scores.csv --qrels {table} -f json",
         QRELS,
         call=lambda it: rw.evaluate_crossmodal("scores.csv", it),
     ),
     "captions: counts": Case(
-        "crossmodal counted.npy --positives counts:{table}:n -f json",
+        "crossmodal counted.npy --qrels counts:{table}:n -f json",
         _rows("video n", ("a", 2), ("b", 1), ("c", 1)),
     ),
-    "captions: groups": Case(
-        "crossmodal scores.csv --positives groups:{table}:item -f json", PAIRS
-    ),
+    "captions: groups": Case("crossmodal scores.csv --qrels groups:{table}:item -f json", PAIRS),
     "captions: query ids": Case(
         f"{CAPTIONS} --query-ids {{table}}:id --item-ids documents.csv:id", TEXTS
     ),
@@ -318,7 +316,8 @@ CASES: dict[str, Case] = {
         f"{CAPTIONS} --query-ids texts.csv:id --item-ids {{table}}", DOCUMENTS
     ),
     "captions: texts": Case(
-        "crossmodal scores.csv --texts {table} -f json", [row | {"text": "a bus"} for row in TEXTS]
+        "crossmodal scores.csv --queries {table} -f json",
+        [row | {"text": "a bus"} for row in TEXTS],
     ),
     "agree: run": Case("embeddings {table} --reference b.run -k 1 -f json", RUN),
     "agree: vectors": Case(
@@ -343,7 +342,7 @@ CASES: dict[str, Case] = {
         call=lambda it: rw.evaluate_qa("squad.json", retrieved=it, convention="squad2"),
     ),
     "answers: corpus": Case(
-        "qa squad.json --retrieved retrieved.csv --corpus {table} -c squad2 -f json", DOCUMENTS
+        "qa squad.json --retrieved retrieved.csv --documents {table} -c squad2 -f json", DOCUMENTS
     ),
     "beyond: run": Case("beyond {table} --catalogue documents.csv:id -f json", RUN),
     "beyond: catalogue": Case("beyond a.run --catalogue {table} -f json", DOCUMENTS),
@@ -367,17 +366,18 @@ CASES: dict[str, Case] = {
         "beyond a.run --interactions seen.csv --judgments {table} -f json", QRELS
     ),
     "keywords evaluate: annotations": Case(
-        "keywords --annotations {table} --embeddings vectors.npy --ids documents.csv:id -f json",
+        "keywords --annotations {table} --item-vectors vectors.npy --item-ids documents.csv:id -f json",
         CLIPS,
-        call=lambda it: rw.evaluate_keywords(it, "vectors.npy", ids="documents.csv:id"),
+        call=lambda it: rw.evaluate_keywords(it, "vectors.npy", item_ids="documents.csv:id"),
     ),
     "keywords evaluate: queries": Case(
-        f"{CLIPS_BY_TEXT} --queries {{table}} --annotations clips.csv --embeddings vectors.npy "
+        f"{CLIPS_BY_TEXT} --queries {{table}} --annotations clips.csv --item-vectors vectors.npy "
         "--ids documents.csv:id -f json",
         CLIP_TEXTS,
     ),
     "keywords evaluate: ids": Case(
-        "keywords --annotations clips.csv --embeddings vectors.npy --ids {table} -f json", DOCUMENTS
+        "keywords --annotations clips.csv --item-vectors vectors.npy --item-ids {table} -f json",
+        DOCUMENTS,
     ),
     "keywords evaluate: run": Case(
         "keywords --annotations clips.csv --run {table} -f json", CLIP_RUN
@@ -398,7 +398,7 @@ CASES: dict[str, Case] = {
     "images evaluate: images": Case("images {table} --scores matrix.csv -f json", IMAGES),
     "images evaluate: scores": Case(f"{INSTANCES} --scores {{table}}", IMAGE_SCORES, NO_MATRIX),
     "images evaluate: judgments": Case(
-        "images --scores matrix.csv --positives {table} -f json",
+        "images --scores matrix.csv --qrels {table} -f json",
         _rows("query item grade", ("b", "a", 1), ("d", "a", 1)),
     ),
     "images evaluate: ids": Case(
@@ -469,10 +469,12 @@ CASES: dict[str, Case] = {
     ),
     "encode: fit": Case(f"{ENCODE} texts.csv --fit {{table}}", DOCUMENTS, file="out.npy"),
     "search: ids": Case(
-        "knn vectors.npy other.npy -k 1 --base-ids {table} -o out.run", DOCUMENTS, file="out.run"
+        "knn vectors.npy other.npy --neighbours 1 --item-ids {table} -o out.run",
+        DOCUMENTS,
+        file="out.run",
     ),
     "search: groups": Case(
-        "knn vectors.npy other.npy -k 1 --base-groups {table}:part --query-groups {table}:part "
+        "knn vectors.npy other.npy --neighbours 1 --exclude-group {table}:part --query-groups {table}:part "
         "-o out.run",
         DOCUMENTS,
         file="out.run",
@@ -573,7 +575,7 @@ LACKING = {
     "agree": f"{AGREE} --exclude {{table}}:part",
     "answers": "qa gold.csv {table} --predictions-format hf",
     "beyond": "beyond a.run --catalogue {table}",
-    "captions": "crossmodal scores.csv --positives {table}",
+    "captions": "crossmodal scores.csv --qrels {table}",
     "clips": "keywords check {table}",
     "clips: queries": "keywords check clips.csv --queries {table}",
     "instances": "images stats {table}",

@@ -280,7 +280,7 @@ name = "paintings"
 command = "images"
 images = "museum=images/table.csv"
 query_ids = "images/queries.ids.txt"
-reference_ids = "images/references.ids.txt"
+item_ids = "images/references.ids.txt"
 measure = "P@1"
 
 [[dataset]]

@@ -95,7 +95,7 @@ def match(
         ("--pattern", options.pattern),
         ("--scores", output),
         ("--query-ids", paths["queries"]),
-        ("--reference-ids", paths["references"]),
+        ("--item-ids", paths["references"]),
     ):
         words += [] if value is None else [flag, value]
     return Output(text=typed(*words) + "\n", notes=tuple(notes))
