@@ -14,6 +14,7 @@ import rankwell as rw
 import task_worlds
 from answer_forms import answers_by_place, questions_by_place
 from golden.make_task_worlds import CHUNKING, LEVELS, PIAF_ALL, SQUAD2
+from make import own_convention
 from rankwell.errors import NothingToEvaluate
 from rankwell.tasks.images.evaluation import evaluate_images
 from rankwell.tasks.images.images import ImageEntry, Images, Marks

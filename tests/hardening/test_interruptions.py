@@ -227,8 +227,8 @@ def inputs(folder: Path) -> None:
 COMMANDS = {
     "evaluate": "evaluate qrels one.run two.run -m AP -m nDCG@10 -o out",
     "compare": "compare qrels one.run two.run -m AP -m nDCG@10 -o out",
-    "two processes": "knn items.npy queries.npy --neighbours 100 --executor processes:2 --work parts "
-    "-o out.parquet",
+    "two processes": "knn items.npy queries.npy --neighbours 100 --executor processes:2 --work "
+    "parts -o out.parquet",
     "search": "knn items.npy queries.npy --neighbours 100 -o out.parquet",
     "encode": "encode texts.tsv --encoder tfidf-svd:16 --fit texts.tsv -o out.npy",
     "bench": "bench bench.toml -o out",

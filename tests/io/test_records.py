@@ -366,7 +366,8 @@ CASES: dict[str, Case] = {
         "beyond a.run --interactions seen.csv --judgments {table} -f json", QRELS
     ),
     "keywords evaluate: annotations": Case(
-        "keywords --annotations {table} --item-vectors vectors.npy --item-ids documents.csv:id -f json",
+        "keywords --annotations {table} --item-vectors vectors.npy --item-ids documents.csv:id "
+        "-f json",
         CLIPS,
         call=lambda it: rw.evaluate_keywords(it, "vectors.npy", item_ids="documents.csv:id"),
     ),
@@ -474,8 +475,8 @@ CASES: dict[str, Case] = {
         file="out.run",
     ),
     "search: groups": Case(
-        "knn vectors.npy other.npy --neighbours 1 --exclude-group {table}:part --query-groups {table}:part "
-        "-o out.run",
+        "knn vectors.npy other.npy --neighbours 1 --exclude-group {table}:part --query-groups "
+        "{table}:part -o out.run",
         DOCUMENTS,
         file="out.run",
     ),

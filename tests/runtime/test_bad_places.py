@@ -26,8 +26,8 @@ READS: dict[str, tuple[str, tuple[str, ...]]] = {
         ("base.npy", "queries.npy"),
     ),
     "captions": (
-        "crossmodal --query-vectors {}/queries.npy --item-vectors {}/base.npy --qrels positives.json "
-        "--direction t2v -o two/found",
+        "crossmodal --query-vectors {}/queries.npy --item-vectors {}/base.npy --qrels "
+        "positives.json --direction t2v -o two/found",
         ("queries.npy", "base.npy"),
     ),
     "agree": (
@@ -173,7 +173,8 @@ def expect_one_sentence(code: int, error: str, sentence: str) -> None:
         "knn {} queries.npy --neighbours 3 -o two.run",
         "knn base.npy {} --neighbours 3 -o two.run --executor here",
         "knn base.npy queries.npy --neighbours 3 -o two.run --work {}",
-        "crossmodal --query-vectors queries.npy --item-vectors {} --qrels positives.json --executor here",
+        "crossmodal --query-vectors queries.npy --item-vectors {} --qrels positives.json "
+        "--executor here",
         "embeddings --reference base.npy {}",
         "evaluate {} one.run",
         "evaluate qrels.txt {} --executor here",

@@ -6,6 +6,7 @@ A TOML file for each family of sources; those of a single task are in its folder
 ours, and has the rules that differ.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import UnionType
@@ -117,8 +118,8 @@ def find_convention(name: str, task: str = "", also: str = "rankwell") -> Conven
     """The convention of this name, or of a user's file, `FILE.toml`. task: one with a folder of
     conventions; without, rankings with judgments are judged.
 
-    Raises BadInput for a file that is no convention, and UnknownName, which offers the conventions in that folder (or those of rankings) and
-    `also`, none of other tasks.
+    Raises BadInput for a file that is no convention, and UnknownName, which offers the conventions
+    in that folder (or those of rankings) and `also`, none of other tasks.
     """
     if name in CONVENTIONS:
         return CONVENTIONS[name]
@@ -150,6 +151,13 @@ def _convention_of_file(place: str) -> Convention:
         )
     base, rules = CONVENTIONS[base_name], _frozen(table)
     _check_rules(Convention, rules, place, ("name", "file"))
+    known_tasks = {task for name in CONVENTIONS for task in CONVENTIONS[name].tasks}
+    for task in rules.get("tasks", {}):
+        if task not in known_tasks:
+            raise BadInput(
+                f"{place}: there is no task {shown(task)} with rules of its own; "
+                f"{suggest(task, sorted(known_tasks))}"
+            )
     task_rules = {
         task: {**base.tasks.get(task, {}), **own} for task, own in rules.get("tasks", {}).items()
     }
@@ -185,7 +193,8 @@ def _is_of(value: Any, hint: Any) -> bool:
     if isinstance(origin, type) and issubclass(origin, Mapping):
         return isinstance(value, Mapping) and all(_is_of(each, inner[1]) for each in value.values())
     if hint is float:
-        return isinstance(value, (int, float)) and not isinstance(value, bool)
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        return is_number and math.isfinite(value)
     if hint is Any:
         return True
     return isinstance(value, hint) and (hint is bool or not isinstance(value, bool))

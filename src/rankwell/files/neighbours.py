@@ -65,10 +65,11 @@ def knn(*, items: Any, queries: Any, options: KnnOptions, progress: Progress | N
 
     items, queries: paths, arrays (n, d), Embeddings or a mapping id -> vector; with executor, work
     or shards they are paths.
-    neighbours: 100 by default. executor: `here`, `processes:N`, `ray`, `ray:HOST:PORT` or `array`. work: the
-    folder of parts, with which the same call goes on after an interruption. Raises Unfinished with
-    `executor="array"` while parts are missing; the message has what to submit. Otherwise the errors
-    of the readers, of `neighbours.search`, and BadUsage for a folder of other work.
+    neighbours: 100 by default. executor: `here`, `processes:N`, `ray`, `ray:HOST:PORT` or `array`.
+    work: the folder of parts, with which the same call goes on after an interruption.
+    Raises Unfinished with `executor="array"` while parts are missing; the message has what to
+    submit. Otherwise the errors of the readers, of `neighbours.search`, and BadUsage for a folder
+    of other work.
 
     >>> import numpy as np
     >>> import rankwell as rw

@@ -762,7 +762,7 @@ def of_files(files: dict[str, Path], **options: Any) -> Any:
     [
         ({"k": "3"}, "-k 3"),
         ({"k": "3", "measures": ["P@1"]}, "-k 3"),
-        ({"longest": 320}, "--longest"),
+        ({"max_size": 320}, "--max-size"),
         ({"score": "matches"}, "--score"),
         ({"cache": Path("c")}, "--cache"),
         ({"metric": "dot"}, "--metric"),
@@ -862,12 +862,12 @@ def test_every_run_has_its_sheets_and_a_smaller_result_leaves_no_older_ones(
     with overwriting(True):
         evaluate(str(museum), output=out, **given)
 
-    assert len(first) == 4
+    assert len(first) == 14
     assert (
-        sum("small-grey" in name for name in first) == sum("other" in name for name in first) == 2
+        sum("small-grey" in name for name in first) == sum("other" in name for name in first) == 7
     )
-    assert any("drew 4 contact sheets" in note for note in both.notes)
-    assert len(list((out / "sheets").iterdir())) == 1
+    assert any("drew 14 contact sheets" in note for note in both.notes)
+    assert len(list((out / "sheets").iterdir())) == 7
 
 
 def test_notes_are_those_of_the_requested_measures() -> None:

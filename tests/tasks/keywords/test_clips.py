@@ -724,11 +724,7 @@ def test_labels_that_lack_the_exclusion_of_the_text_are_another_reading():
     def _map(text: str) -> QueryKeywords:
         return mapper.map_text(text).query_keywords
 
-    given: dict[str, Any] = {
-        "engine": engine,
-        "measures": ["P@1"],
-        "intervals": "none",
-    }
+    given: dict[str, Any] = {"engine": engine, "measures": ["P@1"], "intervals": "none"}
     result = evaluate_keywords(
         ROADS, queries=[{"id": "q", "text": text, "keywords": "highway"}], map_text=_map, **given
     )
@@ -742,11 +738,7 @@ def test_labels_that_lack_the_exclusion_of_the_text_are_another_reading():
 
 def test_excluded_keywords_without_required_ones_and_a_mapper_that_loses_them_are_refused():
     engine = Lists({"cars": ["a"]})
-    given: dict[str, Any] = {
-        "engine": engine,
-        "measures": ["P@1"],
-        "intervals": "none",
-    }
+    given: dict[str, Any] = {"engine": engine, "measures": ["P@1"], "intervals": "none"}
 
     with pytest.raises(BadInput, match="a column 'excluded', and no column keywords"):
         evaluate_keywords(ROADS, queries=[{"id": "q", "text": "cars", "excluded": "car"}], **given)
@@ -840,7 +832,7 @@ def test_an_engine_that_fails_counts_as_empty_and_unknown_ids_keep_their_places(
     [
         ({"keyword_groups": ["colour"]}, UnknownName, "unknown group 'colour'"),
         (
-            {"groups": ["object type"], "keywords": ["urban"]},
+            {"keyword_groups": ["object type"], "keywords": ["urban"]},
             BadUsage,
             "'urban' is one of scene_type, which the chosen groups",
         ),
@@ -1232,8 +1224,8 @@ def test_single_names_and_numbers_do_for_lists():
     ("given", "named"),
     [
         ({"run": "r.run", "metric": "cosine"}, "embeddings, metric"),
-        ({"run": "r.run", "embeddings": None, "ids": "i.txt"}, "ids: "),
-        ({"engine": Lists({}), "metric": "dot", "embeddings": None}, "metric: "),
+        ({"run": "r.run", "item_vectors": None, "item_ids": "i.txt"}, "item_ids: "),
+        ({"engine": Lists({}), "metric": "dot", "item_vectors": None}, "metric: "),
         ({"engine": Lists({}), "queries": "keywords"}, "item_vectors: "),
         ({"engine": Lists({})}, "embeddings: Lists is queried by the clips' ids"),
         ({"text_encoder": len}, "text_encoder: "),

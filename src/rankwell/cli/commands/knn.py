@@ -71,8 +71,8 @@ def knn(
     if written_run.n_full < written_run.n_queries:
         notes.insert(
             1,
-            f"{written_run.n_queries - written_run.n_full} queries have fewer than {options.neighbours} "
-            "items left",
+            f"{written_run.n_queries - written_run.n_full} queries have fewer than "
+            f"{options.neighbours} items left",
         )
     return Output(notes=tuple(notes))
 

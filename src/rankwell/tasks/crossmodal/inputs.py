@@ -139,8 +139,9 @@ class CaptionInputs:
             )
         if in_parts and scores is not None:
             raise BadUsage(
-                f"parts compare embeddings ({flag('--query-vectors')} with {flag('--item-vectors')}); scores "
-                f"are counted in one piece: no {flag('--executor')}."
+                f"parts compare embeddings ({flag('--query-vectors')} with "
+                f"{flag('--item-vectors')}); scores are counted in one piece: no "
+                f"{flag('--executor')}."
             )
         self.rules: dict[str, Any] = {}
         self.notes: list[str] = []

@@ -19,7 +19,7 @@ Protocol = Literal["among-captions", "among-videos", "both"]
 
 @dataclass(frozen=True, kw_only=True)
 class CrossmodalOptions(TieOptions, StatisticsOptions, MeasureOptions):
-    """The choices that decide the values of `crossmodal`; query_vectors and item_vectors replace scores."""
+    """The choices that decide the values of `crossmodal`; vectors of both sides replace scores."""
 
     query_vectors: Annotated[InputData, Doc("Embeddings of the captions, in place of scores.")] = (
         None

@@ -44,8 +44,8 @@ def _evaluate(
     """The ranks of the positives in both directions, with the checks of printed figures."""
     if not scores and not options.query_vectors:
         raise BadUsage(
-            "name a matrix of scores, or --query-vectors and --item-vectors: rankwell crossmodal SCORES "
-            "--qrels FILE."
+            "name a matrix of scores, or --query-vectors and --item-vectors: rankwell crossmodal "
+            "SCORES --qrels FILE."
         )
     outcome = caption_results(
         list(scores) or None, options.qrels, options, details=details, progress=progress
@@ -89,9 +89,9 @@ crossmodal = Task(
     about="""Rank videos by text and text by videos from a matrix of scores or embeddings: R@K, \
 MedR, MnR and rsum, in both directions.
 
-From embeddings (--query-vectors A.npy --item-vectors B.npy) the matrix is never built, and --executor \
-divides the work. Beside each value are its ceiling, which captions that are the same lower, and \
-its chance level.""",
+From embeddings (--query-vectors A.npy --item-vectors B.npy) the matrix is never built, and \
+--executor divides the work. Beside each value are its ceiling, which captions that are \
+the same lower, and its chance level.""",
     options=CrossmodalCommandOptions,
     inputs=(
         TaskInput(

@@ -506,8 +506,8 @@ class Sample:
         labels, requested = _labels(options.exclude_group, n), n if size == "all" else int(size)
         if requested < n and (requested < 1 or not 0 <= options.sampling_seed < 1 << 32):
             raise BadUsage(
-                f"{requested} samples with the seed {options.sampling_seed}; one sample or more, and a seed "
-                "from 0 to 4294967295."
+                f"{requested} samples with the seed {options.sampling_seed}; one sample or more, "
+                "and a seed from 0 to 4294967295."
             )
         if sized and labels is None:
             return cls(np.broadcast_to(np.int64(0), min(requested, n)), items, None, requested)

@@ -308,8 +308,8 @@ class RetrieveEvaluation:
         ]
         if deep:
             self.notes.append(
-                f"{', '.join(deep)}: {flag('--depth', options.depth)} gives the engine fewer places than "
-                "that; raise it"
+                f"{', '.join(deep)}: {flag('--depth', options.depth)} gives the engine fewer "
+                "places than that; raise it"
             )
         costs = [setting.costs for setting in settings]
         notes = [

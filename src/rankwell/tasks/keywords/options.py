@@ -354,8 +354,8 @@ class CalibrationOptions(VocabularyOptions, DeviceOptions):
             numbers = []
         if not numbers or not all(-1 <= number <= 1 for number in numbers):
             raise BadUsage(
-                f"{flag('--thresholds', self.thresholds)}: expected numbers from -1 to 1, separated "
-                "by commas."
+                f"{flag('--thresholds', self.thresholds)}: expected numbers from -1 to 1, "
+                "separated by commas."
             )
         return numbers
 
@@ -377,7 +377,8 @@ def check_options(options: KeywordOptions, *, is_mapped: bool) -> None:
         )
     if options.mode == "text" and options.exclude_group is not None:
         raise BadUsage(
-            f"{flag('--exclude-group')} is for clips that search; a text has no drive. Leave it out."
+            f"{flag('--exclude-group')} is for clips that search; a text has no drive. Leave it "
+            "out."
         )
     unused, why = _unused(options)
     unused_flags = [flag(name) for name in unused if getattr(options, name) is not None]

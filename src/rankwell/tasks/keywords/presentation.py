@@ -104,8 +104,8 @@ def _reject_unused_options(options: KeywordCommandOptions) -> None:
     if options.mode == "video" and of_texts:
         unused = [name for name in _OF_TEXTS if name in of_texts]
         raise BadUsage(
-            f"{', '.join(unused)}: clips search, and nothing reads texts; give --queries, a file or "
-            "keywords."
+            f"{', '.join(unused)}: clips search, and nothing reads texts; give --queries, a file "
+            "or keywords."
         )
     if not _has_text_vectors(options):
         of_mapping.pop("--encoder", None)

@@ -329,7 +329,7 @@ class _Ranker:
         if table.ids is None:
             raise BadInput(
                 f"{name} have no ids, by which clips are known; name a file of them "
-                f"({flag('--ids')})."
+                f"({flag('--item-ids')})."
             )
         ids = set(table.ids)
         annotated = ids & set(clips)

@@ -84,8 +84,8 @@ def _network(model: Any, name: str, settings: ImageSettings) -> Any:
         )
     if is_bare and next(network.parameters(), None) is not None:
         raise BadUsage(
-            f"{name} is a class, whose weights are random until a file fills them; name it with "
-            "--weights, or a function that makes the network with its weights."
+            f"{name} is a class, whose weights are random until a file fills them; name "
+            "weights in the encoder's file, or a function that makes the network with its weights."
         )
     return network
 

@@ -56,7 +56,8 @@ def _load(model: str, settings: ImageSettings, *, preset: str | None = None) -> 
         raise UnknownName(f"{path} has no output {output!r}; {suggest(output, names)}")
     if output is None and len(names) > 1:
         raise BadUsage(
-            f"{path} has the outputs {', '.join(names)}; name the one to take with --output-name."
+            f"{path} has the outputs {', '.join(names)}; name the one to take as "
+            "output in the encoder's file."
         )
     output = output or names[0]
     size, dimensions = (taken.size, 0) if preset is None else _PRESETS[preset]

@@ -85,7 +85,7 @@ def match(
     if not (queries and filtered.references() and is_judged):
         notes.append(
             "to evaluate them, say what is right: the images have no instance that both sides "
-            "show; name --positives"
+            "show; name --qrels"
         )
         return Output(notes=tuple(notes))
     words: list[object] = ["rankwell", "images", images]

@@ -101,7 +101,8 @@ def _columns(groups: str | None) -> tuple[str, ...]:
     names = tuple(name.strip() for name in groups.split(","))
     if not all(names) or len(set(names)) < len(names) or ID in names:
         raise BadUsage(
-            f"--keyword-groups {groups!r}: expected different names separated by commas, none of them {ID}."
+            f"--keyword-groups {groups!r}: expected different names separated by commas, none of "
+            f"them {ID}."
         )
     return names
 
