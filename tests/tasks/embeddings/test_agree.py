@@ -456,7 +456,7 @@ def bad_files(folder):
         "row counts": ([good, saved("fewer.npy", table[:100])], "120 vectors, fewer has 100"),
         "unknown ids": ([with_ids, other_ids], "ids of a are not in b, first 'p0'"),
         "number of ids": (
-            [good, saved("fine.npy", table), "--ids", folder / "few.txt"],
+            [good, saved("fine.npy", table), "--item-ids", folder / "few.txt"],
             "119 ids for 120 vectors",
         ),
         "nan": ([good, saved("holes.npy", holes)], "holes: row 7, column 3: nan"),
@@ -472,7 +472,10 @@ def bad_files(folder):
         "k is no number": ([good, saved("fine.npy", table), "-k", "ten"], "-k 'ten'"),
         "missing": ([good, folder / "nowhere.npy"], "nowhere.npy: no such file"),
         "no candidate": ([good], "at least one candidate"),
-        "labels": ([good, saved("fine.npy", table), "--exclude", folder / "few.txt"], "119 labels"),
+        "labels": (
+            [good, saved("fine.npy", table), "--exclude-group", folder / "few.txt"],
+            "119 labels",
+        ),
         "convention": ([good, saved("fine.npy", table), "-c", "scholar"], "scholar-stream"),
     }
 
@@ -493,7 +496,12 @@ def test_every_other_bad_input_is_refused_by_name(folder):
     for what, (arguments, expected) in bad_files(folder).items():
         if what in ("k is no number", "no candidate"):
             continue
-        options = {"--ids": "ids", "-k": "k", "--exclude": "exclude", "-c": "convention"}
+        options = {
+            "--item-ids": "item_ids",
+            "-k": "k",
+            "--exclude-group": "exclude_group",
+            "-c": "convention",
+        }
         places = [str(each) for each in arguments[:2]]
         given = {options[arguments[2]]: str(arguments[3])} if len(arguments) > 2 else {}
         if "k" in given:

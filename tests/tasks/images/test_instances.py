@@ -59,7 +59,7 @@ def evaluate(images: str | None = None, **given: Any) -> Any:
     """The command, with the fields of its options as keywords."""
     names = {field.name for field in fields(ImageCommandOptions)}
     options = {name: given.pop(name) for name in names & given.keys()}
-    command = instances_task.evaluate.command()
+    command = instances_task.images.command()
     return command(images, options=ImageCommandOptions(**options), **given)
 
 
@@ -88,7 +88,7 @@ def test_the_default_says_what_the_source_prints_in_its_order_and_in_percent() -
 
 
 def test_precision_and_recall_of_a_list_at_a_given_cut() -> None:
-    found = of_gallery(cut=3, measures="MP@1 TP/PRED")
+    found = of_gallery(depth=3, measures="MP@1 TP/PRED")
 
     assert means(found)["P_q"] == pytest.approx(100 * (2 / 3 + 1 / 3 + 1 / 3) / 3)
     assert means(found)["R_q"] == pytest.approx(100 * (1 + 1 + 1 / 2) / 3)
@@ -387,14 +387,14 @@ def test_a_transform_of_scores_changes_scores() -> None:
             "the reference 'zz' is none of the 7 images",
         ),
         ({"query_ids": None}, BadInput, "3 query rows have no ids"),
-        ({"exclude": "slef"}, UnknownName, "did you mean 'self'"),
-        ({"exclude": "group"}, BadUsage, "no image has a group"),
+        ({"exclude_group": "camra"}, UnknownName, "did you mean 'camera'"),
+        ({"exclude_group": "group"}, BadUsage, "no image has a group"),
         ({"ties": "averaged"}, UnknownName, "unknown tie rule 'averaged'"),
         ({"measures": "TP/PRED"}, BadUsage, "name a measure of rankings"),
         ({"measures": "PP@1"}, UnknownName, "unknown measure 'PP'"),
-        ({"cut": 0}, BadUsage, "cut 0"),
+        ({"depth": 0}, BadUsage, "depth=0"),
         ({"convention": "tehsis"}, UnknownName, "did you mean 'thesis'"),
-        ({"embeddings": "x.npy"}, BadUsage, "one of three"),
+        ({"item_vectors": "x.npy"}, BadUsage, "give scores, or item_vectors"),
         ({"intervals": "exact"}, UnknownName, "intervals: there is no 'exact'"),
     ],
 )
@@ -720,7 +720,7 @@ def test_different_names_in_the_first_place_are_an_error_where_ties_are() -> Non
             scores,
             measures="P@1 TP/PRED",
             ties="error",
-            positives={"q1": ["r1"], "q2": ["r3"], "q3": ["r1"]},
+            qrels={"q1": ["r1"], "q2": ["r3"], "q3": ["r1"]},
         )
 
 
@@ -886,7 +886,7 @@ def test_scores_without_ids_follow_the_lists_of_a_ground_truth(tmp_path: Path) -
     place = tmp_path / "gnd.json"
     place.write_text(json.dumps(names | {"gnd": [{"easy": [0]}, {"easy": ["a"], "junk": ["b"]}]}))
     scores = np.array([[3.0, 2.0, 1.0], [1.0, 3.0, 2.0]])
-    vectors = {"queries": np.eye(3)[[0, 2]], "references": np.eye(3)}
+    vectors = {"query_vectors": np.eye(3)[[0, 2]], "item_vectors": np.eye(3)}
 
     plain = evaluate_images(place, scores=scores, convention="revisited-E", intervals="none")
     named = evaluate_images(
@@ -911,13 +911,15 @@ def test_scores_without_ids_follow_the_lists_of_a_ground_truth(tmp_path: Path) -
     with pytest.raises(
         BadInput, match=r"its 4 reference rows have no ids, and the data set lists 3"
     ):
-        evaluate_images(place, query_vectors=vectors["queries"], item_vectors=np.eye(4, 3) + 1)
+        evaluate_images(
+            place, query_vectors=vectors["query_vectors"], item_vectors=np.eye(4, 3) + 1
+        )
     with pytest.raises(BadInput, match="name a file of ids"):
         evaluate_images(place, item_vectors=np.eye(5))
 
 
 def test_the_help_names_every_parameter_of_every_transform_with_its_value() -> None:
-    _, texts = texts_of(command_function("images"))
+    _, texts = texts_of(command_function(("images",)))
     text = " ".join(texts.values())
 
     for entry in (TRANSFORMS[name] for name in TRANSFORMS):

@@ -259,9 +259,9 @@ def test_pictures_without_features_score_nothing_and_damaged_ones_are_listed(
     [
         ({"ratio": 0.0}, "ratio"),
         ({"reprojection": 0.0}, "reprojection"),
-        ({"features": 0}, "features 0"),
-        ({"processes": 0}, "processes 0"),
-        ({"processes": 2, "workers": 2}, "name one of the two"),
+        ({"features": 0}, "features=0"),
+        ({"executor": "processes:0"}, "expected here, or processes:N"),
+        ({"executor": "ray"}, "expected here, or processes:N"),
         ({"descriptor": "root"}, "did you mean 'rootsift'"),
         ({"score": "inlier"}, "did you mean 'inliers'"),
     ],
@@ -391,7 +391,7 @@ def test_the_command_prints_no_next_step_that_has_nothing_to_go_by(
     again = capsys.readouterr()
 
     assert first.out == again.out == ""
-    assert "name --positives" in first.err
+    assert "name --qrels" in first.err
     assert "from the cache" not in first.err
     assert "(4 of 4 from the cache)" in again.err
     Path("right.json").write_text(

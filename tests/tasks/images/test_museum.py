@@ -14,6 +14,7 @@ import duckdb
 import numpy as np
 import pytest
 
+from make import own_convention
 from museum import Museum, build_museum
 from rankwell import cli
 from rankwell.vectors.media.images import read_picture
@@ -48,7 +49,7 @@ def details(folder: Path) -> list[dict]:
 
 
 def test_the_statistics_are_those_of_what_was_made(museum: Museum, run) -> None:
-    out = run("stats", museum.folder, "--objects", "regions", "--published", "--format", "csv")
+    out = run("stats", museum.folder, "--published", "--format", "csv")
 
     rows = {row["statistic"]: row for row in csv.DictReader(io.StringIO(out))}
     mine = {name: row["museum"] for name, row in rows.items()}
@@ -56,7 +57,7 @@ def test_the_statistics_are_those_of_what_was_made(museum: Museum, run) -> None:
     asked = sum(counts[1] for counts in museum.shown.values())
     absent = len(museum.instances) - len(museum.shown)
     assert absent > 0
-    assert mine["Type of objects"] == "regions"
+    assert mine["Type of objects"] == "images"
     assert mine["#Instances"] == str(len(museum.shown))
     assert mine["#Reference images"] == str(museum.references)
     assert mine["#Query images (#instances)"] == f"{asked} ({len(museum.shown)})"
@@ -77,7 +78,8 @@ def test_the_statistics_are_those_of_what_was_made(museum: Museum, run) -> None:
 def test_each_filter_is_switched_on_its_own_and_counted(
     museum: Museum, run, contentless: str, absent: str
 ) -> None:
-    words = ("--contentless", contentless, "--absent", absent, "--format", "json")
+    own = own_convention("thesis", "images", contentless=contentless, absent=absent)
+    words = ("-c", own, "--format", "json")
     out = run(museum.folder, "--encoder", "small-grey", *words)
 
     rules = json.loads(out)["rules"]

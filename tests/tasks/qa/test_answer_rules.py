@@ -94,8 +94,13 @@ def test_the_rules_of_two_values_of_an_option_differ(name: str):
 @pytest.mark.parametrize("name", RULES)
 def test_the_rules_of_two_conventions_that_differ_in_a_rule_differ(name: str):
     one, other, further = RULES[name]
-    options = {key: value for key, value in further.items() if key not in ("base", "rules")}
-    base, further_rules = further.get("base", "squad1"), further.get("rules", {})
+    options = {
+        key: value for key, value in further.items() if key not in ("base", "rules", "convention")
+    }
+    base, further_rules = (
+        further.get("base") or further.get("convention", "squad1"),
+        further.get("rules", {}),
+    )
 
     first, second = (
         rules(**options, convention=own_convention(base, **further_rules, **{name: value}))

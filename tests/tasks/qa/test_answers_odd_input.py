@@ -495,7 +495,7 @@ def test_kilts_words_say_their_cut_off_and_who_failed_is_judged_by_a_word_of_the
     )
 
     assert [*means(kilt)] == ["Rprec", "precision@5", "recall@5", "success_rate@5"]
-    assert finder.rules["right_label"] == "reader_top1_accuracy over all questions"
+    assert finder.rules["primary_label"] == "reader_top1_accuracy over all questions"
 
 
 def test_public_names_read_answers() -> None:
