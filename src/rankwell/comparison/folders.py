@@ -31,7 +31,7 @@ _TRUTH = (
     "annotations",
     "gold",
     "labels",
-    "positives",
+    "qrels",
     "schema",
     "reference",
     "targets",
