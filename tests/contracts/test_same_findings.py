@@ -85,7 +85,7 @@ def test_the_same_data_give_the_same_findings(world: str):
                 {query: query for query in run},
                 qrels=judged,
                 rounds=1,
-                k=100,
+                depth=100,
             ).findings
         )
     )
@@ -96,3 +96,5 @@ def test_the_same_data_give_the_same_findings(world: str):
     assert evaluated == (errors or evaluated)
     assert evaluated <= checked
     assert {name for name in asked if FINDINGS[name].level == "error"} == errors
+    # The lists of an engine have places, no ties; its times have intervals of their own.
+    assert evaluated <= asked | {"values-depend-on-ties", "most-judged-queries-missing"}

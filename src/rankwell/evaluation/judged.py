@@ -17,6 +17,7 @@ from rankwell.conventions import Convention, LabelledMeasure
 from rankwell.data.findings import Finding
 from rankwell.data.findings.evaluation import (
     grades_alike,
+    grades_as_binary,
     own_items_judged,
     queries_missing,
     queries_unknown,
@@ -245,6 +246,18 @@ def findings_on_counts(
         yield queries_without_relevant(list(compress(queries, bare.tolist())))
     if run.ties in ("id-desc", "id-asc", "input") and tied.any():
         yield values_depend_on_ties(run.name, list(compress(queries, tied.tolist())))
+
+
+def findings_on_grades(measures: Sequence[LabelledMeasure], grades: Floats) -> Iterator[Finding]:
+    """The finding on several relevant grades that measures take alike."""
+    thresholds = [
+        (rel, label) for measure, label in measures if (rel := measure.parameters.get("rel"))
+    ]
+    rel = min((rel for rel, _ in thresholds), default=1)
+    relevant = np.unique(grades[grades >= rel])
+    if thresholds and len(relevant) > 1:
+        labels = [label for threshold, label in thresholds if threshold == rel]
+        yield grades_as_binary(labels, float(relevant[0]), float(relevant[-1]), rel)
 
 
 class RunInput(NamedTuple):

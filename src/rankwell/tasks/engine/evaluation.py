@@ -4,7 +4,7 @@ choices among settings; of one call, or of several together.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
 from math import isfinite
 from pathlib import Path
@@ -27,9 +27,12 @@ from rankwell.evaluation import results
 from rankwell.evaluation.bounds import unjudged_bounds
 from rankwell.evaluation.details import COMPLETE, Details, detail_columns, details_of
 from rankwell.evaluation.judged import (
+    GradeWeights,
     JudgedRun,
     RunInput,
     findings_on_counts,
+    findings_on_grades,
+    findings_on_weights,
     hide_own_items,
     with_negative_grades,
 )
@@ -265,6 +268,17 @@ class RetrieveEvaluation:
             check_views((labelled.measure for labelled in self.measures), JudgedRankings)
             self.judgments = self._read_judgments()
 
+    def _on_grades(self) -> Iterator[Finding]:
+        if self.judgments is not None:
+            yield from findings_on_grades(self.measures, self.judgments.grades)
+            yield from findings_on_weights(self.grade_weights.described)
+
+    @cached_property
+    def grade_weights(self) -> GradeWeights:
+        """The means by measures with binary gains, and with the grades as gains."""
+        grades = np.empty(0) if self.judgments is None else self.judgments.grades
+        return GradeWeights(self.measures, grades)
+
     def _read_judgments(self) -> Judgments:
         file = judgments_file(self.options.qrels)
         read_result = find_judgments(file, qrels_columns=self.options.qrels_columns)
@@ -323,6 +337,7 @@ class RetrieveEvaluation:
         notes = [
             *self.notes,
             *builder.findings,
+            *self._on_grades(),
             *about_ids,
             *(note for setting in settings for note in self._list_notes(setting.asked, truth)),
             *(note for asked in measured.by_setting for note in _plan_notes(asked)),
@@ -422,6 +437,7 @@ class RetrieveEvaluation:
             self._mistakes(RunInput(name, hits, ranking, "ranking", ranking=ranking), judgments)
         )
         builder.add(run, self.measures, counted)
+        self.grade_weights.add(run, counted)
         builder.findings += findings_on_counts(
             run,
             bare=bare & counted,

@@ -18,7 +18,6 @@ from rankwell.conventions import LabelledMeasure, Rules, choose_measures
 from rankwell.data.columns import chosen_columns
 from rankwell.data.findings import Finding
 from rankwell.data.findings.evaluation import (
-    grades_as_binary,
     lists_shorter_than_cutoff,
     second_judgments_missing,
     session_queries_unjudged,
@@ -53,6 +52,7 @@ from rankwell.evaluation.judged import (
     JudgedRun,
     RunInput,
     findings_on_counts,
+    findings_on_grades,
     findings_on_weights,
     hide_own_items,
     name_runs,
@@ -555,24 +555,11 @@ class RunEvaluation:
         return [
             *self.run_judgments.findings,
             *self.builder.findings,
-            *self._on_grades(),
+            *findings_on_grades(self.measures, self.run_judgments.judgments.grades),
             *self._on_lengths(),
             *findings_on_weights(self.grade_weights.described),
             *self.abstention.findings,
         ]
-
-    def _on_grades(self) -> Iterator[Finding]:
-        """The finding on several grades that measures take alike."""
-        rel = self._min_relevant_grade
-        grades = np.unique(self.run_judgments.judgments.grades)
-        labels = [
-            labelled.label
-            for labelled in self.measures
-            if labelled.measure.parameters.get("rel") == rel
-        ]
-        if labels and (grades >= rel).sum() > 1:
-            low, high = grades[grades >= rel][[0, -1]].tolist()
-            yield grades_as_binary(labels, low, high, rel)
 
     def _on_lengths(self) -> Iterator[Finding]:
         """The findings on runs with much shorter lists than others and than a cut-off."""
