@@ -2,9 +2,9 @@
 pass over the data.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,8 +13,8 @@ from rankwell import reporting
 from rankwell.conventions import Rules, choose_measures
 from rankwell.data.findings import Finding, by_level, unignored
 from rankwell.data.options import DocumentTexts, takes_options
-from rankwell.data.rankings import hits_of_ranking
-from rankwell.data.tables import Judgments
+from rankwell.data.rankings import Ranking, hits_of_ranking
+from rankwell.data.tables import Judgments, format_value
 from rankwell.errors import NothingToEvaluate
 from rankwell.evaluation.judged import RunInput, name_runs, refuse_one_stream
 from rankwell.evaluation.mistakes import copies, judgment_mistakes, run_mistakes
@@ -156,7 +156,10 @@ def check(judgments: Any, runs: Any = (), *, options: CheckOptions) -> Check:
             name, hits, source, ranking.format, options.run_format, options.columns, ranking.table
         )
         findings += ranking.findings
-        findings += run_mistakes(run, flat, gauge=evaluation.gauge(run))
+        gauge = evaluation.gauge(run)
+        findings += run_mistakes(
+            run, flat, gauge=gauge._replace(mean_of=partial(_figure, gauge.mean_of))
+        )
         try:
             evaluation.add(run)
         except NothingToEvaluate as error:
@@ -166,6 +169,14 @@ def check(judgments: Any, runs: Any = (), *, options: CheckOptions) -> Check:
     of_summary = summary_findings(evaluation.builder.values)
     every_finding = unignored([*evaluation.findings, *findings, *of_summary])
     return Check(tuple(facts), tuple(by_level(every_finding)))
+
+
+def _figure(mean_of: Callable[[Ranking], str], ranking: Ranking) -> str:
+    """The mean of a run, which is 0 where it shares no query with the judgments."""
+    try:
+        return mean_of(ranking)
+    except NothingToEvaluate:
+        return format_value(0.0, "share")
 
 
 def _facts_of(judgments: Judgments) -> Iterator[Fact]:
