@@ -158,7 +158,7 @@ def made(
         found,
         ["nDCG@5", "RR", "P@1", "P@5"],
         details=True,
-        texts={each: f"what {each} says" for each in queries},
+        queries={each: f"what {each} says" for each in queries},
     )
     keep(result, folder)
     return folder
@@ -1152,7 +1152,7 @@ def test_of_many_runs_each_is_tested_against_the_first(
     )
     assert data["verdicts"][0] == f"{told}, {5 - better - worse} without a significant difference."
     assert (
-        "each run was tested against run 0 alone; rankwell compare tests all 15 pairs"
+        "each run was tested against run 0 alone, not all 15 pairs; try `rankwell compare`"
         in said_on(data)
     )
 

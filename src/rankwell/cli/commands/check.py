@@ -34,9 +34,12 @@ def check(
         Exit 1 with a warning, too.
     """
     checked = checks.check(qrels, list(runs), options=options)
-    text = checked.text(format, reporting.terminal_of(sys.stdout))
+    terminal = reporting.terminal_of(sys.stdout)
+    text = checked.text(format, terminal)
+    if format == "table":
+        text += f"\n{reporting.folded(checked.lines, terminal, '  ')}\n"
     return Output(
-        text=f"{text}\n{checked.lines}\n" if format == "table" else text,
+        text=text,
         messages=(reporting.StatusNote(checked.count),),
         exit_code=int(bool(checked.errors or (strict and checked.warnings))),
     )
