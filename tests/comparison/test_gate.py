@@ -432,7 +432,7 @@ def test_runs_of_another_folder_are_held_against_those_of_the_same_name(tmp_path
     assert done.exit_code == 1
     assert {run: result for run, (result, _) in told.items()} == {"a": "failed", "b": "passed"}
     assert f"worse than {before}/a" in told["a"][1]
-    # JSON holds the notes itself.
+    # JSON holds the findings itself.
     notes = [
         f"c has no run of its name in {before}, and is not compared",
         *(
@@ -443,7 +443,7 @@ def test_runs_of_another_folder_are_held_against_those_of_the_same_name(tmp_path
             for run in "ab"
         ),
     ]
-    assert json.loads(done.text)["notes"] == notes
+    assert [each["message"] for each in json.loads(done.text)["findings"]] == notes
     assert done.findings == ()
     assert gate(now, no_regression=str(before), measures=["AP"]).findings == tuple(notes)
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell.conventions import CONVENTIONS, LabelledMeasure, check_views, choose_measures
-from rankwell.data.findings.remarks import remark, remarks
+from rankwell.data.findings import Finding
 from rankwell.data.options import takes_options
 from rankwell.data.registry import measure_names
 from rankwell.data.tables import Floats, exact_mean, exact_sd, exact_sum
@@ -17,6 +17,14 @@ from rankwell.evaluation.results import QUERIES_COUNTED, ResultsBuilder
 from rankwell.results import Results
 from rankwell.stats import MIN_QUERIES, check_intervals
 from rankwell.store import sources_of
+from rankwell.tasks.clicks.findings import (
+    few_effective_rows,
+    mean_weight_off,
+    model_unused,
+    nothing_in_common,
+    policy_incomplete,
+    positions_differ,
+)
 from rankwell.tasks.clicks.inputs import (
     FINITE,
     LOGGING,
@@ -100,11 +108,11 @@ def evaluate_clicks(log: Any, *, options: ClickOptions) -> Results:
     }
     measures = _measures(options, table, policies, has_model=estimates is not None)
     builder = ResultsBuilder(CONVENTIONS["rankwell"])
-    builder.findings += remarks(table.notes if options.intervals != "none" else ())
+    builder.findings += table.findings if options.intervals != "none" else ()
     if estimates is not None and not any(
         labelled.measure.name in _MODELLED for labelled in measures
     ):
-        builder.findings.append(remark(_unused_model(options, policies)))
+        builder.findings.append(model_unused(_unused_model(options, policies)))
     positions, slots = slots_of(table)
     if options.by_position and _ALL in positions:
         raise BadUsage(
@@ -134,16 +142,11 @@ def evaluate_clicks(log: Any, *, options: ClickOptions) -> Results:
                 _keep(builder, name, policy_measures, part, {"position": position})
         else:
             _keep(builder, name, policy_measures, view, {})
-        builder.findings += remarks([f"{name}: {note}" for note in policy.notes])
+        builder.findings += [policy_incomplete(name, note) for note in policy.notes]
         if name != LOGGING:
-            builder.findings += remarks(_weight_notes(name, rows.weights, policy_measures))
+            builder.findings += _on_weights(name, rows.weights, policy_measures)
     if options.by_position:
-        builder.findings.append(
-            remark(
-                "rewards of a position depend on how many users see it: they do not rank what is "
-                "shown there"
-            )
-        )
+        builder.findings.append(positions_differ())
     rules = {
         "columns": ",".join(f"{content}={column}" for content, column in table.columns.items()),
         "value": f"of a {options.value_of}",
@@ -158,7 +161,7 @@ def evaluate_clicks(log: Any, *, options: ClickOptions) -> Results:
         Results,
         rules=rules,
         measures=measures,
-        findings=remarks(builder.findings),
+        findings=builder.findings,
         sources=sources_of(
             {"log": log} | ({} if model is None else {"reward model": options.reward_model}), files
         ),
@@ -241,25 +244,18 @@ def _keep(
         builder.row_attributes.append(columns)
 
 
-def _weight_notes(name: str, weights: Floats, measures: Sequence[LabelledMeasure]) -> Iterator[str]:
-    """Notes on weights that make estimates unreliable."""
+def _on_weights(
+    name: str, weights: Floats, measures: Sequence[LabelledMeasure]
+) -> Iterator[Finding]:
+    """Findings on weights that make estimates unreliable."""
     if all(labelled.measure.name in ("DM", *_PLAIN) for labelled in measures):
         return
     (ess, largest, mean), n = WeightFigures.of(weights), len(weights)
     if not largest:
-        yield (
-            f"{name}: it never shows what the log shows; no estimate by weights is possible, "
-            "and IPS is 0"
-        )
+        yield nothing_in_common(name)
         return
     error = exact_sd(weights) / n**0.5 if n > 1 else 0.0
     if n >= MIN_QUERIES and abs((mean or 0) - 1) > 3 * error + 1e-9:
-        yield (
-            f"{name}: the mean weight is {mean:.4g}, more than 3 standard errors from 1: "
-            "propensities may be wrong, or the policy shows what the log could not"
-        )
+        yield mean_weight_off(name, mean or 0)
     if (ess or 0) < max(_FEW * n, MIN_QUERIES):
-        yield (
-            f"{name}: {n} rows count as {ess:.3g} (largest weight {largest:.4g}); the interval may "
-            "be too narrow, and rests on few rows"
-        )
+        yield few_effective_rows(name, n, ess or 0, largest)

@@ -10,10 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell.data.columns import chosen_columns
+from rankwell.data.findings import Finding
 from rankwell.data.tables import Floats, Ints, index_queries, sort_ids
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, flag, shown
 from rankwell.io.records import Content, Range, load_columns
 from rankwell.store import Source, exists, split_name
+from rankwell.tasks.clicks.findings import rows_of_users
 from rankwell.tasks.clicks.options import ClickOptions
 
 WORDS: dict[str, tuple[str, ...]] = {
@@ -81,7 +83,7 @@ class Log:
     propensities: (rows,) probability of showing the item; None where the log has none.
     others: further columns that options name, (rows,) each.
     columns: what a column holds -> its name, for the rules.
-    notes: notes on what the rows lack.
+    findings: findings on what the rows lack.
     """
 
     name: str
@@ -92,7 +94,7 @@ class Log:
     propensities: Floats | None
     others: Mapping[str, Floats]
     columns: Mapping[str, str]
-    notes: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
     def column(self, place: Any) -> Floats | None:
         """The column that an option names, (rows,); None for a table."""
@@ -217,7 +219,7 @@ def read_log(
         for column, within in _further(table, options, policies, expected).items()
     }
     queries = texts["query"] or [str(row) for row in range(1, len(rewards) + 1)]
-    notes = _user_notes(table, queries, columns)
+    findings = _on_users(table, queries, columns)
     # By query, then by what a row holds, so that sums do not depend on the order of the file.
     numbers = [rewards, *([] if propensities is None else [propensities]), *others.values()]
     places = [index_queries(ids)[1] for ids in texts.values() if ids is not None]
@@ -236,15 +238,15 @@ def read_log(
         None if propensities is None else propensities[order],
         {column: values[order] for column, values in others.items()},
         columns,
-        notes,
+        findings,
     )
 
 
-def _user_notes(
+def _on_users(
     table: Content, queries: Sequence[str], columns: Mapping[str, str]
-) -> tuple[str, ...]:
-    """The note on a column of users of whom the log has several queries: intervals take these for
-    independent.
+) -> tuple[Finding, ...]:
+    """The finding on a column of users of whom the log has several queries: intervals take these
+    for independent.
 
     columns: those with a meaning already.
     """
@@ -255,11 +257,9 @@ def _user_notes(
     n_users = len({user for user in table.all_ids(column) if user is not None})
     if not n_users or n_users >= n_queries:
         return ()
-    return (
-        f"{table.name}: intervals take {n_queries} {'queries' if 'query' in columns else 'rows'} "
-        f"of {n_users} users ({column!r}) for independent and are too narrow; "
-        f"{flag('--columns', f'query={column}')} makes them intervals over users",
-    )
+    unit = "queries" if "query" in columns else "rows"
+    advice = flag("--columns", f"query={column}")
+    return (rows_of_users(table.name, n_queries, unit, n_users, column, advice),)
 
 
 def _further(
