@@ -185,7 +185,7 @@ def chunking_evaluation(world: Any) -> Values:
     every = [passage(chunk) for chunk in world["every"]]
     given: dict[str, Any] = {
         "convention": "chunking_evaluation",
-        "every_chunk": every,
+        "chunks": every,
         "intervals": "none",
     }
     result = rw.evaluate_rag(

@@ -481,7 +481,7 @@ ESCAPED = [
     ),
     Case(
         "a control character in a group",
-        f"{_EVALUATE} --query-texts queries.jsonl --group kind",
+        f"{_EVALUATE} --queries queries.jsonl --group kind",
         _runs(
             **{
                 "queries.jsonl": '{"_id": "q1", "text": "a", "kind": '

@@ -177,11 +177,11 @@ OPTIONS = [
         "a format of judgments where none are given",
         "beyond run --qrels-format trec -m ILS",
         text_files({"run": _POOL}),
-        shows="--qrels-format trec has no effect without --judgments; give it, or leave this out",
+        shows="--qrels-format trec has no effect without --qrels; give it, or leave this out",
     ),
     Case(
         "judge pool keeps the notes on its runs",
-        "judge pool a.csv b.run --query-texts texts.csv --documents documents.csv -o out -m P@1",
+        "judge pool a.csv b.run --queries texts.csv --documents documents.csv -o out -m P@1",
         text_files(
             {
                 "a.csv": "query,item,distance\n1,a,1\n1,b,2\n",

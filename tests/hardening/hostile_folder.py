@@ -92,7 +92,7 @@ WORK = {
         f"{_SEARCH} --executor array --work work",
     ],
     "an executor, ray": [f"{_SEARCH} --executor ray --work work"],
-    "a bench by processes": ["bench b.toml -o out --jobs 2 -f csv"],
+    "a bench by processes": ["bench b.toml -o out --executor processes:2 -f csv"],
     "a bench by an executor": ["bench b.toml -o out --executor processes:2 -f csv"],
     "an engine in a process": [
         "engine run ./my_engine.py:search --queries queries.tsv --qrels qrels -m RR --rounds 1 "

@@ -210,7 +210,7 @@ AGREE = "embeddings vectors.npy --reference other.npy -k 1 -f json"
 CAPTIONS = "crossmodal scores.npy --qrels right.json -f json"
 CLIPS_BY_TEXT = "keywords --query-vectors other.npy"
 INSTANCES = "images images.csv -f json"
-STUDY = "judge pool a.run b.run -o study --query-texts texts.csv --documents documents.csv"
+STUDY = "judge pool a.run b.run -o study --queries texts.csv --documents documents.csv"
 EXPORT = "judge label study --judge ann --export out.csv"
 RETRIEVE = "engine run sqlite-fts5 -m RR --rounds 1 -f csv"
 ENCODE = "encode --encoder tfidf-svd:1 -o out.npy"
@@ -222,10 +222,10 @@ CASES: dict[str, Case] = {
         "evaluate qrels.txt {table} -f json", RUN, call=lambda it: rw.evaluate("qrels.txt", [it])
     ),
     "evaluate: other judgments": Case(
-        "evaluate qrels.txt a.run --other-judgments {table} -m uBpref -f json", QRELS
+        "evaluate qrels.txt a.run --other-qrels {table} -m uBpref -f json", QRELS
     ),
     "evaluate: texts": Case(
-        "evaluate qrels.txt a.run --query-texts {table} -o out --overwrite -f json",
+        "evaluate qrels.txt a.run --queries {table} -o out --overwrite -f json",
         TEXTS,
         file="out/queries.parquet",
     ),
@@ -240,18 +240,18 @@ CASES: dict[str, Case] = {
     "compare: judgments": Case("compare {table} a.run b.run --resamples 200 -f json", QRELS),
     "compare: run": Case("compare qrels.txt {table} b.run --resamples 200 -f json", RUN),
     "compare: groups": Case(
-        "compare qrels.txt a.run b.run --query-texts {table} --group kind --resamples 200 -f json",
+        "compare qrels.txt a.run b.run --queries {table} --group kind --resamples 200 -f json",
         TEXTS,
     ),
     "report: documents": Case(
         "report results --documents {table} --overwrite", DOCUMENTS, file="results/report.html"
     ),
     "report: texts": Case(
-        "report results --query-texts {table} --overwrite", TEXTS, file="results/report.html"
+        "report results --queries {table} --overwrite", TEXTS, file="results/report.html"
     ),
     "check: judgments": Case("check {table} a.run -f json", QRELS),
     "check: run": Case("check qrels.txt {table} -f json", RUN),
-    "check: documents": Case("check qrels.txt a.run --corpus {table} -f json", DOCUMENTS[:2]),
+    "check: documents": Case("check qrels.txt a.run --documents {table} -f json", DOCUMENTS[:2]),
     "convert: run": Case("convert {table} out.run --holds run", RUN, file="out.run"),
     "convert: judgments": Case(
         "convert {table} out.qrels --holds judgments", QRELS, file="out.qrels"
@@ -280,7 +280,7 @@ CASES: dict[str, Case] = {
         call=lambda it: rw.evaluate_clicks("log.csv", {"table": it}),
     ),
     "clicks: model": Case(
-        "clicks log.csv --policy mine --expected mine=mine --model {table} -f json",
+        "clicks log.csv --policy mine --expected mine=mine --reward-model {table} -f json",
         _rows("item estimate", ("a", 0.5), ("7.0", 0.25)),
     ),
     "pairs: targets": Case("pairs {table}:score numbers.txt -f json", NUMBERS),
@@ -348,8 +348,8 @@ CASES: dict[str, Case] = {
     "qa: corpus": Case(
         "qa squad.json --retrieved retrieved.csv --documents {table} -c squad2 -f json", DOCUMENTS
     ),
-    "beyond: run": Case("beyond {table} --catalogue documents.csv:id -f json", RUN),
-    "beyond: catalogue": Case("beyond a.run --catalogue {table} -f json", DOCUMENTS),
+    "beyond: run": Case("beyond {table} --documents documents.csv:id -f json", RUN),
+    "beyond: catalogue": Case("beyond a.run --documents {table} -f json", DOCUMENTS),
     "beyond: interactions": Case(
         "beyond a.run --interactions {table} -f json",
         [row | {"rating": number} for number, row in enumerate(SEEN, 1)],
@@ -364,10 +364,10 @@ CASES: dict[str, Case] = {
         "beyond a.run --interactions seen.csv --item-categories {table}:part -f json", DOCUMENTS
     ),
     "beyond: groups": Case(
-        "beyond a.run --catalogue documents.csv:id --item-groups {table}:part -f json", DOCUMENTS
+        "beyond a.run --documents documents.csv:id --item-groups {table}:part -f json", DOCUMENTS
     ),
     "beyond: judgments": Case(
-        "beyond a.run --interactions seen.csv --judgments {table} -f json", QRELS
+        "beyond a.run --interactions seen.csv --qrels {table} -f json", QRELS
     ),
     "keywords: annotations": Case(
         "keywords --annotations {table} --item-vectors vectors.npy --item-ids documents.csv:id "
@@ -460,7 +460,7 @@ CASES: dict[str, Case] = {
         file="out.qrels",
     ),
     "judge agreement: judgments": Case(
-        "judge label study --judge ann --import sheet.csv; judge agreement study --gold {table} "
+        "judge label study --judge ann --import sheet.csv; judge agreement study --qrels {table} "
         "-f json",
         QRELS,
     ),
@@ -577,13 +577,13 @@ def test_every_command_reads_the_same_from_every_dialect_of_a_table(
 LACKING = {
     "embeddings": f"{AGREE} --exclude-group {{table}}:part",
     "qa": "qa gold.csv {table} --predictions-format hf",
-    "beyond": "beyond a.run --catalogue {table}",
+    "beyond": "beyond a.run --documents {table}",
     "crossmodal": "crossmodal scores.csv --qrels {table}",
     "keywords": "keywords check {table}",
     "clips: queries": "keywords check clips.csv --queries {table}",
     "images": "images stats {table}",
     "clicks": "clicks {table}",
-    "clicks: queries": "clicks {table} --column reward=a --value-of query",
+    "clicks: queries": "clicks {table} --columns reward=a --value-of query",
     "pairs": "pairs {table}:score numbers.txt",
     "rag": "rag {table} chunks.jsonl",
     "rag: all chunks": "rag passages.jsonl chunks.jsonl --chunks {table} -m SpanPOmega",

@@ -57,7 +57,7 @@ def _frames(**options: Any) -> Found:
         columns=["query", "item", "score"],
     )
     result = rw.evaluate(
-        judgments, frame, "nDCG@5 AP", details=True, texts={"q1": "first"}, **options
+        judgments, frame, "nDCG@5 AP", details=True, queries={"q1": "first"}, **options
     )
     return {
         **shown(result),
@@ -273,7 +273,7 @@ def _tune() -> Found:
         judgments,
         measure="AP",
         methods=("rrf", "combsum"),
-        normalise=("min-max", "rank"),
+        normalization=("min-max", "rank"),
         step=0.25,
         folds=3,
     )
@@ -373,7 +373,7 @@ CASES: dict[str, Call] = {
         _evaluate,
         no_relevant="skip",
         unjudged="skip",
-        queries="both",
+        average_over="both",
         exclude_self=True,
         min_grade=2,
     ),

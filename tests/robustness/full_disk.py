@@ -37,7 +37,7 @@ LINES = (
     "fuse a.run b.run -o SMALL/fused.run",
     "encode queries.jsonl --encoder tfidf-svd:2 --fit corpus.jsonl -o SMALL/vectors.npy",
     "knn vectors/base.npy vectors/asked.npy --neighbours 3 -o SMALL/found.run",
-    "beyond beyond/mine.run --catalogue beyond/items.csv:id -o SMALL/out",
+    "beyond beyond/mine.run --documents beyond/items.csv:id -o SMALL/out",
     "clicks logs/log.csv --policy mine -o SMALL/out",
     "clicks interleave logs/a.run logs/b.run -o SMALL/lists.jsonl",
     "clicks credit logs/lists.jsonl logs/clicks.csv -o SMALL/out",

@@ -62,7 +62,7 @@ class Case(NamedTuple):
 
 
 _ANSWERS, _PAIRS = "worlds/answers/gold.json worlds/answers/texts.json", "worlds/vectors/pairs.csv"
-_TEXTS = "--query-texts queries.tsv --documents items.tsv"
+_TEXTS = "--queries queries.tsv --documents items.tsv"
 _CLIPS = "--annotations worlds/clips/table.csv --run worlds/clips/clips.run"
 _TASKS = ("embeddings", "qa", "crossmodal", "keywords", "images")
 CASES = (
@@ -106,7 +106,9 @@ CASES = (
         ("images museum --encoder small-grey --cache kept -o out",),
         "gate out --require P@1>=0",
     ),
-    Case("bench", ("bench bench.toml -o out --jobs 2", "bench bench.toml -o out"), ""),
+    Case(
+        "bench", ("bench bench.toml -o out --executor processes:2", "bench bench.toml -o out"), ""
+    ),
     Case(
         "fuse",
         ("fuse one.run two.run -o out.run", "fuse two.run one.run --method combsum -o out.run"),

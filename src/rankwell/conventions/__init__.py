@@ -18,7 +18,7 @@ from rankwell.documents import read_toml
 from rankwell.errors import BadInput, BadUsage, UnknownName, shown
 from rankwell.store import Source
 
-QueryRule = Literal["truth", "run", "both"]
+AverageOver = Literal["judged", "run", "both"]
 NoRelevantRule = Literal["empty", "skip", "error"]
 UnjudgedRule = Literal["nonrelevant", "skip"]
 NegativeGrades = Literal["judged", "unjudged"]
@@ -33,8 +33,8 @@ class Convention(NamedTuple):
     source: the publication or program whose words and rules these are.
     ties: the order of items with equal scores.
     single_precision: whether scores are rounded to 32 bits before they are compared.
-    queries: which queries count: those of the judgments (`truth`), those of the run, or those in
-        both.
+    average_over: the queries that a mean is over: those that are judged, those of the run, or
+        those in both.
     no_relevant: whether a query without anything relevant counts as for an empty ranking, is
         skipped, or is an error.
     exclude_self: whether rankings lose the item that has the query's id.
@@ -60,7 +60,7 @@ class Convention(NamedTuple):
     source: str
     ties: TieRule = "id-desc"
     single_precision: bool = False
-    queries: QueryRule = "truth"
+    average_over: AverageOver = "judged"
     no_relevant: NoRelevantRule = "empty"
     exclude_self: bool = False
     negative_grades: NegativeGrades = "judged"
@@ -231,8 +231,8 @@ class Rules(NamedTuple):
 
     convention: the source of the measures' words, and of every rule that the user has not chosen.
     ties: the order of items with equal scores.
-    queries: which queries count: those of the judgments (`truth`), those of the run, or those in
-        both.
+    average_over: the queries that a mean is over: those that are judged, those of the run, or
+        those in both.
     no_relevant: whether a query without anything relevant counts as for an empty ranking, is
         skipped, or is an error.
     unjudged: whether unjudged items count as not relevant or are taken out of rankings.
@@ -241,7 +241,7 @@ class Rules(NamedTuple):
 
     convention: Convention
     ties: TieRule
-    queries: QueryRule
+    average_over: AverageOver
     no_relevant: NoRelevantRule
     unjudged: UnjudgedRule
     exclude_self: bool

@@ -10,12 +10,12 @@ from rankwell.data.options import (
     InputData,
     JudgmentColumns,
     MeasureNames,
-    Option,
     RunColumns,
 )
 from rankwell.stats import Intervals
 
 Seed = Annotated[int, Doc("Seed of everything that is drawn.")]
+Level = Annotated[float, Doc("Level of the two-sided intervals; tests are at 1 minus this level.")]
 Similarity = Annotated[
     Literal["cosine", "dot", "l2"] | None,
     Doc("Similarity of vectors: cosine (by default), dot, or l2 (negative distance)."),
@@ -90,9 +90,8 @@ class StatisticsOptions(IntervalOptions):
 class JudgmentFileOptions:
     """How files of relevance judgments are read."""
 
-    judgments_format: Annotated[
+    qrels_format: Annotated[
         str | None,
-        Option(("--qrels-format",)),
         Doc(
             "Name of the judgments' format, where their content does not show it: trec, letor, "
             "beir, csv, tsv, jsonl, json, parquet."

@@ -127,7 +127,10 @@ def test_query_ids_in_two_notations_are_named():
 
     name = "object"
     evaluated = rw.evaluate(
-        judged, {name: {query: dict(found) for query, found in run.items()}}, "RR", queries="both"
+        judged,
+        {name: {query: dict(found) for query, found in run.items()}},
+        "RR",
+        average_over="both",
     )
     assert any(
         "differences of case" in note and "RR would stay 0.5000" in note for note in evaluated.notes

@@ -103,7 +103,5 @@ the same lower, and its chance level.""",
     ),
     files="summary.csv, summary.json, per_query.parquet, details.parquet, queries.parquet, "
     "items.parquet, manifest.json and charts",
-    per_query="One row per query: beside the summary, or instead of it where the format holds one "
-    "table (csv, tsv, jsonl).",
     evaluation=_evaluate,
 )

@@ -46,6 +46,5 @@ rankwell embeddings --reference A.run B.run.""",
     ),
     files="summary.csv, summary.json, per_query.parquet, details.parquet, queries.parquet, "
     "manifest.json and charts",
-    per_query="Also one row per query.",
     evaluation=evaluate_candidates,
 )

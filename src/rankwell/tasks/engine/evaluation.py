@@ -433,7 +433,9 @@ class RetrieveEvaluation:
             run = run._replace(hits=hits_of_ranking(run.origin, judgments, ties="input"))
         gauge = Gauge(self.measures[0].label, partial(self._mean_of, judgments=judgments))
         rel = lowest_relevant(self.measures)
-        return mistake_notes(run, judgments, rel=rel, ties="input", queries="both", gauge=gauge)
+        return mistake_notes(
+            run, judgments, rel=rel, ties="input", average_over="both", gauge=gauge
+        )
 
     def _counted(self, view: JudgedRankings) -> tuple[Bools, Bools]:
         """The queries without anything relevant, and those that count, all of which were asked:

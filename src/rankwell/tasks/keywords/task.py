@@ -99,8 +99,6 @@ count beside it.""",
     options=KeywordCommandOptions,
     files="the tables, per_query.parquet, details.parquet, queries.parquet, items.parquet "
     "(pictures), manifest.json, charts and contact sheets",
-    per_query="Also each query's values, keywords and results, with found and missing keywords (in "
-    "CSV in each query's first row).",
     prints=print_evaluation,
 )
 map = Task(  # noqa: A001

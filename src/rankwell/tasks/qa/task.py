@@ -36,6 +36,5 @@ hardest of them. docs/answers.md shows the forms of files, what counts as no ans
     ),
     files="the tables, per_query.parquet, details.parquet (answers with what they share), "
     "queries.parquet, items.parquet (documents) and charts",
-    per_query="Also each question's values.",
     evaluation=_evaluate,
 )
