@@ -170,7 +170,7 @@ def test_a_question_without_answers_or_a_mark_is_noted(tmp_path: Path) -> None:
 
     for each in (found, rows):
         assert each.counts["silent"] == 1
-        assert any("neither answers nor is_impossible" in note for note in each.findings)
+        assert any("neither answers nor is_impossible" in note for note in each.notes)
     assert read_questions(squad(qa("q0"), IMPOSSIBLE)).counts.get("silent", 0) == 0
 
 
@@ -191,7 +191,7 @@ def test_answers_without_ranks_are_ordered_by_their_scores(turn: int, tmp_path: 
     assert answers_of(found.table) == {"q": ["a", "b", "low"]}
     assert any(
         "1 questions have several answers without ranks, which are taken by their scores" in note
-        for note in found.findings
+        for note in found.notes
     )
 
 
@@ -203,7 +203,7 @@ def test_answers_without_ranks_and_scores_are_noted_as_in_the_order_of_lines(
     )
 
     assert answers_of(found.table) == {"q": ["b", "a"]}
-    assert any("by the order of their lines" in note for note in found.findings)
+    assert any("by the order of their lines" in note for note in found.notes)
     with pytest.raises(
         BadInput,
         match=r"given\.jsonl:2: score is missing; expected a rank, or a score as other answers "
@@ -404,10 +404,11 @@ def test_the_language_of_mlqa_is_noted_where_no_option_names_it() -> None:
     )
 
 
-def test_what_a_convention_notes_is_in_its_rules() -> None:
+def test_where_a_convention_differs_is_in_its_explanation() -> None:
     found = judged(squad(qa("q1")), {"q1": "Paris"}, convention="squad2")
 
-    assert found.describe()["convention_notes"] == list(found.convention.findings) != []
+    assert found.convention.notes
+    assert all(note in str(rankwell.explain("squad2")) for note in found.convention.notes)
 
 
 def test_numbers_that_are_all_equal_are_noted_as_distinguishing_nothing(tmp_path: Path) -> None:
@@ -466,17 +467,11 @@ def test_a_folder_keeps_nothing_of_an_earlier_evaluation(tmp_path: Path) -> None
     assert set(json.loads((out / "manifest.json").read_text())["files"]) == left - {"manifest.json"}
 
 
-def test_notes_of_the_convention_are_printed_and_lines_fit_a_narrow_terminal(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_lines_fit_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rankwell.reporting.terminal_of", lambda _: Terminal(80))
 
     shown = show(judged(squad(qa("q1")), {"q1": "Paris"}, convention="haystack-v1"))
 
-    assert (
-        "haystack-v1: A question without an answer has 1 for every retriever metric, whatever "
-        "was retrieved." in shown.findings
-    )
     assert max(map(len, shown.text.splitlines())) <= 80
     assert shown.text.startswith("1 question: 1 answerable")
 

@@ -12,6 +12,7 @@ import pytest
 
 from rankwell.comparison.bench import source_of
 from rankwell.comparison.bench.files import read_experiment
+from rankwell.data.findings.remarks import remark
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.reporting.charts import draw
 from rankwell.reporting.line_charts import MOST_LINES, parameter_chart
@@ -102,7 +103,7 @@ def evaluate(
                 unit,
             )
         )
-    return SimpleNamespace(summary=rows, notes=("one thing to say",))
+    return SimpleNamespace(summary=rows, findings=(remark("one thing to say"),))
 
 
 def row(label: str, mean: float | None, unit: str = "share") -> dict[str, Any]:
@@ -773,7 +774,7 @@ def test_a_callable_may_give_plain_mappings(
 
     def keep(gold: Any, predictions: Any, *, retrieved: Any) -> SimpleNamespace:
         seen.append((predictions, retrieved))
-        return SimpleNamespace(summary=[row("em", 1.0)], notes=())
+        return SimpleNamespace(summary=[row("em", 1.0)], findings=())
 
     run(
         world(
