@@ -3,6 +3,7 @@
 # Only what every evaluation needs is imported here: comparison, folders and pages come with the
 # methods that need them.
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, Self
 
@@ -18,7 +19,7 @@ from rankwell.comparison.data import (
 )
 from rankwell.data.options import overwriting, own_arithmetic, takes_options
 from rankwell.data.tables import Values
-from rankwell.errors import BadUsage, GateFailed, kind_of
+from rankwell.errors import BadUsage, GateFailed, RankwellError, kind_of
 from rankwell.evaluation.bounds import UnjudgedItems
 from rankwell.evaluation.results import DETAIL_DEPTH, ResultData
 from rankwell.reporting import plain
@@ -27,6 +28,7 @@ from rankwell.store import refuse_file_name, writing_to
 
 if TYPE_CHECKING:
     from rankwell.io.result_folder import ResultFolder
+    from rankwell.reporting.system_table import SystemTable
 
 _ADVICE = "evaluate with texts of the queries that have it as a column, or with details=True"
 
@@ -88,6 +90,36 @@ class Results(ResultData, Displayable):
                 unjudged=self._unjudged_items,
                 better=stated_directions(rules),
             ),
+        )
+
+    @own_arithmetic
+    def score_table(self) -> "SystemTable | None":
+        """The scores as a table of runs by measures, which says which systems are significantly
+        better than which; None where a run has several scores of one name.
+        """
+        from rankwell.io.result_folder import result_kind, stated_directions
+        from rankwell.reporting.system_table import score_table
+
+        rows = [row for row in self.summary if row.get("against") is None]
+        runs, rules, directions = {row["run"] for row in rows}, self.describe(), {}
+        comparison = self if isinstance(self, ComparisonResults) else None
+        if comparison is None and len(runs) > 1:
+            with suppress(RankwellError):
+                comparison = self.compare(intervals="none")
+        if comparison is not None:
+            directions = {row["of"]: row["better"] for row in comparison.differences}
+            baseline = comparison.baseline
+            pairs = "all pairs" if baseline is None else f"every system against {baseline}"
+            rules |= comparison.method.test_rules(
+                pairs if len(runs) > 2 else "", secondary=len(directions) > 1
+            )
+        return score_table(
+            rows,
+            stated_directions(rules) | directions,
+            rules,
+            differences=() if comparison is None else comparison.differences,
+            attributes=[name for name in self.query_columns if name != "against"],
+            noun=result_kind(self.task).noun[1],
         )
 
     def _unjudged_items(self) -> UnjudgedItems | None:

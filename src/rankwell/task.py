@@ -27,13 +27,23 @@ from rankwell.evaluation.results import (
     QUERIES_UNKNOWN,
     ResultsBuilder,
 )
-from rankwell.reporting import FOR_PEOPLE, OUTPUTS, Document, Format, Row, prose, render_rows
+from rankwell.reporting import (
+    FOR_PEOPLE,
+    OUTPUTS,
+    Document,
+    Format,
+    Row,
+    TableStyle,
+    prose,
+    render_rows,
+)
 from rankwell.reporting.options import (
     FolderOption,
     FormatOption,
     Output,
     PerQueryOption,
     Progress,
+    paper_text,
     present,
 )
 from rankwell.results import Results
@@ -238,6 +248,7 @@ class TaskCommand:
         printing = [
             _keyword("per_query", Annotated[PerQueryOption, Doc(task.per_query)], False),
             _keyword("format", FormatOption, "table"),
+            _keyword("style", TableStyle),
             _keyword("output", task.output or folder, None),
             _keyword("progress", Progress, None),
         ]
@@ -262,6 +273,7 @@ class TaskCommand:
         options: Any,
         per_query: bool = False,
         format: Format = "table",
+        style: TableStyle | None = None,
         output: Path | None = None,
         progress: Progress = None,
     ) -> Output:
@@ -280,9 +292,11 @@ class TaskCommand:
             *task.inputs_of(words), options=options, details=details, progress=progress, **folder
         )
         if isinstance(outcome, Presented):
-            return outcome.present(
+            printed = outcome.present(
                 outcome.result, format=format, per_query=per_query, output=output
             )
+            text = paper_text(outcome.result, format, style) if format == "latex" else ""
+            return printed._replace(text=text or printed.text)
         if isinstance(outcome, PartOutcome):
             if outcome.result is None:
                 return Output(outcome.text, (*refused, *outcome.notes), outcome.exit_code)
@@ -294,6 +308,7 @@ class TaskCommand:
             output=output,
             charts=task.charts,
             advice=task.advice,
+            style=style,
         )
 
 

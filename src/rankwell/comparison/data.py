@@ -22,6 +22,15 @@ RowAttributes = Mapping[str, Any]
 """Columns that distinguish values of one measure (`direction`)."""
 
 
+_CORRECTIONS = {
+    "holm": "Holm",
+    "bh": "Benjamini and Hochberg",
+    "max-t": "max-T",
+    "tukey": "Tukey's HSD",
+    "none": "no correction",
+}
+
+
 class Pair(NamedTuple):
     """Two runs to compare. The values of the second are subtracted from those of the first.
 
@@ -134,6 +143,18 @@ class ComparisonOptions(DifferenceOptions):
                 f"{test_name} takes queries for independent; with clusters choose randomisation, t "
                 "or bootstrap, with holm."
             )
+
+    def test_rules(self, pairs: str, of: str = "", *, secondary: bool = False) -> dict[str, Any]:
+        """The test behind marks in a table, as rules. pairs: what is compared; empty for a single
+        pair. of: where. secondary: whether there are measures besides the primary one.
+        """
+        text = f"{self.test}, two-sided"
+        if pairs:
+            scope = "and the measures" if self.family == "all" else "by each measure"
+            text += f"; {_CORRECTIONS[self.correction]} over {pairs} {scope}{of}"
+        if secondary and self.family == "primary":
+            text += "; the first measure is primary, others are secondary"
+        return {"test": text, "alpha": self.alpha}
 
     @property
     def alpha(self) -> float:
@@ -285,7 +306,8 @@ class ComparisonData(ResultData):
     differences: a row for each measure and pair of runs.
     verdicts: sentences, one for each pair, or a single one about the leader of many.
     groups: the differences in each group of queries; empty where queries are not grouped.
-    systems: for three systems or more, the mean, rank and letters of each by each measure.
+    systems: for three systems or more, the mean and rank of each by each measure, and the systems
+        that it is significantly better than.
     orders: the correlations between two orders of systems: by two measures, or over all queries and
         over a group.
     borda: the Borda points of each system over the measures that all systems have.

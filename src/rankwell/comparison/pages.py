@@ -30,7 +30,7 @@ from rankwell.reporting import Row
 from rankwell.reporting.charts import difference_label
 from rankwell.reporting.difference_tables import difference_text, write_comparison
 from rankwell.reporting.drafts import drafting, holding
-from rankwell.reporting.options import Output, Progress, present
+from rankwell.reporting.options import Output, Progress, paper_text, present
 from rankwell.reporting.page import NAME, PageFolder, PageSource
 from rankwell.reporting.page.document import write_page
 from rankwell.vectors.media.images import ItemPictures
@@ -331,7 +331,12 @@ def _pair(
 
 
 def present_differences(
-    result: ComparisonData, *, format: reporting.Format, per_query: bool, output: Path | None
+    result: ComparisonData,
+    *,
+    format: reporting.Format,
+    per_query: bool,
+    output: Path | None,
+    style: reporting.TableStyle | None = None,
 ) -> Output:
     """The output of a comparison, which is written into a folder as well."""
     with nullcontext() if output is None else drafting(output, result.sources.values()) as draft:
@@ -347,8 +352,10 @@ def present_differences(
         return written
     terminal = reporting.terminal_of(sys.stdout)
     rows = list(result.per_query()) if per_query else None
-    return written._replace(
-        text=difference_text(
-            result.tables, result.differences, rows, result.describe(), format, terminal
+    text = scores = paper_text(result, format, style)
+    if format != "latex" or not scores:
+        tables = result.tables | ({"systems": []} if scores else {})
+        text = difference_text(
+            tables, result.differences, rows, result.describe(), format, terminal, scores
         )
-    )
+    return written._replace(text=text)

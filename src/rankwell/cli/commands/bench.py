@@ -24,6 +24,7 @@ def bench(
     options: BenchOptions,
     output: FolderOption = None,
     format: Annotated[TableFormat, Option(("--format", "-f"))] = "table",
+    style: reporting.TableStyle,
     dry_run: bool = False,
     progress: Progress = None,
 ) -> Output:
@@ -43,9 +44,9 @@ def bench(
         [[system]]
         name = "bm25"
 
-    docs/benches.md has a whole example, and the rule for evaluating a cell again. The letters after
-    a figure are those of the systems that it is significantly better than. A cell that fails is
-    named, the others go on, and the exit code is 2.
+    docs/benches.md has a whole example, and the rule for evaluating a cell again. Superscripts are
+    the systems that a figure is significantly better than. A cell that fails is named, the others
+    go on, and the exit code is 2.
 
     Parameters
     ----------
@@ -88,7 +89,7 @@ def bench(
         return Output(result.text, result.notes, result.exit_code)
     notes = [] if format in ("json", "html") else list(result.notes)
     notes += [f"{failure.plan.cell.name} failed: {failure.error}" for failure in result.failed]
-    text = result.render(format, terminal=reporting.terminal_of(sys.stdout))
+    text = result.render(format, style=style, terminal=reporting.terminal_of(sys.stdout))
     wrote = result.folder if output is None else output
     wrote = wrote.relative_to(Path.cwd()) if wrote.is_relative_to(Path.cwd()) else wrote
     return Output(

@@ -13,7 +13,6 @@ from rankwell import reporting
 from rankwell.comparison.data import ComparisonOptions, Origin, attribute_named
 from rankwell.comparison.folders import Gathered, from_folders, split_name
 from rankwell.comparison.pages import present_differences
-from rankwell.comparison.pairwise import compare_values
 from rankwell.data.options import ConventionName, Doc, JudgmentColumns, RunColumns
 from rankwell.data.registry import measure_names
 from rankwell.errors import BadInput, BadUsage
@@ -29,6 +28,7 @@ from rankwell.io.result_folder import (
 from rankwell.reporting.drafts import drafting, refuse_foreign, refuse_unclaimed
 from rankwell.reporting.options import FolderOption, FormatOption, Output, PerQueryOption, Progress
 from rankwell.reporting.page import NAME
+from rankwell.results import compare_values
 from rankwell.store import exists, remote_url
 
 _ADVICE = "evaluate with --query-texts, and with -o"
@@ -71,6 +71,7 @@ def compare(
     queries: ComparedQueries,
     per_query: PerQueryOption = False,
     format: FormatOption = "table",
+    style: reporting.TableStyle,
     output: FolderOption = None,
     progress: Progress = None,
 ) -> Output:
@@ -101,7 +102,7 @@ def compare(
     gathered = _gather(places, options, queries, details=output is not None, progress=progress)
     result = compare_values(
         gathered.values,
-        options if gathered.has_all_measures else replace(options, measures=None),
+        options=options if gathered.has_all_measures else replace(options, measures=None),
         row_attributes=gathered.row_attributes,
         group=attribute_named(queries.group, gathered.attributes, _ADVICE),
         cluster=attribute_named(queries.cluster, gathered.attributes, _ADVICE),
@@ -109,7 +110,9 @@ def compare(
     )
     del gathered  # The result has values of its own.
     with nullcontext() if output is None else drafting(output, result.sources.values()):
-        presented = present_differences(result, format=format, per_query=per_query, output=output)
+        presented = present_differences(
+            result, format=format, per_query=per_query, output=output, style=style
+        )
         if output is not None:
             # Its page has a third of a comparison's modules.
             from rankwell.comparison.pages import write_report

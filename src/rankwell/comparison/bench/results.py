@@ -30,7 +30,7 @@ from rankwell.comparison.bench import (
 from rankwell.comparison.bench.files import Experiment, read_experiment
 from rankwell.comparison.data import ComparisonOptions, Origin, exact_name, known_better
 from rankwell.comparison.folders import differing
-from rankwell.comparison.pairwise import compare_values, winners
+from rankwell.comparison.pairwise import compare_values
 from rankwell.comparison.parts.cells import PlacedCells, evaluate_in_parts
 from rankwell.data.options import (
     Doc,
@@ -57,7 +57,7 @@ from rankwell.io.result_folder import (
     read_summary,
     values_behind,
 )
-from rankwell.reporting import PLAIN, SUMMARY_COLUMNS, Row, Terminal
+from rankwell.reporting import PAPER, PLAIN, SUMMARY_COLUMNS, Row, TableStyle, Terminal
 from rankwell.reporting.drafts import (
     drafting,
     holding,
@@ -74,21 +74,16 @@ from rankwell.reporting.system_table import (
     SystemFigure,
     SystemTable,
     TableFormat,
+    for_paper,
     link_to,
     long_rows,
     render_system_tables,
     shared_rules,
+    winners,
 )
 from rankwell.runtime.executors import find_executor
 from rankwell.store import refuse_blocked, refuse_file_name, write_text
 
-_CORRECTIONS = {
-    "holm": "Holm",
-    "bh": "Benjamini and Hochberg",
-    "max-t": "max-T",
-    "tukey": "Tukey's HSD",
-    "none": "no correction",
-}
 _NO_FACT = (*SUMMARY_COLUMNS, "against", "group")
 
 
@@ -101,7 +96,8 @@ class TableChoices:
         first figure.
     baseline: the system that all others are tested against; "" to test all pairs.
     mean: whether there is a column of means.
-    intervals: whether 95 % intervals are shown beside the figures.
+    intervals: whether 95 % intervals are shown beside the figures; None for all formats but md and
+        latex.
     side_by_side: whether one table has all measures as columns; None to do so where no measure is
         shown for two data sets.
     """
@@ -110,7 +106,7 @@ class TableChoices:
     measures: tuple[str, ...] = ()
     baseline: str = ""
     mean: bool = False
-    intervals: bool = True
+    intervals: bool | None = None
     side_by_side: bool | None = None
 
 
@@ -434,7 +430,7 @@ def _cells(
         if row is None:
             yield _gap(experiment, cell, figure)
             continue
-        names = ("ci_low", "ci_high") if choices.intervals else ()
+        names = ("ci_low", "ci_high") if choices.intervals is not False else ()
         losers = part.better_than.get((system, figure), ())
         yield SystemFigure(
             titles["system", system],
@@ -466,16 +462,10 @@ def _means(entries: Sequence[SystemFigure], column: str, number: int) -> Iterato
 
 
 def _rules(experiment: Experiment, choices: TableChoices, *, several: bool) -> dict[str, Any]:
-    tests = choices.tests
     pairs = "all pairs"
-    secondary = ""
     if choices.baseline:
         pairs = f"every system against {experiment.titles['system', choices.baseline]}"
-    if tests.family == "primary" and several:
-        secondary = "; the first measure is primary, others are secondary"
-    scope = "and the measures of" if tests.family == "all" else "by each measure of"
-    family = f"{_CORRECTIONS[tests.correction]} over {pairs} {scope} a data set{secondary}"
-    return {"test": f"{tests.test}, two-sided; {family}", "alpha": round(1 - tests.level, 12)}
+    return choices.tests.test_rules(pairs, " of a data set", secondary=several)
 
 
 def requested_measures(texts: Sequence[str]) -> tuple[str, ...]:
@@ -572,13 +562,22 @@ class BenchResults(Displayable):
         """The rules that stand below the tables."""
         return {**shared_rules(self.system_tables), "version": __version__}
 
-    def render(self, format: TableFormat = "table", *, terminal: Terminal = PLAIN) -> str:
+    def render(
+        self,
+        format: TableFormat = "table",
+        *,
+        style: TableStyle | None = None,
+        terminal: Terminal = PLAIN,
+    ) -> str:
         """The tables as text in one of the formats; rows of csv, tsv, json and jsonl have full
         precision.
         """
         if format not in ("table", "md", "latex", "html"):
             return render_system_tables(self.system_tables, format, notes=self.notes)
         tables = self._laid_out
+        if format in PAPER:
+            keeps = self.shown.intervals is not None
+            tables = [for_paper(table, style or TableStyle(), intervals=keeps) for table in tables]
         title = self.experiment.title if len(tables) == len(self.system_tables) else ""
         # Each table of LaTeX repeats its notes, so that it has those on itself alone.
         notes = self.comparison_notes if format == "latex" else self.notes

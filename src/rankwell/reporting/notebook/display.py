@@ -129,7 +129,11 @@ def _table(grid: reporting.Grid) -> str:
 
 
 def _cell(text: str) -> str:
-    return f"<strong>{_text(text)}</strong>" if isinstance(text, reporting.Strong) else _text(text)
+    if not isinstance(text, reporting.ScoreCell):
+        return _text(text)
+    opened, closed = (("", ""), ("<strong>", "</strong>"), ("<u>", "</u>"))[text.place]
+    marks = f"<sup>{text.marks}</sup>" if text.marks else ""
+    return f"{opened}{_text(text.figure)}{closed}{marks} {_text(text.beside)}".rstrip()
 
 
 def _text(text: str) -> str:

@@ -18,7 +18,7 @@ from rankwell.comparison.bench.files import SystemStatement, read_experiment, re
 from rankwell.comparison.data import ComparisonOptions, Origin, Pair
 from rankwell.comparison.folders import split_name
 from rankwell.comparison.pages import write_missing_pages
-from rankwell.comparison.pairwise import compare_values, winners
+from rankwell.comparison.pairwise import compare_values
 from rankwell.data.options import Doc, Option
 from rankwell.data.registry import Better, suggest
 from rankwell.data.tables import Values
@@ -48,6 +48,7 @@ from rankwell.reporting.system_table import (
     TableFormat,
     link_to,
     render_system_tables,
+    winners,
 )
 from rankwell.stats.granularity import granularity_of
 from rankwell.store import refuse_blocked, write_text
@@ -105,7 +106,7 @@ def table(
     """Set evaluated systems side by side: systems × data sets with intervals and significance, what
     each took, published figures.
 
-    After a figure are letters of the systems that it is significantly better than: by the paired
+    Superscripts are the systems that a figure is significantly better than: by the paired
     randomisation test over the queries that both have, with Holm's correction for all pairs of a
     data set.
 
