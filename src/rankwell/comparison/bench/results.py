@@ -583,6 +583,9 @@ class BenchResults(Displayable):
         notes = self.comparison_notes if format == "latex" else self.notes
         return render_system_tables(tables, format, notes=notes, title=title, terminal=terminal)
 
+    def _latex(self, style: TableStyle) -> str:
+        return self.render("latex", style=style)
+
     def _repr_html_(self) -> str:
         return system_tables(self._laid_out, self.notes)
 

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from rankwell import reporting
 from rankwell.data.frames import FrameColumns, Kind, frame_column, pandas_frame, polars_frame
-from rankwell.data.options import own_arithmetic
+from rankwell.data.options import own_arithmetic, takes_options
 from rankwell.data.registry import suggest
 from rankwell.errors import BadUsage, UnknownName
-from rankwell.reporting import Row
+from rankwell.reporting import Row, TableStyle
+from rankwell.reporting.options import paper_text
 
 if TYPE_CHECKING:
     from rankwell.reporting.system_table import SystemTable
@@ -233,6 +234,22 @@ class Displayable:
         """
         return polars_frame(_columns_of_table(self, table))
 
+    @takes_options(TableStyle)
+    def to_latex(self, table: str = "summary", *, options: TableStyle) -> str:
+        """The text of a table for LaTeX: the scores as a finished table of runs by measures, or the
+        rows of another table as a `tabular`.
+
+        table: the `summary`, the values `per_query`, or one of `tables`. The best score is in bold,
+        superscripts name the systems that a system is significantly better than. Needs the package
+        booktabs. Raises UnknownName for another table.
+        """
+        if table == "summary" and (latex := self._latex(options)):
+            return latex
+        return reporting.render_rows(_rows_of_table(self, table), "latex")
+
+    def _latex(self, style: TableStyle) -> str:
+        return paper_text(self, "latex", style)  # pyright: ignore[reportArgumentType]
+
     @own_arithmetic
     def _repr_html_(self) -> str:
         """The tables with the line of rules, for notebooks."""
@@ -299,24 +316,29 @@ def _columns_of_table(result: Any, table: str) -> FrameColumns:
             name: frame_column("float" if kind == "DOUBLE" else "text", columns[name])
             for name, kind in types.items()
         }
-    if table != "summary" and table not in result.tables:
-        raise UnknownName(
-            f"there is no table {table!r} here; "
-            f"{suggest(table, ['summary', 'per_query', *result.tables])}"
-        )
-    rows, fixed = (
-        (result.summary, reporting.SUMMARY_COLUMNS)
-        if table == "summary"
-        else (result.tables[table], ())
-    )
+    rows = _rows_of_table(result, table)
     cells = {
         name: [reporting.plain(row.get(name)) for row in rows]
-        for name in reporting.columns_of(rows, fixed)
+        for name in reporting.columns_of(rows, reporting.SUMMARY_COLUMNS * (table == "summary"))
     }
     return {
         name: frame_column("float" if name in _FIGURES else _kind(column), column)
         for name, column in cells.items()
     }
+
+
+def _rows_of_table(result: Any, table: str) -> Sequence[Row]:
+    """The rows of a table. Raises UnknownName."""
+    if table == "summary":
+        return result.summary
+    if table == "per_query":
+        return list(result.per_query())
+    if table not in result.tables:
+        raise UnknownName(
+            f"there is no table {table!r} here; "
+            f"{suggest(table, ['summary', 'per_query', *result.tables])}"
+        )
+    return result.tables[table]
 
 
 def _kind(cells: Sequence[Any]) -> Kind:
