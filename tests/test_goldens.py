@@ -59,6 +59,11 @@ WITHOUT_CASES = {
     ("completion",): "is the text of a library; tests/cli/test_completion.py runs it in the shells",
 }
 OPTIONS_WITHOUT_CASES = {
+    # The look of tables: tests/reporting/test_latex.py, and a case of evaluate, compare and bench.
+    "--digits",
+    "--caption",
+    "--label",
+    "--underline-second",
     "--encoder",
     "--text-encoder",
     "--keyword-threshold",

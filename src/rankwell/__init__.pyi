@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 from rankwell.comparison.bench.results import BenchOptions as BenchOptions
-from rankwell.comparison.bench.results import BenchResults as BenchResults
+from rankwell.comparison.bench.results import BenchResults as _BenchResults
 from rankwell.comparison.data import Attribute, GateOptions, Origin, Pair
 from rankwell.comparison.data import ComparisonOptions as ComparisonOptions
 from rankwell.comparison.fusion.runs import FusionOptions as FusionOptions
@@ -89,6 +89,7 @@ from rankwell.vectors.neighbours import TopK
 
 __version__: str
 
+class BenchResults(_BenchResults): ...
 class ComparisonResults(_ComparisonResults, Results): ...
 
 class Results(_Results):

@@ -539,7 +539,7 @@ def render_system_tables(
         rows = [row for table in tables for row in long_rows(table)]
         return OUTPUTS[format](Document(rows, None, shared, notes, summary=False))
     texts: list[str] = []
-    for number, table in enumerate(tables, 1):
+    for number, table in enumerate(tables, len(tables) > 1):
         # Of LaTeX each may float to another page, and so needs all of its own.
         is_last, rules = table is tables[-1], dict[str, Any]()
         if format == "latex":
@@ -560,7 +560,7 @@ def _wide_text(
     table: SystemTable, format: Format, rules: Mapping[str, Any], notes: Sequence[str], number: int
 ) -> str:
     """The tables in Markdown or LaTeX, which has footnotes below. number: place of the table among
-    several.
+    several, 0 for one alone.
     """
     style = table.style
     footnotes = table.footnotes if format == "latex" else {}
@@ -577,7 +577,9 @@ def _wide_text(
     gaps = dict.fromkeys(cell.gap for cell in table.cells if cell.gap)
     below += [f"{gap}: {footnotes[gap]}" for gap in gaps if gap in footnotes]
     below += [footnotes["impossible"]] if "impossible" in footnotes else []
-    title = style.caption or table.title
+    title = table.title
+    if style.caption:
+        title = f"{style.caption}: {title}" if number else style.caption
     parts = [(title, rules, wide_rows(table), [*below, *notes])]
     if table.costs:
         below = [footnotes["cached"]] if "cached" in footnotes else []
@@ -597,7 +599,7 @@ def _wide_text(
                 label=style.label + (f"-{place}" if place > 1 else ""),
             )
         )
-        for place, (name, part_rules, rows, legend) in enumerate(parts, number)
+        for place, (name, part_rules, rows, legend) in enumerate(parts, number or 1)
     )
 
 
