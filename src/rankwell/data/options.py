@@ -501,7 +501,7 @@ def takes_options(
             with reading():
                 return own_arithmetic(function)(*positionals[:plain], options=checked, **keywords)
 
-        vars(_call)["__signature__"] = Signature(
+        declared = Signature(
             [
                 *places,
                 *(
@@ -510,18 +510,15 @@ def takes_options(
                 ),
                 *(
                     _bare(parameter, Parameter.KEYWORD_ONLY)
-                    for name, parameter in fields.items()
-                    if name not in positional_fields
+                    for name, parameter in {**fields, **parameters}.items()
+                    if parameter.kind is Parameter.KEYWORD_ONLY
+                    and name not in ("options", *positional_fields)
                 ),
-                *(
-                    parameter
-                    for name, parameter in parameters.items()
-                    if parameter.kind is Parameter.KEYWORD_ONLY and name != "options"
-                ),
-                parameters["options"].replace(default=None),
+                parameters["options"].replace(default=None, annotation=kind | None),
             ]
         )
-        _call.__doc__ = _with_fields(function.__doc__ or "", fields.values())
+        vars(_call)["__signature__"] = declared
+        _call.__doc__ = _with_parameters(function.__doc__ or "", declared, fields)
         return _call
 
     return _decorate
@@ -535,14 +532,44 @@ def _bare(parameter: Parameter, kind: Any) -> Parameter:
     )
 
 
-def _with_fields(documentation: str, fields: Iterable[Parameter]) -> str:
-    """A docstring with the fields of the options, before the examples."""
+_PYTHON_TEXTS = {
+    "options": "All choices at once, in place of keywords.",
+    "details": "Keep single queries and items, for a page.",
+    "progress": "Function called with a word, the number done and the number of all.",
+}
+_FLAG = re.compile(r"(?<![\w-])--?[a-z][\w-]*")
+
+
+def _with_parameters(
+    documentation: str, declared: Signature, fields: Mapping[str, Parameter]
+) -> str:
+    """A docstring with the type, the default and the text of every parameter, before the examples.
+
+    Flags in texts become the names of parameters.
+    """
     text, example, examples = cleandoc(documentation).partition("\n\n>>> ")
-    lines = [] if "\n----------\n" in text else ["", "Parameters", "----------"]
-    for parameter in fields:
-        marks = getattr(parameter.annotation, "__metadata__", ())
-        lines += [parameter.name, *(f"    {mark.text}" for mark in marks if isinstance(mark, Doc))]
-    return "\n".join([text.rstrip(), *lines]) + example + examples
+    about, own_texts = _described(text)
+    texts, names = _PYTHON_TEXTS | own_texts, dict[str, str]()
+    for name, parameter in fields.items():
+        argument = _argument(parameter, parameter.annotation)
+        names |= dict.fromkeys(argument.flags, f"`{name}`")
+        if argument.form == "pair":
+            names[argument.negative_flag] = f"`{name}=False`"
+        texts[name] = ["", *_docs(argument)][-1]
+    lines = [about.rstrip(), "", "Parameters", "----------"]
+    for name, parameter in declared.parameters.items():
+        if name != "self":
+            line = re.sub(r"\b(typing|collections\.abc|rankwell[\w.]*)\.", "", str(parameter))
+            lines.append(re.sub(r"Optional\[(.*?\])\]", r"\1 | None", line))
+            lines += [f"    {texts[name]}"] if texts.get(name) else []
+    whole = _FLAG.sub(lambda flag: names.get(flag[0], flag[0]), "\n".join(lines))
+    for typed_text, list_text in (("repeat it", "a list"), ("Repeat it", "A list")):
+        whole = whole.replace(typed_text, list_text)
+    return whole + example + examples
+
+
+def _docs(argument: Argument) -> list[str]:
+    return [mark.text for mark in argument.marks if isinstance(mark, Doc)]
 
 
 def with_options(options: Chosen, field_values: Mapping[str, Any]) -> Chosen:
@@ -613,13 +640,12 @@ def texts_of(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
     """The docstring of a command without its parameters, and the text of each parameter by its
     name, in the command's order.
     """
-    about, parameters = _described(function)
+    about, parameters = _described(function.__doc__ or "")
     texts: dict[str, str] = {}
     for argument in arguments_of(function):
-        documented = [mark.text for mark in argument.marks if isinstance(mark, Doc)]
         texts[argument.name] = (
             parameters.get(argument.name)
-            or (documented or [_COMMON_TEXTS.get(argument.name, "")])[-1]
+            or [_COMMON_TEXTS.get(argument.name, ""), *_docs(argument)][-1]
         )
     return about, {name: text for name, text in texts.items() if text}
 
@@ -637,8 +663,8 @@ THREADS = (
 """The text of `--threads`, which every command takes."""
 
 
-def _described(documented: Any) -> tuple[str, dict[str, str]]:
-    about, _, section = cleandoc(documented.__doc__ or "").partition("\n\nParameters\n----------\n")
+def _described(documentation: str) -> tuple[str, dict[str, str]]:
+    about, _, section = cleandoc(documentation).partition("\n\nParameters\n----------\n")
     blocks = [block.partition("\n") for block in re.split(r"\n+(?=\S)", section) if block]
     return about, {name: " ".join(text.split()) for name, _, text in blocks}
 

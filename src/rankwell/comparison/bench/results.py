@@ -66,7 +66,7 @@ from rankwell.reporting.drafts import (
     refuse_other_result,
     refuse_unclaimed,
 )
-from rankwell.reporting.notebook.display import Displayable, system_tables
+from rankwell.reporting.notebook.display import Displayable, Rows, system_tables
 from rankwell.reporting.options import JobsOption, MissingPagesOption, Progress
 from rankwell.reporting.page import NAME as PAGE
 from rankwell.reporting.system_table import (
@@ -537,11 +537,11 @@ class BenchResults(Displayable):
         return ", ".join(parts)
 
     @cached_property
-    def summary(self) -> list[Row]:
+    def summary(self) -> Rows:
         """One row per figure, data set and system, in the columns of table.csv; a figure that is
         not there has a `gap`.
         """
-        return [row for table in self.system_tables for row in long_rows(table)]
+        return Rows(row for table in self.system_tables for row in long_rows(table))
 
     @property
     def values(self) -> tuple[Values, ...]:

@@ -331,7 +331,7 @@ class FusionOptions(RunFileOptions, JudgmentFileOptions):
             "condorcet read ranks; combsum, combmnz, combgmnz(gamma=0.5), wmnz, mixed, "
             "combanz, combmin, combmax and combmed read scores. bayesfuse, mapfuse, "
             "posfuse, probfuse(segments=25), segfuse and slidefuse(window=5) learn from "
-            "judged queries. With --tune several may be tried: repeat it, or separate "
+            "judged queries. Tuning tries several: repeat it, or separate "
             "them by blanks."
         ),
     ] = "rrf"
@@ -347,8 +347,8 @@ class FusionOptions(RunFileOptions, JudgmentFileOptions):
         Option(("--normalise", "--normalize")),
         Doc(
             "Normalisation of each list's scores: min-max (the default), min-max-inverted "
-            "(for distances), z-score, sum, max, rank, borda, none. With --tune several "
-            "may be tried, separated by commas."
+            "(for distances), z-score, sum, max, rank, borda, none. Tuning tries "
+            "several, separated by commas."
         ),
     ] = None
     absent: Annotated[

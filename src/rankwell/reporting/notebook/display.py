@@ -7,7 +7,14 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from rankwell import reporting
-from rankwell.data.frames import FrameColumns, Kind, frame_column, pandas_frame, polars_frame
+from rankwell.data.frames import (
+    FrameColumns,
+    Framed,
+    Kind,
+    frame_column,
+    pandas_frame,
+    polars_frame,
+)
 from rankwell.data.options import own_arithmetic, takes_options
 from rankwell.data.registry import suggest
 from rankwell.errors import BadUsage, UnknownName
@@ -143,6 +150,49 @@ def _text(text: str) -> str:
     return escape(reporting.visible(text))
 
 
+class Rows(list[Any], Framed):
+    """The rows of a table, each a mapping; they print as the table, in a notebook too."""
+
+    def _document(self) -> reporting.Document:
+        if self and "value" in self[0]:
+            return reporting.Document((), self, {}, ())
+        return reporting.Document(self, None, {}, (), summary=bool(self._fixed))
+
+    @property
+    def _fixed(self) -> Sequence[str]:
+        """The columns that come first."""
+        is_summary = bool(self) and {*reporting.SUMMARY_COLUMNS} <= {*self[0]}
+        return reporting.SUMMARY_COLUMNS if is_summary else ()
+
+    @own_arithmetic
+    def __repr__(self) -> str:
+        lines = reporting.OUTPUTS["table"](self._document()).rstrip("\n").split("\n")
+        more = [f"and {len(lines) - _MOST_ROWS:,} lines more: .to_pandas()"]
+        return "\n".join(lines[:_MOST_ROWS] + more * (len(lines) > _MOST_ROWS))
+
+    @own_arithmetic
+    def _repr_html_(self) -> str:
+        return "\n".join(map(_table, reporting.grids(self._document())))
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """The columns by name, each with a cell per row."""
+        return {
+            name: [reporting.plain(row.get(name)) for row in self]
+            for name in reporting.columns_of(self, self._fixed)
+        }
+
+    @own_arithmetic
+    def to_latex(self) -> str:
+        """The text of a `tabular` for LaTeX."""
+        return reporting.OUTPUTS["latex"](self._document())
+
+    def _frame_columns(self) -> FrameColumns:
+        return {
+            name: frame_column("float" if name in _FIGURES else _kind(cells), cells)
+            for name, cells in self.to_columns().items()
+        }
+
+
 class Chart(dict[str, Any]):
     """A Vega-Lite specification, which a notebook draws without any further package;
     `altair.Chart.from_dict` loads it.
@@ -245,7 +295,7 @@ class Displayable:
         """
         if table == "summary" and (latex := self._latex(options)):
             return latex
-        return reporting.render_rows(_rows_of_table(self, table), "latex")
+        return Rows(_rows_of_table(self, table)).to_latex()
 
     def _latex(self, style: TableStyle) -> str:
         return paper_text(self, "latex", style)  # pyright: ignore[reportArgumentType]
@@ -316,15 +366,7 @@ def _columns_of_table(result: Any, table: str) -> FrameColumns:
             name: frame_column("float" if kind == "DOUBLE" else "text", columns[name])
             for name, kind in types.items()
         }
-    rows = _rows_of_table(result, table)
-    cells = {
-        name: [reporting.plain(row.get(name)) for row in rows]
-        for name in reporting.columns_of(rows, reporting.SUMMARY_COLUMNS * (table == "summary"))
-    }
-    return {
-        name: frame_column("float" if name in _FIGURES else _kind(column), column)
-        for name, column in cells.items()
-    }
+    return Rows(_rows_of_table(result, table))._frame_columns()
 
 
 def _rows_of_table(result: Any, table: str) -> Sequence[Row]:
@@ -332,7 +374,12 @@ def _rows_of_table(result: Any, table: str) -> Sequence[Row]:
     if table == "summary":
         return result.summary
     if table == "per_query":
-        return list(result.per_query())
+        from rankwell.reporting.folder import per_query_columns
+
+        columns, _ = per_query_columns(result.values, result.query_attributes)
+        return [
+            dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)
+        ]
     if table not in result.tables:
         raise UnknownName(
             f"there is no table {table!r} here; "

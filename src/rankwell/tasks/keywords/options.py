@@ -168,7 +168,7 @@ class KeywordOptions(StatisticsOptions, MeasureOptions):
         Input(perhaps=True),
         Doc(
             "Model of sentence-transformers that encodes texts in the space of the clips; "
-            "by default that of --encoder."
+            "by default the one that encodes the clips."
         ),
     ] = None
     engine: Annotated[

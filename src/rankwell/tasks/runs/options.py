@@ -62,7 +62,7 @@ class RunOptions(
         Option(("--query-texts",)),
         Doc(
             "File of what the queries say (BEIR queries.jsonl, a table with an id "
-            "column), kept with -o for pages and groups."
+            "column), kept for pages and groups."
         ),
     ] = None
     split: Annotated[
