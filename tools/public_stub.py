@@ -56,7 +56,9 @@ class _Stub:
         bases = [base.__name__ for base in value.__mro__[1:] if self._is_typed_here(base)]
         methods = [
             f"    {self._typed(method, function)}"
-            for method, function in vars(value).items()
+            for base in value.__mro__
+            if base is value or not self._is_typed_here(base)
+            for method, function in vars(base).items()
             if _takes_options(function)
         ]
         return (

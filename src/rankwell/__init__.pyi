@@ -45,6 +45,7 @@ from rankwell.io.mapping import intent_rankings as intent_rankings
 from rankwell.io.mapping import judged_rankings as judged_rankings
 from rankwell.io.mapping import preference_rankings as preference_rankings
 from rankwell.measures.own import measure as measure
+from rankwell.reporting import TableStyle
 from rankwell.results import ComparisonResults as _ComparisonResults
 from rankwell.results import Results as _Results
 from rankwell.tasks.beyond.options import BeyondOptions as BeyondOptions
@@ -89,8 +90,29 @@ from rankwell.vectors.neighbours import TopK
 
 __version__: str
 
-class BenchResults(_BenchResults): ...
-class ComparisonResults(_ComparisonResults, Results): ...
+class BenchResults(_BenchResults):
+    def to_latex(
+        self,
+        table: str = "summary",
+        *,
+        digits: int | None = None,
+        caption: str = "",
+        label: str = "tab:scores",
+        underline_second: bool = False,
+        options: TableStyle | None = None,
+    ) -> str: ...
+
+class ComparisonResults(_ComparisonResults, Results):
+    def to_latex(
+        self,
+        table: str = "summary",
+        *,
+        digits: int | None = None,
+        caption: str = "",
+        label: str = "tab:scores",
+        underline_second: bool = False,
+        options: TableStyle | None = None,
+    ) -> str: ...
 
 class Results(_Results):
     def compare(
@@ -124,6 +146,16 @@ class Results(_Results):
         seed: int = 0,
         options: GateOptions | None = None,
     ) -> Self: ...
+    def to_latex(
+        self,
+        table: str = "summary",
+        *,
+        digits: int | None = None,
+        caption: str = "",
+        label: str = "tab:scores",
+        underline_second: bool = False,
+        options: TableStyle | None = None,
+    ) -> str: ...
 
 def bench(
     file: str | Path,
