@@ -354,7 +354,7 @@ def present_differences(
     rows = list(result.per_query()) if per_query else None
     text = scores = paper_text(result, format, style)
     if format != "latex" or not scores:
-        tables = result.tables | ({"systems": []} if scores else {})
+        tables = {**result.tables, **({"systems": []} if scores else {})}
         text = difference_text(
             tables, result.differences, rows, result.describe(), format, terminal, scores
         )

@@ -187,10 +187,7 @@ class Rows(list[Any], Framed):
         return reporting.OUTPUTS["latex"](self._document())
 
     def _frame_columns(self) -> FrameColumns:
-        return {
-            name: frame_column("float" if name in _FIGURES else _kind(cells), cells)
-            for name, cells in self.to_columns().items()
-        }
+        return _typed(self.to_columns())
 
 
 class Chart(dict[str, Any]):
@@ -366,7 +363,14 @@ def _columns_of_table(result: Any, table: str) -> FrameColumns:
             name: frame_column("float" if kind == "DOUBLE" else "text", columns[name])
             for name, kind in types.items()
         }
-    return Rows(_rows_of_table(result, table))._frame_columns()
+    return _typed(Rows(_rows_of_table(result, table)).to_columns())
+
+
+def _typed(columns: Mapping[str, list[Any]]) -> FrameColumns:
+    return {
+        name: frame_column("float" if name in _FIGURES else _kind(cells), cells)
+        for name, cells in columns.items()
+    }
 
 
 def _rows_of_table(result: Any, table: str) -> Sequence[Row]:
