@@ -180,7 +180,7 @@ class TableStyle:
     digits: Annotated[
         int | None, Doc("Decimals of the scores in md and latex; 3 unless a convention has others.")
     ] = None
-    caption: Annotated[str, Doc("Caption in md and latex.")] = ""
+    caption: Annotated[str | None, Doc("Caption in md and latex.")] = None
     label: Annotated[str, Doc("Label of the table in latex.")] = "tab:scores"
     underline_second: Annotated[bool, Doc("Underline the second best in md and latex.")] = False
 
