@@ -227,7 +227,7 @@ class Results(ResultData, Displayable):
         path: str | Path | None = None,
         *,
         documents: str | Path | Mapping[str, str] | None = None,
-        query_texts: str | Path | Mapping[str, str] | None = None,
+        queries: str | Path | Mapping[str, str] | None = None,
         thumbnails: str | None = None,
         title: str | None = None,
         seed: int = 0,
@@ -237,7 +237,7 @@ class Results(ResultData, Displayable):
         lists of a query are in it after `details=True`.
 
         path: a file, or a folder for `report.html`; by default a temporary one. documents: what the
-        items say, as a file or by id. query_texts: likewise of the queries, where the results lack
+        items say, as a file or by id. queries: likewise of the queries, where the results lack
         it. thumbnails: pictures of the items, as a folder or a pattern such as `img/{id}.jpg`.
         title: by default the names of the runs. seed: of the comparison, and of the queries that
         are drawn where not all can have lists. Raises BadUsage for a place that cannot be written;
@@ -250,7 +250,7 @@ class Results(ResultData, Displayable):
 
         target = Path(mkdtemp(prefix="rankwell-") if path is None else path)
         items, queries = (
-            str(texts) if isinstance(texts, Path) else texts for texts in (documents, query_texts)
+            str(texts) if isinstance(texts, Path) else texts for texts in (documents, queries)
         )
         with writing_to(target), overwriting(overwrite), TemporaryDirectory() as folder:
             if target.suffix.lower() not in (".html", ".htm") or target.is_dir():
@@ -260,7 +260,7 @@ class Results(ResultData, Displayable):
                 [folder],
                 target,
                 documents=items,
-                query_texts=queries,
+                queries=queries,
                 thumbnails=thumbnails,
                 title=title,
                 seed=seed,
