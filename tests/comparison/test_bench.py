@@ -1074,7 +1074,7 @@ def test_a_table_to_write_has_its_key_in_quotes_where_toml_needs_them(tmp_path: 
 
 @pytest.mark.parametrize("below", ["", "runs"])
 @pytest.mark.parametrize(
-    "command", [["report"], ["power"], ["gate", "--require", "AP > 0"], ["compare"]]
+    "command", [["report"], ["compare", "--plan"], ["gate", "--require", "AP > 0"], ["compare"]]
 )
 def test_the_folder_of_a_bench_is_not_that_of_a_result_and_the_message_names_those_below_it(
     finished: Path, command: list[str], below: str

@@ -2,10 +2,11 @@
 opens from disk, offline.
 """
 
+import webbrowser
 from pathlib import Path
 
 from rankwell.comparison.folders import split_name
-from rankwell.comparison.pages import write_report
+from rankwell.comparison.pages import has_page, write_report
 from rankwell.errors import BadInput, BadUsage
 from rankwell.io.result_folder import other_place
 from rankwell.reporting.options import Output, PageOption
@@ -21,6 +22,7 @@ def report(
     thumbnails: str | None = None,
     title: str | None = None,
     seed: int = 0,
+    open: bool = False,
 ) -> Output:
     """Write a page of results, report.html: the verdict, every query, and the lists side by side.
     It opens from disk, offline.
@@ -46,6 +48,9 @@ def report(
         Title of the page; by default the names of the runs.
     seed
         Seed of the comparison, and of the queries that are drawn where not all can have lists.
+    open
+        Open the page in a browser. A folder that has the page of its results keeps it, unless
+        another option asks for a new one.
     """
     if not places:
         raise BadUsage("name a folder of results: rankwell report DIR, or several to compare them.")
@@ -61,14 +66,19 @@ def report(
                 f"{target.with_suffix('.html')}, or a folder."
             )
         target /= NAME
-    refuse_blocked(target)
-    written, notes = write_report(
-        places,
-        target,
-        documents=documents,
-        query_texts=query_texts,
-        thumbnails=thumbnails,
-        title=title,
-        seed=seed,
-    )
-    return Output(text=str(written[0]), notes=tuple(notes))
+    options = {
+        "documents": documents,
+        "query_texts": query_texts,
+        "thumbnails": thumbnails,
+        "title": title,
+        "seed": seed,
+    }
+    is_plain = output is None and len(places) == 1 and not any(options.values())
+    if open and is_plain and has_page(target.parent):
+        page, notes = target, list[str]()
+    else:
+        refuse_blocked(target)
+        (page, *_), notes = write_report(places, target, **options)
+    if open and not webbrowser.open(page.resolve().as_uri()):
+        notes.append("no browser could be started; open the file by hand")
+    return Output(text=str(page), notes=tuple(notes))
