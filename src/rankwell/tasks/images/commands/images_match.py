@@ -1,5 +1,5 @@
-"""Match local features (SIFT) of queries to those of references, as scores for `rankwell images
-evaluate`.
+"""Match local features (SIFT) of queries to those of references, as scores for `rankwell
+images`.
 """
 
 import json
@@ -27,7 +27,7 @@ def match(
     progress: Progress = None,
 ) -> Output:
     """Match local features (SIFT) of queries to those of references, as scores for `rankwell
-    instances evaluate`.
+    images`.
 
     Beside NAME.npy, a row per query and a column per reference, are NAME.queries.txt and
     NAME.references.txt with their ids, and NAME.manifest.json, which records how it was made.
