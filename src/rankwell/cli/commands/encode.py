@@ -1,42 +1,100 @@
-"""Encode texts to a file of embeddings with any model of sentence-transformers; an interrupted run
+"""Encode texts or images to a file of embeddings with any model, or without any; an interrupted run
 resumes.
 """
 
+from dataclasses import dataclass, fields
+from typing import Annotated, Any, TypeVar
+
+from rankwell.data.options import Doc
+from rankwell.errors import BadUsage, flag
 from rankwell.files.encoding import EncodeFileOptions, encode_file
+from rankwell.files.image_encoding import ImagePlaces, encode_image_files, holds_images
 from rankwell.reporting.options import Output, OutputPath, Progress
+from rankwell.vectors.encoders import ImageSettings
+
+Options = TypeVar("Options")
+
+
+@dataclass(frozen=True, kw_only=True)
+class EncodeCommandOptions(ImageSettings, ImagePlaces, EncodeFileOptions):
+    """The options of texts, and those of images."""
+
+    batch_size: Annotated[
+        int | None,
+        Doc("Texts or images that the model sees at a time; 32 texts, 16 images by default."),
+    ] = None
+    normalize: Annotated[
+        bool | None,
+        Doc(
+            "Vectors of length one; with --no-normalize also without a model's own "
+            "normalisation. By default as the model does."
+        ),
+    ] = None
+
+    def of(self, *kinds: type[Any]) -> list[Any]:
+        """Options of these kinds. Raises BadUsage for one that only other kinds have."""
+        names = {field.name for kind in kinds for field in fields(kind)}
+        for field in fields(self):
+            if field.name not in names and getattr(self, field.name) != field.default:
+                what = "images" if ImageSettings in kinds else "texts"
+                raise BadUsage(f"{flag(field.name)} is not for {what}; leave it out.")
+        return [
+            kind(
+                **{
+                    field.name: value
+                    for field in fields(kind)
+                    if (value := getattr(self, field.name)) is not None
+                }
+            )
+            for kind in kinds
+        ]
 
 
 def encode(
-    texts: str,
+    source: str,
     /,
     *,
     output: OutputPath,
     model: str,
-    options: EncodeFileOptions,
+    options: EncodeCommandOptions,
     overwrite: bool = False,
     progress: Progress = None,
 ) -> Output:
-    """Encode texts to a file of embeddings with any model of sentence-transformers; an interrupted
+    """Encode texts or images to a file of embeddings with any model, or without any; an interrupted
     run resumes.
 
-    Beside NAME.npy are NAME.ids.txt (where the texts have ids) and NAME.manifest.json, which
-    records how it was made.
+    A folder holds images, and so does a table with a column split; any other file holds texts.
+    Beside NAME.npy are NAME.ids.txt (where the texts have ids), NAME.manifest.json, which records
+    how it was made, and of images NAME.images.csv, which has the time of each, or the reason why it
+    has no vector.
 
     Parameters
     ----------
-    texts
+    source
         File of texts: JSON lines, CSV, TSV or Parquet with columns for id and text, or .txt with a
-        text per line.
+        text per line. Or images: a folder (ids are paths below it), or a data set of `rankwell
+        images`, a table or a JSON of ground truth.
     output
         File to write, .npy; a folder on the way is made.
     model
-        Folder or name of a model of sentence-transformers, or tfidf-svd:DIMENSIONS, which needs
-        --fit.
+        Folder or name of a model of sentence-transformers, such as CLIP for images. Texts:
+        tfidf-svd:DIMENSIONS, which needs --fit. Images: resnet152-im:FILE.onnx,
+        alexnet-im:FILE.onnx, gordo:FILE.onnx, any FILE.onnx, torch:./FILE.py:OBJECT,
+        ./FILE.py:OBJECT (a function of paths), or what needs no model:
+        colour-histogram[:BINS], small-grey[:WIDTHxHEIGHT], colours-and-shapes.
     overwrite
-        Replace vectors that were made from other texts or in another way, and other files of these
-        names.
+        Replace vectors that were made from other texts or images or in another way, and other files
+        of these names.
     """
-    outcome = encode_file(texts, output, model, options, overwrite=overwrite, progress=progress)
+    if options.root is not None or (options.column is None and holds_images(source)):
+        settings, places = options.of(ImageSettings, ImagePlaces)
+        return encode_image_files(
+            source, output, model, settings, places, overwrite=overwrite, progress=progress
+        )
+    (text_options,) = options.of(EncodeFileOptions)
+    outcome = encode_file(
+        source, output, model, text_options, overwrite=overwrite, progress=progress
+    )
     if outcome.result is None:
         return Output(outcome.text, outcome.notes, outcome.exit_code)
     return outcome.result

@@ -7,7 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import chdir
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 from itertools import chain
 from math import fsum
@@ -411,7 +411,9 @@ def _table(
         directions[column] = next(iter(directions.values()))
     rules = dict[str, Any]()
     if any(len(part.results) > 1 for part in parts):
-        rules = _rules(experiment, choices, several=any(len(part.figures) > 1 for part in parts))
+        rules = test_rules(
+            experiment, choices, several=any(len(part.figures) > 1 for part in parts)
+        )
     return SystemTable(
         figure.measure,
         figure.name,
@@ -465,7 +467,8 @@ def _means(entries: Sequence[SystemFigure], column: str, number: int) -> Iterato
             yield SystemFigure(system, column, fsum(means) / number, None, units.pop())
 
 
-def _rules(experiment: Experiment, choices: TableChoices, *, several: bool) -> dict[str, Any]:
+def test_rules(experiment: Experiment, choices: TableChoices, *, several: bool) -> dict[str, Any]:
+    """The rules of the tests behind a table. several: whether it has several measures."""
     tests = choices.tests
     pairs = "all pairs"
     secondary = ""
@@ -724,7 +727,7 @@ def evaluate_bench(
     cells.
     """
     experiment, folder = _read(file, output)
-    table_choices = _table_choices(experiment, options)
+    choices = table_choices(experiment, options)
     parts = options.parts
     with holding(folder):
         _refuse_output(experiment, folder)
@@ -740,23 +743,23 @@ def evaluate_bench(
                         kind, plans, jobs=options.jobs, pages=options.pages, progress=progress
                     )
                 )
-            result = _results(experiment, folder, done, table_choices)
+            result = _results(experiment, folder, done, choices)
             if isinstance(kind, PlacedCells):
                 kind.forget_failed()
             return result
 
         if parts is None or not any(plan.why and plan.is_selected for plan in plans):
             return _finish(CommandCells())
-        choices = {"only": list(options.only), "force": options.force}
-        outcome = evaluate_in_parts(file, plans, choices, parts, progress, _finish)
+        selected = {"only": list(options.only), "force": options.force}
+        outcome = evaluate_in_parts(file, plans, selected, parts, progress, _finish)
     return outcome if outcome.result is None else outcome.result
 
 
 def _results(
-    experiment: Experiment, folder: Path, done: tuple[CellResult, ...], table_choices: TableChoices
+    experiment: Experiment, folder: Path, done: tuple[CellResult, ...], choices: TableChoices
 ) -> BenchResults:
     """The results of cells, with their tables, which are written."""
-    key = _tables_key(experiment, done, table_choices)
+    key = _tables_key(experiment, done, choices)
     try:
         # The tables of an earlier call with the same results and choices.
         stored: Mapping[str, Any] = read_record(folder / "bench.json")["shown"]
@@ -766,9 +769,9 @@ def _results(
         notes = tuple(stored["notes"])
     except (ValueError, KeyError, TypeError):
         with chdir(folder):
-            tables, notes = make_tables(experiment, done, table_choices)
+            tables, notes = make_tables(experiment, done, choices)
     cell_notes = tuple(notes_of_cells(done))
-    result = BenchResults(experiment, folder, done, tables, table_choices, notes, cell_notes)
+    result = BenchResults(experiment, folder, done, tables, choices, notes, cell_notes)
     _write(result, key)
     return result
 
@@ -809,15 +812,25 @@ def _refuse_output(experiment: Experiment, folder: Path) -> None:
 
 def _read(file: str | Path, output: str | Path | None) -> tuple[Experiment, Path]:
     experiment = read_experiment(file)
+    if experiment.kind != "commands":
+        raise BadInput(
+            f"{experiment.file}: `call`, [chart], and costs, published and results of [table] are "
+            "for the command `rankwell bench`; leave them out."
+        )
+    return experiment, folder_of(experiment, output)
+
+
+def folder_of(experiment: Experiment, output: str | Path | None) -> Path:
+    """The absolute path of the folder of all results. Raises BadUsage where it cannot be one."""
     folder = (
         experiment.folder / f"{experiment.stem}-results" if output is None else Path(output)
     ).absolute()
     refuse_file_name(folder)
     refuse_blocked(folder, folder=True)
-    return experiment, folder
+    return folder
 
 
-def _table_choices(experiment: Experiment, options: BenchOptions) -> TableChoices:
+def table_choices(experiment: Experiment, options: BenchOptions) -> TableChoices:
     """The choices of the file, replaced by those of the options. Raises BadInput for an unknown
     test or level.
     """
@@ -825,7 +838,8 @@ def _table_choices(experiment: Experiment, options: BenchOptions) -> TableChoice
         tests = with_options(ComparisonOptions(), experiment.comparison)
     except RankwellError as error:
         raise BadInput(f"{experiment.file}: comparison: {error}") from error
-    choices = dict(experiment.table)
+    shown = [field.name for field in fields(TableChoices)]
+    choices = {name: value for name, value in experiment.table.items() if name in shown}
     for name in ("measures", "baseline", "mean", "intervals", "side_by_side"):
         if getattr(options, name) is not None:
             choices[name] = getattr(options, name)
