@@ -533,7 +533,7 @@ def test_a_cell_that_fails_is_a_gap_with_its_reason(run, museum: Path) -> None:
     code, out, err = run(museum, "--format", "csv")
 
     assert code == 2
-    assert "bad on Museum failed: " in err
+    assert "m/bad failed: " in err
     assert "the score is nan" in err
     assert [row["run"] for row in csv.DictReader(io.StringIO(out))] == ["A net", "bad"]
 

@@ -884,14 +884,15 @@ def test_the_folder_of_a_grid_is_one_of_tables_for_whoever_needs_values_of_queri
 
     (tmp_path / "n1.json").write_text(json.dumps({"q1": "The sky", "q2": "Moss"}))
     path = world(
-        '@[[system]]\nname = "old"\npredictions = "n{right}.json"\nparameters = { right = [1] }\n'
+        '[chart]\nmeasures = ["exact"]\n@convention = "squad2"\n[[system]]\nname = "old"\n'
+        'predictions = "n{right}.json"\nparameters = { right = [1] }\n'
     )
     codes = list[int]()
 
     for words in (
-        ["qa", "grid", str(path), "-o", "out"],
+        ["bench", str(path), "-o", "out"],
         ["report", "out"],
-        ["power", "out"],
+        ["compare", "--plan", "out"],
         ["compare", "out"],
     ):
         monkeypatch.setattr("sys.argv", ["rankwell", *words])

@@ -19,7 +19,7 @@ Options = TypeVar("Options")
 class EncodeCommandOptions(ImageSettings, ImagePlaces, EncodeFileOptions):
     """The options of texts, and those of images."""
 
-    batch_size: Annotated[
+    batch_size: Annotated[  # pyright: ignore[reportIncompatibleVariableOverride]
         int | None,
         Doc("Texts or images that the model sees at a time; 32 texts, 16 images by default."),
     ] = None

@@ -51,7 +51,7 @@ def explain(
     return Output(text="\n".join(lines))
 
 
-def _listed(format: ListFormat, terminal: reporting.Terminal | None) -> Output:
+def _listed(format: ListFormat, terminal: reporting.Terminal) -> Output:
     """Every measure and every figure of a whole collection, a row each."""
     rows = [
         *(explanations.describe_entry(MEASURES[name]) for name in MEASURES),

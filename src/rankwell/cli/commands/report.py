@@ -66,19 +66,20 @@ def report(
                 f"{target.with_suffix('.html')}, or a folder."
             )
         target /= NAME
-    options = {
-        "documents": documents,
-        "query_texts": query_texts,
-        "thumbnails": thumbnails,
-        "title": title,
-        "seed": seed,
-    }
-    is_plain = output is None and len(places) == 1 and not any(options.values())
-    if open and is_plain and has_page(target.parent):
+    further = (output, *places[1:], documents, query_texts, thumbnails, title)
+    if open and not any(further) and not seed and has_page(target.parent):
         page, notes = target, list[str]()
     else:
         refuse_blocked(target)
-        (page, *_), notes = write_report(places, target, **options)
+        (page, *_), notes = write_report(
+            places,
+            target,
+            documents=documents,
+            query_texts=query_texts,
+            thumbnails=thumbnails,
+            title=title,
+            seed=seed,
+        )
     if open and not webbrowser.open(page.resolve().as_uri()):
         notes.append("no browser could be started; open the file by hand")
     return Output(text=str(page), notes=tuple(notes))

@@ -204,7 +204,7 @@ def make_tables(
         # missing.
         systems = [experiment.titles["system", name] for name in experiment.systems]
         first, *other_tables = tables or [SystemTable("", "–", [], None, systems=systems)]
-        gaps = [_gap(experiment, cell) for part in empty for cell in part.cells]
+        gaps = [gap_of(experiment, cell) for part in empty for cell in part.cells]
         tables = [replace(first, cells=[*first.cells, *gaps]), *other_tables]
     return tuple(tables), tuple(dict.fromkeys(notes))
 
@@ -434,7 +434,7 @@ def _cells(
         system = cell.plan.cell.system
         row = part.results[system].rows_by_figure.get(figure) if system in part.results else None
         if row is None:
-            yield _gap(experiment, cell, figure)
+            yield gap_of(experiment, cell, figure)
             continue
         names = ("ci_low", "ci_high") if choices.intervals else ()
         losers = part.better_than.get((system, figure), ())
@@ -446,7 +446,9 @@ def _cells(
         )
 
 
-def _gap(experiment: Experiment, result: CellResult, figure: Figure | None = None) -> SystemFigure:
+def gap_of(
+    experiment: Experiment, result: CellResult, figure: Figure | None = None
+) -> SystemFigure:
     """The word in place of a missing figure, and why it is missing."""
     cell = result.plan.cell
     gap = result.status

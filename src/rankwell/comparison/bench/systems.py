@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rankwell import reporting
-from rankwell.comparison.bench import CommandCells, evaluate_cells, plan_cells
+from rankwell.comparison.bench import CellResult, CommandCells, evaluate_cells, plan_cells
 from rankwell.comparison.bench.files import Experiment, SystemStatement
 from rankwell.comparison.bench.results import (
     BenchOptions,
     TableChoices,
     folder_of,
+    gap_of,
     table_choices,
     test_rules,
 )
@@ -100,7 +101,15 @@ def _tabulated(
     progress: Progress,
 ) -> Output:
     """The table, written into the folder; a cell that fails is a gap with its reason."""
-    cells = _evaluated(experiment, folder, options, progress) if experiment.cells else []
+    evaluated = _evaluated(experiment, folder, options, progress) if experiment.cells else []
+    failed = [result for result in evaluated if result.error]
+    titles = experiment.titles
+    cells = [
+        _Cell(result.plan.folder, titles["dataset", cell.dataset], cell.system)
+        for result in evaluated
+        if result.has_results
+        for cell in [result.plan.cell]
+    ]
     for word in experiment.table.get("results", ()):
         dataset, place = split_name(word)
         cells.append(_Cell(experiment.folder / place, dataset))
@@ -124,19 +133,7 @@ def _tabulated(
         notes += _notes(dataset, on_dataset)
         better = _compared(on_dataset, choices.tests)
         figures += [result.figure(better.get(result.run, ())) for result in on_dataset]
-    failed = [cell for cell in cells if cell.error]
-    figures += [
-        SystemFigure(
-            experiment.titles["system", cell.system],
-            cell.dataset,
-            None,
-            None,
-            "",
-            gap="failed",
-            why=cell.error,
-        )
-        for cell in failed
-    ]
+    figures += [gap_of(experiment, result) for result in failed]
     figures += () if published is None else _published_figures(published)
     costs = [result.cost for result in run_results] if experiment.table.get("costs") else None
     rules = _rules(run_results, experiment, choices)
@@ -145,7 +142,7 @@ def _tabulated(
     text = render_system_tables(
         [system_table], format, notes=notes, terminal=reporting.terminal_of(sys.stdout)
     )
-    errors = [f"{cell.system} on {cell.dataset} failed: {cell.error}" for cell in failed]
+    errors = [f"{result.plan.cell.name} failed: {result.error}" for result in failed]
     shown_notes = () if format in ("json", "html") else notes
     return Output(text=text, notes=(*shown_notes, *errors), exit_code=2 if failed else 0)
 
@@ -181,24 +178,24 @@ def _write(
 
 
 class _Cell(NamedTuple):
-    """A folder of results, or the error in place of results.
+    """A folder of results.
 
-    folder: where the results are, or would be.
+    folder: where the results are.
     dataset: name of the data set; empty where the folder names it.
     system: name of the system; empty where the runs in the folder name it.
-    error: why there are no results; empty where there are.
     """
 
     folder: Path
-    dataset: str = ""
+    dataset: str
     system: str = ""
-    error: str = ""
 
 
 def _evaluated(
     experiment: Experiment, folder: Path, options: BenchOptions, progress: Progress
-) -> list[_Cell]:
-    """The cells of the file, evaluated where they have changed."""
+) -> list[CellResult]:
+    """The cells of the file, evaluated where they have changed. Raises BadInput where none has
+    results.
+    """
     with chdir(experiment.folder):
         plans = plan_cells(
             experiment, folder, only=options.only, force=options.force, progress=progress
@@ -208,22 +205,12 @@ def _evaluated(
                 CommandCells(), plans, jobs=options.jobs, pages=options.pages, progress=progress
             )
         )
-    if all(cell.error for cell in cells):
+    if not any(cell.has_results for cell in cells):
         raise BadInput(
-            f"{experiment.file}: no cell could be evaluated; first {cells[0].plan.cell.name}: "
-            f"{cells[0].error}"
+            f"{experiment.file}: no cell has results; first {cells[0].plan.cell.name}: "
+            f"{cells[0].error or 'left for another call'}."
         )
-    return [
-        _Cell(
-            result.plan.folder,
-            experiment.titles["dataset", cell.dataset],
-            cell.system,
-            result.error,
-        )
-        for result in cells
-        if result.has_results or result.error
-        for cell in [result.plan.cell]
-    ]
+    return cells
 
 
 def _published_tables() -> Any:
@@ -355,8 +342,6 @@ def _read(cells: Sequence[_Cell], experiment: Experiment, measure: str) -> list[
     }
     run_results: dict[tuple[str, str], _RunResult] = {}
     for cell in cells:
-        if cell.error:
-            continue
         path, folder = cell.folder, read_results(cell.folder)
         summary = read_summary(folder)
         dataset = cell.dataset or str(folder.rules.get("dataset") or "")
@@ -384,13 +369,12 @@ def _read(cells: Sequence[_Cell], experiment: Experiment, measure: str) -> list[
                     f"{earlier.folder.place} and {path} both have the run {name!r} on {dataset!r}; "
                     f"leave one out, or name its data set, as DATASET={path}."
                 )
-    runs = {run for run, _ in run_results} | {cell.system for cell in cells}
+    runs = {run for run, _ in run_results}
     entries = {cell.entry for cell in experiment.cells}
     for name in experiment.statements:
         if name not in runs | entries:
             raise BadInput(
-                f"{experiment.file}: system {name!r} is no run of any result; "
-                f"{suggest(name, runs - {''})}"
+                f"{experiment.file}: system {name!r} is no run of any result; {suggest(name, runs)}"
             )
     measures = list(dict.fromkeys(result.row["measure"] for result in run_results.values()))
     if len(measures) > 1:
