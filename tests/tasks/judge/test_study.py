@@ -377,7 +377,7 @@ def test_wrong_requests_are_refused(tmp_path, truth):
     ):
         with pytest.raises(BadUsage, match=words):
             estimate(str(study), **options)
-    with pytest.raises(BadUsage, match=r"c was not pooled.*study pool .* --add"):
+    with pytest.raises(BadUsage, match=r"c was not pooled.*judge pool .* --add"):
         estimate(str(study), "a", str(tmp_path / "c.run"))
     with (tmp_path / "a.run").open("a") as file:
         file.write("q000 Q0 d000 21 1 a\n")
