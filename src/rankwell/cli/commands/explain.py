@@ -38,7 +38,7 @@ def explain(
     terminal = reporting.terminal_of(sys.stdout)
     if list:
         if name is not None:
-            raise BadUsage(f"--list names every measure; leave out it, or {name}.")
+            raise BadUsage(f"--list shows all measures; leave it out, or {name}.")
         return _listed(format, terminal)
     if name is None:
         raise BadUsage("name a measure or a convention, or list all measures with --list.")
