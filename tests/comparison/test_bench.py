@@ -1092,7 +1092,7 @@ def test_the_folder_of_a_bench_is_not_that_of_a_result_and_the_message_names_tho
     ("head", "options", "says"),
     [
         ("[chart]\nmeasures = ['AP']\n", [], "`call` or [chart] is for command = 'qa'"),
-        ("[chart]\nmeasures = ['AP']\n", ["-m", "AP"], "--measures is not for a bench with `call`"),
+        ("[chart]\nmeasures = ['AP']\n", ["-m", "AP"], "--measure is not for a bench with `call`"),
         ("[chart]\nmeasures = ['AP']\n", ["-f", "html"], "--format html is not for a bench with"),
         (
             "[table]\ncosts = true\n",

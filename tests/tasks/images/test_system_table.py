@@ -538,6 +538,23 @@ def test_a_cell_that_fails_is_a_gap_with_its_reason(run, museum: Path) -> None:
     assert [row["run"] for row in csv.DictReader(io.StringIO(out))] == ["A net", "bad"]
 
 
+def test_the_bench_of_the_documentation_runs(run, tmp_path: Path) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "benches.md").read_text(encoding="utf-8")
+    text = page.split('```toml title="museum.toml"\n')[1].partition("```")[0]
+    for name, values in (("colours", [1, 0] * 6), ("grey", [1] * 12)):
+        written(tmp_path / "results" / name, "CLICIDE", {name: values})
+    (tmp_path / "museum.toml").write_text(text)
+
+    code, out, err = run(tmp_path / "museum.toml", "--format", "json")
+
+    assert code == 0, err
+    rows = rows_of(out)
+    assert rows["Grey pictures", "CLICIDE"]["training_time"] == "none"
+    assert rows["Grey pictures", "CLICIDE"]["better_than"] == "colours"
+    assert rows["SIFT", "CLICIDE"]["warning"]
+    assert (tmp_path / "museum-results" / "table.html").is_file()
+
+
 def test_the_table_is_written_in_every_form(run, tmp_path: Path) -> None:
     folder = written(tmp_path / "r", "m", {"a": [1, 0]})
 

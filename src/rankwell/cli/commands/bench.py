@@ -144,7 +144,8 @@ def _of_kind(
     is_grid = experiment.kind == "grid"
     what = "`call` or [chart]" if is_grid else "costs, published or results in [table]"
     if refused:
-        raise BadUsage(f"{flag(refused[0])} is not for a bench with {what}; leave it out.")
+        option = flag(refused[0]).replace("--measures", "--measure")
+        raise BadUsage(f"{option} is not for a bench with {what}; leave it out.")
     if not is_grid:
         return evaluate_systems(experiment, output, options, format, progress)
     if format == "html":
