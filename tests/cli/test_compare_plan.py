@@ -110,8 +110,8 @@ def test_judgments_and_runs_are_forecast_as_their_folder_is(tmp_path, monkeypatc
     ("option", "message"),
     [
         ({"plan": False, "difference": 0.1}, "--difference is for --plan"),
-        ({"test": "t"}, "--test t is for a comparison"),
-        ({"resamples": 100}, "--resamples 100 is for a comparison"),
+        ({"test": "t"}, "--test is for a comparison"),
+        ({"resamples": 100}, "--resamples is for a comparison"),
         ({"group": "type"}, "--plan has no --group"),
         ({"per_query": True}, "--plan has no --group"),
     ],

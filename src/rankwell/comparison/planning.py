@@ -12,9 +12,10 @@ from rankwell._native.resamples import over_resamples
 from rankwell.comparison.data import ComparisonOptions, Pair
 from rankwell.comparison.folders import Gathered
 from rankwell.comparison.matrices import QuerySystemMatrix, align_values, choose_pairs
+from rankwell.data.options import refuse_options
 from rankwell.data.registry import measure_names
 from rankwell.data.tables import Floats, exact_sd, format_value
-from rankwell.errors import BadUsage, NothingToEvaluate, flag
+from rankwell.errors import BadUsage, NothingToEvaluate
 from rankwell.reporting import Format
 from rankwell.reporting.options import Output
 from rankwell.stats import MIN_QUERIES
@@ -29,19 +30,8 @@ def check_plan(options: ComparisonOptions, difference: float | None) -> None:
     """Raises BadUsage for options that a forecast does not have, and for a difference that is not
     above 0.
     """
-    plain = ComparisonOptions(
-        baseline=options.baseline,
-        measures=options.measures,
-        level=options.level,
-        power=options.power,
-        seed=options.seed,
-    )
-    for name, value in vars(options).items():
-        if value != getattr(plain, name):
-            raise BadUsage(
-                f"{flag(f'--{name}', str(value))} is for a comparison, and --plan makes none; "
-                "leave one of them out."
-            )
+    allowed = ("baseline", "measures", "level", "power", "seed")
+    refuse_options(options, allowed, "is for a comparison, and --plan makes none")
     if difference is not None and not difference > 0:
         raise BadUsage(f"--difference is {difference:g}; expected a number above 0, such as 0.05.")
 

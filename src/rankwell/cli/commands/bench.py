@@ -19,8 +19,8 @@ from rankwell.comparison.bench.results import (
 )
 from rankwell.comparison.bench.systems import evaluate_systems
 from rankwell.data.catalogue import result_kinds
-from rankwell.data.options import Option, PartOptions, PartOutcome, refusal
-from rankwell.errors import BadInput, BadUsage, flag
+from rankwell.data.options import Option, PartOptions, PartOutcome, refusal, refuse_options
+from rankwell.errors import BadInput, BadUsage
 from rankwell.reporting.options import FolderOption, Output, Progress
 from rankwell.reporting.system_table import TableFormat
 from rankwell.runtime.parts import KINDS
@@ -137,15 +137,11 @@ def _of_kind(
     """The output of a bench that runs systems, or of one of costs. Raises BadUsage for an option
     that it does not have.
     """
-    kept = {name: getattr(options, name) for name in _KINDS[experiment.kind]}
-    plain = BenchOptions(**kept)
-    refused = [name for name in vars(plain) if getattr(plain, name) != getattr(options, name)]
-    refused += ["dry_run"] * dry_run
     is_grid = experiment.kind == "grid"
     what = "`call` or [chart]" if is_grid else "costs, published or results in [table]"
-    if refused:
-        option = flag(refused[0]).replace("--measures", "--measure")
-        raise BadUsage(f"{option} is not for a bench with {what}; leave it out.")
+    refuse_options(options, _KINDS[experiment.kind], f"is not for a bench with {what}")
+    if dry_run:
+        raise BadUsage(f"--dry-run is not for a bench with {what}; leave it out.")
     if not is_grid:
         return evaluate_systems(experiment, output, options, format, progress)
     if format == "html":

@@ -5,8 +5,7 @@ resumes.
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, TypeVar
 
-from rankwell.data.options import Doc
-from rankwell.errors import BadUsage, flag
+from rankwell.data.options import Doc, refuse_options
 from rankwell.files.encoding import EncodeFileOptions, encode_file
 from rankwell.files.image_encoding import ImagePlaces, encode_image_files, holds_images
 from rankwell.reporting.options import Output, OutputPath, Progress
@@ -34,10 +33,8 @@ class EncodeCommandOptions(ImageSettings, ImagePlaces, EncodeFileOptions):
     def of(self, *kinds: type[Any]) -> list[Any]:
         """Options of these kinds. Raises BadUsage for one that only other kinds have."""
         names = {field.name for kind in kinds for field in fields(kind)}
-        for field in fields(self):
-            if field.name not in names and getattr(self, field.name) != field.default:
-                what = "images" if ImageSettings in kinds else "texts"
-                raise BadUsage(f"{flag(field.name)} is not for {what}; leave it out.")
+        what = "images" if ImageSettings in kinds else "texts"
+        refuse_options(self, names, f"is not for {what}")
         return [
             kind(
                 **{

@@ -80,12 +80,11 @@ def evaluate_systems(
     folder = folder_of(experiment, output)
     choices = table_choices(experiment, options)
     plain = TableChoices(tests=choices.tests, measures=choices.measures[:1])
-    for name, value in vars(choices).items():
-        if value != getattr(plain, name):
-            raise BadInput(
-                f"{experiment.file}: the table of costs has one measure and all pairs, and no "
-                f"{name}; leave it out, or costs, published and results."
-            )
+    if choices != plain:
+        raise BadInput(
+            f"{experiment.file}: the table of costs has one measure, all pairs and intervals, and "
+            "no means; leave out the other settings of [table], or costs, published and results."
+        )
     with holding(folder):
         refuse_unclaimed(folder)
         refuse_foreign(folder, [f"table.{suffix}" for suffix in _WRITTEN.values()])
