@@ -67,7 +67,7 @@ def holds_images(place: str) -> bool:
         raise BadUsage(
             f"{place} has columns of images ({', '.join(image_columns)}) and of texts "
             f"({', '.join(text_columns)}); name the folder of the images with --root, or the "
-            "column of the texts with --column."
+            "column of the texts with --columns text=NAME."
         )
     return bool(image_columns)
 
@@ -75,7 +75,7 @@ def holds_images(place: str) -> bool:
 def encode_image_files(
     images: str,
     output: Path,
-    model: str,
+    encoder: str,
     settings: ImageSettings,
     places: ImagePlaces,
     *,
@@ -91,14 +91,14 @@ def encode_image_files(
     file = VectorFile(output, "images", (_TABLE, *IDS_BESIDE))
     file.refuse_foreign([images], overwrite=overwrite)
     ids, paths = _listed(images, places.root)
-    encoder = load_image_encoder(model, settings)
+    picture_encoder = load_image_encoder(encoder, settings)
     # The SHA-256 over every image's id and content, in order.
     pairs = zip(ids, digests(paths), strict=True)
     total = hashlib.sha256("".join(map(json.dumps, pairs)).encode()).hexdigest()
-    manifest = manifest_of("images", len(paths), f"sha256:{total}", encoder.description)
+    manifest = manifest_of("images", len(paths), f"sha256:{total}", picture_encoder.description)
     notes = [f"{images}: {len(paths)} images"]
     # Nothing says that vectors of an encoder that is not known were made in this way.
-    expected = manifest if encoder.is_known else {}
+    expected = manifest if picture_encoder.is_known else {}
     with file.making(expected, overwrite=overwrite) as done:
         if done:
             return Output(notes=(*notes, *done))
@@ -108,7 +108,7 @@ def encode_image_files(
             encoded = encode_images(
                 ids,
                 paths,
-                encoder,
+                picture_encoder,
                 cache=cache_folder,
                 progress=None if progress is None else partial(progress, "encoding"),
             )
@@ -139,7 +139,7 @@ def encode_image_files(
             shutil.rmtree(cache_folder, ignore_errors=True)
     if encoded.cached:
         notes.append(f"{encoded.cached} vectors were there from an earlier run")
-    if encoded.computed and not encoder.is_known:
+    if encoded.computed and not picture_encoder.is_known:
         notes.append(
             "nothing says all that decides these vectors, so that none is kept for a run that "
             "goes on"

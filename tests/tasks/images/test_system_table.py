@@ -507,7 +507,7 @@ def test_an_experiment_file_is_evaluated_where_it_changed_and_gives_one_table_fo
         museum.parent / "museum-results" / "m" / name / "cell.json" for name in ("good", "bad")
     ]
 
-    code, out, err = run(museum, "--format", "json", "--jobs", 2)
+    code, out, err = run(museum, "--format", "json", "--executor", "processes:2")
     before = [each.stat().st_mtime_ns for each in records]
     np.save(museum.parent / "bad.npy", -np.load(museum.parent / "good.npy"))
     again = run(museum, "--format", "json")
@@ -523,7 +523,7 @@ def test_an_experiment_file_is_evaluated_where_it_changed_and_gives_one_table_fo
         record.unlink()
     assert rows_of(run(museum, "--format", "json")[1]).keys() == rows_of(again[1]).keys()
     assert (
-        run(museum, "--jobs", 2)[1].split("Performance")[0]
+        run(museum, "--executor", "processes:2")[1].split("Performance")[0]
         == run(museum)[1].split("Performance")[0]
     )
 
@@ -606,7 +606,7 @@ def test_a_table_states_its_files_and_replaces_no_others(run, tmp_path: Path) ->
         (("{r}/nowhere",), "", "", "is not a folder"),
         (("{r}",), "measures = ['MAP', 'MP@1']", "", "the table of costs has one measure"),
         (("{r}",), "mean = true", "", "the table of costs has one measure, all pairs"),
-        (("{r}", "--mean"), "", "", "--mean is not for a bench with costs, published or results"),
+        (("{r}", "--gpus", "1"), "", "", "--gpus is not for a bench with costs, published or"),
         (("{r}", "--dry-run"), "", "", "--dry-run is not for a bench with costs"),
     ],
 )

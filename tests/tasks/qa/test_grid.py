@@ -796,7 +796,7 @@ def test_fresh_runs_everything_again_and_answers_once(world: Write):
     path = world(LIVE)
     run(path)
 
-    done = list(run_grid(read_experiment(path), Path("out"), evaluate, force=True))
+    done = list(run_grid(read_experiment(path), Path("out"), evaluate, again=True))
 
     assert [each.reused for each in done] == [False] * 6
     assert len(calls()) == 6

@@ -19,9 +19,9 @@ from rankwell.comparison.bench.results import (
 )
 from rankwell.comparison.bench.systems import evaluate_systems
 from rankwell.data.catalogue import result_kinds
-from rankwell.data.options import Option, PartOptions, PartOutcome, refusal, refuse_options
+from rankwell.data.options import Differs, PartOptions, PartOutcome, refusal, refuse_options
 from rankwell.errors import BadInput, BadUsage
-from rankwell.reporting.options import FolderOption, Output, Progress
+from rankwell.reporting.options import FolderOption, Output, PrintedAs, Progress
 from rankwell.reporting.system_table import TableFormat
 from rankwell.runtime.parts import KINDS
 from rankwell.runtime.parts.execution import executor_of
@@ -33,8 +33,8 @@ def bench(
     *,
     options: BenchOptions,
     output: FolderOption = None,
-    format: Annotated[TableFormat, Option(("--format", "-f"))] = "table",
-    dry_run: bool = False,
+    format: PrintedAs[TableFormat] = "table",
+    dry_run: Annotated[bool, Differs("it has cells")] = False,
     progress: Progress = None,
 ) -> Output:
     """Evaluate many systems on many data sets from one TOML file, only where something has changed,
@@ -72,6 +72,8 @@ def bench(
         bench.json; NAME-results beside NAME.toml by default.
     format
         How to print; html is a page of its own.
+    overwrite
+        Evaluate unchanged cells as well, and replace files that are there.
     dry_run
         List the cells that would be evaluated, why, and by which command line; evaluate nothing.
     """
@@ -85,7 +87,7 @@ def bench(
             raise BadUsage("--dry-run cannot be combined with --format html; choose table or json.")
         if options.parts is not None:
             executor_of(KINDS["cells"], options.parts)
-        plans = to_do(file, output, only=options.only, force=options.force)
+        plans = to_do(file, output, only=options.only)
         rows = [
             {
                 "cell": plan.cell.name,
@@ -121,7 +123,7 @@ def _wrote(folder: Path, output: Path | None) -> reporting.StatusNote:
     return reporting.StatusNote(f"wrote {place}/")
 
 
-_KINDS = {"grid": ("force", "jobs"), "costs": ("measures", "only", "force", "pages", "jobs")}
+_KINDS = {"grid": ("executor",), "costs": ("measures", "only", "pages", "executor")}
 """The options of `BenchOptions` that a bench which runs systems, and one of costs, have."""
 
 

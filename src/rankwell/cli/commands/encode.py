@@ -3,7 +3,7 @@ resumes.
 """
 
 from dataclasses import dataclass, fields
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 from rankwell.data.options import Doc, refuse_options
 from rankwell.files.encoding import EncodeFileOptions, encode_file
@@ -11,40 +11,19 @@ from rankwell.files.image_encoding import ImagePlaces, encode_image_files, holds
 from rankwell.reporting.options import Output, OutputPath, Progress
 from rankwell.vectors.encoders import ImageSettings
 
-Options = TypeVar("Options")
-
 
 @dataclass(frozen=True, kw_only=True)
-class EncodeCommandOptions(ImageSettings, ImagePlaces, EncodeFileOptions):
+class EncodeCommandOptions(ImagePlaces, EncodeFileOptions):
     """The options of texts, and those of images."""
 
     batch_size: Annotated[  # pyright: ignore[reportIncompatibleVariableOverride]
         int | None,
         Doc("Texts or images that the model sees at a time; 32 texts, 16 images by default."),
     ] = None
-    normalize: Annotated[
-        bool | None,
-        Doc(
-            "Vectors of length one; with --no-normalize also without a model's own "
-            "normalisation. By default as the model does."
-        ),
-    ] = None
 
-    def of(self, *kinds: type[Any]) -> list[Any]:
-        """Options of these kinds. Raises BadUsage for one that only other kinds have."""
-        names = {field.name for kind in kinds for field in fields(kind)}
-        what = "images" if ImageSettings in kinds else "texts"
-        refuse_options(self, names, f"is not for {what}")
-        return [
-            kind(
-                **{
-                    field.name: value
-                    for field in fields(kind)
-                    if (value := getattr(self, field.name)) is not None
-                }
-            )
-            for kind in kinds
-        ]
+
+_OF_BOTH = ("normalize", "batch_size", "device")
+"""The options that texts and images have."""
 
 
 def encode(
@@ -52,7 +31,7 @@ def encode(
     /,
     *,
     output: OutputPath,
-    model: str,
+    encoder: str,
     options: EncodeCommandOptions,
     overwrite: bool = False,
     progress: Progress = None,
@@ -73,24 +52,37 @@ def encode(
         images`, a table or a JSON of ground truth.
     output
         File to write, .npy; a folder on the way is made.
-    model
+    encoder
         Folder or name of a model of sentence-transformers, such as CLIP for images. Texts:
         tfidf-svd:DIMENSIONS, which needs --fit. Images: resnet152-im:FILE.onnx,
         alexnet-im:FILE.onnx, gordo:FILE.onnx, any FILE.onnx, torch:./FILE.py:OBJECT,
         ./FILE.py:OBJECT (a function of paths), or what needs no model:
-        colour-histogram[:BINS], small-grey[:WIDTHxHEIGHT], colours-and-shapes.
+        colour-histogram[:BINS], small-grey[:WIDTHxHEIGHT], colours-and-shapes; FILE.toml names one
+        as `model`, with size, mean, std, channels, output, weights, max_size and normalize.
     overwrite
         Replace vectors that were made from other texts or images or in another way, and other files
         of these names.
     """
-    if options.root is not None or (options.column is None and holds_images(source)):
-        settings, places = options.of(ImageSettings, ImagePlaces)
+    both: dict[str, Any] = {name: getattr(options, name) for name in _OF_BOTH}
+    if options.root is not None or (options.columns is None and holds_images(source)):
+        places = ImagePlaces(root=options.root, cache=options.cache)
+        refuse_options(options, (*_OF_BOTH, *vars(places)), "is not for images")
         return encode_image_files(
-            source, output, model, settings, places, overwrite=overwrite, progress=progress
+            source,
+            output,
+            encoder,
+            ImageSettings(**both),
+            places,
+            overwrite=overwrite,
+            progress=progress,
         )
-    (text_options,) = options.of(EncodeFileOptions)
+    names = [field.name for field in fields(EncodeFileOptions)]
+    refuse_options(options, names, "is not for texts")
+    settings: dict[str, Any] = {name: getattr(options, name) for name in names}
+    settings["batch_size"] = options.batch_size or EncodeFileOptions.batch_size
+    text_options = EncodeFileOptions(**settings)
     outcome = encode_file(
-        source, output, model, text_options, overwrite=overwrite, progress=progress
+        source, output, encoder, text_options, overwrite=overwrite, progress=progress
     )
     if outcome.result is None:
         return Output(outcome.text, outcome.notes, outcome.exit_code)

@@ -29,6 +29,7 @@ from rankwell.comparison.folders import split_name
 from rankwell.comparison.pages import write_missing_pages
 from rankwell.comparison.pairwise import compare_values, winners
 from rankwell.data.catalogue import result_kinds
+from rankwell.data.options import may_overwrite
 from rankwell.data.registry import Better, suggest
 from rankwell.data.tables import Values
 from rankwell.errors import BadInput, BadUsage
@@ -197,7 +198,7 @@ def _evaluated(
     """
     with chdir(experiment.folder):
         plans = plan_cells(
-            experiment, folder, only=options.only, force=options.force, progress=progress
+            experiment, folder, only=options.only, again=may_overwrite(), progress=progress
         )
         cells = list(
             evaluate_cells(
@@ -276,8 +277,8 @@ class _RunResult:
                 f"{images.get('references')} references and {images.get('queries')} queries "
                 f"[{_short(images['digest'])}]"
             )
-        if "positives" in self.folder.inputs:
-            question["positives"] = _short(self.folder.inputs["positives"])
+        if "qrels" in self.folder.inputs:
+            question["qrels"] = _short(self.folder.inputs["qrels"])
         return question
 
     def figure(self, better_than: tuple[str, ...]) -> SystemFigure:

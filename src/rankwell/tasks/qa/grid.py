@@ -22,6 +22,7 @@ from rankwell.comparison import bench
 from rankwell.comparison.bench.files import Cell, Experiment, written
 from rankwell.comparison.bench.results import BenchOptions, folder_of
 from rankwell.data.code import code_name, load_object
+from rankwell.data.options import may_overwrite
 from rankwell.data.rankings import Ranking
 from rankwell.data.registry import suggest
 from rankwell.errors import BadInput, BadUsage, RankwellError, kind_of
@@ -127,7 +128,7 @@ def evaluate_grid(
                 experiment,
                 folder / "kept",
                 evaluate_qa,
-                force=options.force,
+                again=may_overwrite(),
                 jobs=options.jobs,
                 progress=progress,
             ):
@@ -141,7 +142,7 @@ def run_grid(
     folder: Path,
     evaluate: Evaluate,
     *,
-    force: bool = False,
+    again: bool = False,
     jobs: int = 1,
     progress: Progress = None,
 ) -> Iterator[PointResult]:
@@ -162,12 +163,12 @@ def run_grid(
     for point in points:
         recipe = _recipe(point, digest, content)
         record = folder / "rows" / bench.record_name(recipe)
-        why = ("requested",) if force else bench.reasons(recipe, record)
+        why = ("requested",) if again else bench.reasons(recipe, record)
         group, inputs = bench.key_of(recipe[0]), tuple(map(Path, point.files.values()))
         plans.append(
             bench.PlannedCell(point.cell, recipe, record, point, group, why, inputs=inputs)
         )
-    kind = GridCells(experiment.file, folder, evaluate, force)
+    kind = GridCells(experiment.file, folder, evaluate, again)
     results = bench.evaluate_cells(kind, plans, jobs=jobs, progress=progress)
     for plan, result in zip(plans, results, strict=True):
         record = bench.read_record(plan.record)
@@ -243,13 +244,13 @@ class GridCells:
     file: the experiment file, for messages.
     folder: absolute path of the folder of finished work.
     evaluate_qa: evaluates predictions and retrieved documents.
-    force: whether answers of earlier runs are ignored.
+    again: whether answers of earlier runs are ignored.
     """
 
     file: str
     folder: Path
     evaluate_qa: Evaluate
-    force: bool
+    again: bool
 
     def evaluate(self, cells: Sequence[bench.PlannedCell], _: Progress, /) -> Iterator[str]:
         """Evaluates the points and writes their rows. Raises BadInput and others with the name of
@@ -283,7 +284,7 @@ class GridCells:
     def _answers(self, planned: bench.PlannedCell) -> Row:
         """The answers of a callable, as they are kept: seconds, and the columns of both tables."""
         path, cell = self.folder / "answers" / bench.record_name(planned.recipe[0]), planned.cell
-        record = None if self.force else bench.unsealed(bench.read_record(path))
+        record = None if self.again else bench.unsealed(bench.read_record(path))
         if record is None:
             call, started = cell.call, time.perf_counter()
             try:
