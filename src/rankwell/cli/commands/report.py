@@ -4,10 +4,11 @@ opens from disk, offline.
 
 import webbrowser
 from pathlib import Path
+from typing import Annotated
 
 from rankwell.comparison.folders import split_name
 from rankwell.comparison.pages import has_page, write_report
-from rankwell.data.options import DocumentTexts, Pictures, QueryTexts
+from rankwell.data.options import Differs, DocumentTexts, Pictures, QueryTexts
 from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.options import Seed
 from rankwell.io.result_folder import other_place
@@ -24,7 +25,7 @@ def report(
     thumbnails: Pictures = None,
     title: str | None = None,
     seed: Seed = 0,
-    open: bool = False,
+    open: Annotated[bool, Differs("a page is often written for others")] = False,
 ) -> Output:
     """Write a page of results, report.html: the verdict, every query, and the lists side by side.
     It opens from disk, offline.
