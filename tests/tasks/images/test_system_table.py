@@ -493,7 +493,7 @@ def museum(tmp_path: Path) -> Path:
         "[table]\ncosts = true\n"
         '[[dataset]]\nname = "m"\ntitle = "Museum"\ncommand = "images"\nimages = '
         '"images.csv"\nscores = "{system}.npy"\n'
-        'query_ids = "q.txt"\nreference_ids = "r.txt"\n'
+        'query_ids = "q.txt"\nitem_ids = "r.txt"\n'
         '[[system]]\nname = "good"\ntitle = "A net"\ntraining.time = "3 h"\n[[system]]\nname '
         '= "bad"\n'
     )
