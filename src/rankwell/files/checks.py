@@ -100,7 +100,8 @@ class CheckOptions(RunFormOptions, JudgmentFileOptions):
         Path | None,
         Doc(
             "File of the collection's items (BEIR corpus.jsonl, or any table with an id column), "
-            "to find judged items that it lacks."
+            "to find judged items that it lacks.",
+            is_common=True,
         ),
     ] = None
 

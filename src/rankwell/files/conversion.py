@@ -49,12 +49,14 @@ class ConvertOptions(DuplicateOptions):
     source_format: Annotated[
         str | None,
         Option(("--from",)),
-        Doc("Name of the source's format, where its content does not determine it."),
+        Doc(
+            "Name of the source's format, where its content does not determine it.", is_common=True
+        ),
     ] = None
     target_format: Annotated[
         str | None,
         Option(("--to",)),
-        Doc("Name of the target's format, where its suffix does not determine it."),
+        Doc("Name of the target's format, where its suffix does not determine it.", is_common=True),
     ] = None
     holds: Annotated[
         Literal["run", "judgments"] | None,

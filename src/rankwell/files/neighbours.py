@@ -29,7 +29,8 @@ class KnnOptions(PartOptions):
         Metric,
         Doc(
             "Cosine, dot product, or Euclidean distance (`l2`; a run then holds its "
-            "negative, so that higher is nearer)."
+            "negative, so that higher is nearer).",
+            is_common=True,
         ),
     ] = "cosine"
     exclude: Annotated[Exclude, Doc("`self` leaves out the item with the query's own id.")] = "none"

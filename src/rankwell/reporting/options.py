@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 InputPlace = Annotated[str, Input()]
 InputOption = Annotated[str | None, Input()]
 Progress = Annotated[Callable[[str, int, int], None] | None, Injected()]
-PerQueryOption = Annotated[bool, Option(("--per-query", "-q"))]
+PerQueryOption = Annotated[bool, Option(("--per-query",)), Doc("", is_common=True)]
 Printed = TypeVar("Printed")
 PrintedAs = Annotated[Printed, Option(("--format", "-f")), Doc("How to print.")]
 FormatOption = PrintedAs[Format]
@@ -31,7 +31,8 @@ MissingPagesOption = Annotated[
     bool,
     Doc(
         "Write the page of each folder of results that has none, as `rankwell report` does; "
-        "table.html links to them."
+        "table.html links to them.",
+        "Output",
     ),
 ]
 JobsOption = Annotated[int, Option(("--jobs", "-j"))]

@@ -1,6 +1,4 @@
-"""Evaluate many systems on many data sets from one TOML file, only where something has changed, and
-set them side by side.
-"""
+"""Evaluate many systems on many data sets from one TOML file."""
 
 import sys
 from functools import partial
@@ -27,11 +25,12 @@ def bench(
     dry_run: bool = False,
     progress: Progress = None,
 ) -> Output:
-    """Evaluate many systems on many data sets from one TOML file, only where something has changed,
-    and set them side by side.
+    """Evaluate many systems on many data sets from one TOML file.
 
-    A data set names its command and gives its options by their names on the command line, a system
-    perhaps some of its own:
+    Computes only what has changed, and sets the systems side by side.
+
+    A data set names its command and gives its options by their names on the command line, a
+    system perhaps some of its own:
 
         [[dataset]]
         name = "scifact"
@@ -43,9 +42,11 @@ def bench(
         [[system]]
         name = "bm25"
 
-    docs/benches.md has a whole example, and the rule for evaluating a cell again. The letters after
-    a figure are those of the systems that it is significantly better than. A cell that fails is
-    named, the others go on, and the exit code is 2.
+    docs/benches.md has a whole example, and the rule for evaluating a cell again. The letters
+    after a figure are those of the systems that it is significantly better than. A cell that
+    fails is named, the others go on, and the exit code is 2.
+
+      rankwell bench bench.toml
 
     Parameters
     ----------

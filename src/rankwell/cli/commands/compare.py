@@ -1,6 +1,4 @@
-"""Compare systems on the same queries: paired differences with intervals, tests, verdicts, groups,
-and the order of systems.
-"""
+"""Test whether one system is better than another."""
 
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -74,11 +72,15 @@ def compare(
     output: FolderOption = None,
     progress: Progress = None,
 ) -> Output:
-    """Compare systems on the same queries: paired differences with intervals, tests, verdicts,
-    groups, and the order of systems.
+    """Test whether one system is better than another.
 
-    Two systems are compared the second against the first; more of them all with each other, or with
-    --baseline.
+    Prints paired differences with intervals, tests, verdicts, groups, and the order of systems.
+
+    Two systems are compared the second against the first; more of them all with each other, or
+    with --baseline.
+
+      rankwell compare qrels.txt bm25.run dense.run
+      rankwell compare results-bm25 results-dense -m nDCG@10 -o comparison
 
     Parameters
     ----------

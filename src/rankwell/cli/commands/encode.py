@@ -1,6 +1,4 @@
-"""Encode texts to a file of embeddings with any model of sentence-transformers; an interrupted run
-resumes.
-"""
+"""Encode texts to a file of embeddings."""
 
 from rankwell.files.encoding import EncodeFileOptions, encode_file
 from rankwell.reporting.options import Output, OutputPath, Progress
@@ -16,11 +14,14 @@ def encode(
     overwrite: bool = False,
     progress: Progress = None,
 ) -> Output:
-    """Encode texts to a file of embeddings with any model of sentence-transformers; an interrupted
-    run resumes.
+    """Encode texts to a file of embeddings.
+
+    With any model of sentence-transformers; an interrupted run resumes.
 
     Beside NAME.npy are NAME.ids.txt (where the texts have ids) and NAME.manifest.json, which
     records how it was made.
+
+      rankwell encode documents.jsonl --model all-MiniLM-L6-v2 -o documents.npy
 
     Parameters
     ----------

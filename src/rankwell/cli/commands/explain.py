@@ -1,6 +1,4 @@
-"""Explain a measure's name: every meaning that it has anywhere, each with formula, source and a
-worked example.
-"""
+"""Explain what a measure means."""
 
 import sys
 
@@ -10,8 +8,13 @@ from rankwell.reporting.options import Output
 
 
 def explain(name: str, /) -> Output:
-    """Explain a measure's name: every meaning that it has anywhere, each with formula, source and a
-    worked example.
+    """Explain what a measure means.
+
+    Shows every meaning that the name has anywhere, each with formula, source and a worked
+    example.
+
+      rankwell explain nDCG@10
+      rankwell explain 'hit rate'
 
     Parameters
     ----------

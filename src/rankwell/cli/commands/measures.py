@@ -1,6 +1,4 @@
-"""List every measure with a definition, its bounds, its direction and the words that other tools
-have for it.
-"""
+"""List every measure."""
 
 import sys
 from collections.abc import Sequence
@@ -15,8 +13,11 @@ from rankwell.reporting.options import Output
 def measures(
     *, format: Annotated[Literal["table", "json", "md"], Option(("--format", "-f"))] = "table"
 ) -> Output:
-    """List every measure with a definition, its bounds, its direction and the words that other
-    tools have for it.
+    """List every measure.
+
+    With a definition, its bounds, its direction and the words that other tools have for it.
+
+      rankwell measures
 
     Parameters
     ----------

@@ -1,6 +1,4 @@
-"""Open the page of results in a browser: report.html, as `rankwell report` and `rankwell compare
--o` write it.
-"""
+"""Open a report in the browser."""
 
 import webbrowser
 from pathlib import Path
@@ -15,8 +13,11 @@ from rankwell.store import remote_url
 def open(  # noqa: A001
     place: Path = Path(), /, *, browser: bool = True
 ) -> Output:
-    """Open the page of results in a browser: report.html, as `rankwell report` and `rankwell
-    compare -o` write it.
+    """Open a report in the browser.
+
+    The page is report.html, as `rankwell report` and `rankwell compare -o` write it.
+
+      rankwell open results
 
     Parameters
     ----------

@@ -1,6 +1,4 @@
-"""Forecast how many queries would show which of two systems is better, from any results and without
-their difference.
-"""
+"""Forecast how many queries would show a difference."""
 
 import sys
 from collections.abc import Sequence
@@ -34,11 +32,14 @@ def power(
     seed: int = 0,
     format: FormatOption = "table",
 ) -> Output:
-    """Forecast how many queries would show which of two systems is better, from any results and
-    without their difference.
+    """Forecast how many queries would show a difference.
 
-    It shows neither a difference nor its sign, so that planning is not a look at the outcome. After
-    each number is the range between its 5th and 95th percentile over resampled queries.
+    From any results, and without their difference.
+
+    It shows neither a difference nor its sign, so that planning is not a look at the outcome.
+    After each number is the range between its 5th and 95th percentile over resampled queries.
+
+      rankwell power results
 
     Parameters
     ----------

@@ -1,6 +1,4 @@
-"""Write a page of results, report.html: the verdict, every query, and the lists side by side. It
-opens from disk, offline.
-"""
+"""Write an HTML report that shows every query side by side."""
 
 from pathlib import Path
 
@@ -22,11 +20,14 @@ def report(
     title: str | None = None,
     seed: int = 0,
 ) -> Output:
-    """Write a page of results, report.html: the verdict, every query, and the lists side by side.
-    It opens from disk, offline.
+    """Write an HTML report that shows every query side by side.
 
-    Several folders, and several runs in one, are compared as `rankwell compare` does it; of more
-    than five runs each with the first alone.
+    The page begins with the verdict. It is one file and opens from disk, offline.
+
+    Several folders, and several runs in one, are compared as `rankwell compare` does it; of
+    more than five runs each with the first alone.
+
+      rankwell report results
 
     Parameters
     ----------

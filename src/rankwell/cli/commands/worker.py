@@ -1,6 +1,4 @@
-"""Compute parts of a work folder, as the element of an array job, or show the state of all
-parts.
-"""
+"""Compute parts of a work folder."""
 
 import os
 from pathlib import Path
@@ -24,8 +22,11 @@ _OFFSET = "RANKWELL_PART_OFFSET"
 
 
 def worker(work: str, /, *indices: int, bench: Path | None = None, status: bool = False) -> Output:
-    """Compute parts of a work folder, as the element of an array job, or show the state of all
-    parts.
+    """Compute parts of a work folder.
+
+    As the element of an array job; it also shows the state of all parts.
+
+      rankwell worker work --status
 
     Parameters
     ----------

@@ -624,15 +624,21 @@ class BenchOptions:
     ] = None
     baseline: Annotated[
         str | None,
-        Doc("The system that all others are tested against; by default all pairs are tested."),
+        Doc(
+            "The system that all others are tested against; by default all pairs are tested.",
+            is_common=True,
+        ),
     ] = None
-    mean: Annotated[bool | None, Doc("A column with the mean over data sets.")] = None
-    intervals: Annotated[bool | None, Doc("The 95 % intervals beside the figures.")] = None
+    mean: Annotated[bool | None, Doc("A column with the mean over data sets.", "Output")] = None
+    intervals: Annotated[
+        bool | None, Doc("The 95 % intervals beside the figures.", "Statistics")
+    ] = None
     side_by_side: Annotated[
         bool | None,
         Doc(
             "All measures as columns of one table; by default where no measure is shown "
-            "of two data sets, else a table for each."
+            "of two data sets, else a table for each.",
+            "Output",
         ),
     ] = None
     only: Annotated[
@@ -640,28 +646,33 @@ class BenchOptions:
         Option(kind=list[str]),
         Doc(
             'Evaluate only cells that fit a pattern of DATASET/SYSTEM, as "scifact/*"; '
-            "repeat it for more. Others are left as they are."
+            "repeat it for more. Others are left as they are.",
+            "Scaling",
         ),
     ] = ()
-    force: Annotated[bool, Doc("Evaluate unchanged cells as well.")] = False
+    force: Annotated[bool, Doc("Evaluate unchanged cells as well.", "Scaling")] = False
     pages: MissingPagesOption = False
     jobs: Annotated[
         JobsOption,
         Doc(
-            "Processes that evaluate cells at the same time; the processors are divided among them."
+            "Processes that evaluate cells at the same time; they share the processors.", "Scaling"
         ),
     ] = 1
     executor: Annotated[
         str | None,
         Doc(
             "What evaluates the cells, as parts: here, processes:N, ray, ray:HOST:PORT, "
-            "or array, which prints what to submit."
+            "or array, which prints what to submit.",
+            "Scaling",
         ),
     ] = None
     work: WorkOption = None
     memory: Annotated[
         str | None,
-        Doc("Memory that Ray or a cluster gives each part, such as 500M or 8G; 2G by default."),
+        Doc(
+            "Memory that Ray or a cluster gives each part, such as 500M or 8G; 2G by default.",
+            "Scaling",
+        ),
     ] = None
     gpus: GpusOption = None
     part_timeout: PartTimeoutOption = None

@@ -60,17 +60,17 @@ class EncodeOptions:
     """The texts of a file, and the settings of their encoder."""
 
     column: Annotated[
-        str | None, Doc("Column of the texts, where its name does not determine it.")
+        str | None, Doc("Column of the texts, where its name does not determine it.", "Input")
     ] = None
     id_column: Annotated[
         str | None,
-        Doc(
-            "Column of the ids, with --column; without it rows are known by their position, from 0."
-        ),
+        Doc("Column of the ids, with --column. [default: the row's position, from 0]", "Input"),
     ] = None
-    title: Annotated[bool, Doc("Put the column title before each text, as BEIR does.")] = False
+    title: Annotated[bool, Doc("Put the column title before each text, as BEIR does.", "Input")] = (
+        False
+    )
     fit: Annotated[
-        str | None, Doc("File of texts that the encoder is fitted to first (tfidf-svd).")
+        str | None, Doc("File of texts that the encoder is fitted to first (tfidf-svd).", "Input")
     ] = None
     normalize: Annotated[
         bool | None,
@@ -81,7 +81,7 @@ class EncodeOptions:
     ] = None
     dimensions: Annotated[int | None, Doc("Keep only the first numbers of each vector.")] = None
     dtype: Annotated[Literal["float32", "float16"], Doc("Kind of number to store.")] = "float32"
-    batch_size: Annotated[int, Doc("Texts that the model sees at a time.")] = 32
+    batch_size: Annotated[int, Doc("Texts that the model sees at a time.", "Scaling")] = 32
     device: DeviceOption = None
     seed: Annotated[int | None, Doc("Seed of the decomposition (tfidf-svd).")] = None
 

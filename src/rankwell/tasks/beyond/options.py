@@ -38,7 +38,8 @@ class BeyondOptions(RunFileOptions, JudgmentFileOptions, StatisticsOptions, Meas
         InputData,
         Doc(
             "Ids of all items that could be retrieved, one a line or a column of a table "
-            "(items.csv:id); without it those of --interactions."
+            "(items.csv:id); without it those of --interactions.",
+            is_common=True,
         ),
     ] = None
     interactions: Annotated[
@@ -46,7 +47,8 @@ class BeyondOptions(RunFileOptions, JudgmentFileOptions, StatisticsOptions, Meas
         Doc(
             "The training set: users and the items that each interacted with, in a table "
             "with or without grades, lines `user item`, or any format of judgments; "
-            "grades above 0 count. A query has the id of its user."
+            "grades above 0 count. A query has the id of its user.",
+            is_common=True,
         ),
     ] = None
     categories: Annotated[
@@ -54,7 +56,8 @@ class BeyondOptions(RunFileOptions, JudgmentFileOptions, StatisticsOptions, Meas
         Option(("--item-categories",)),
         Doc(
             "Table of items and their categories: the column of ids is item or id, the other is "
-            "named, as in items.csv:genres; categories of one item are separated by |."
+            "named, as in items.csv:genres; categories of one item are separated by |.",
+            is_common=True,
         ),
     ] = None
     groups: Annotated[
@@ -75,6 +78,7 @@ class BeyondOptions(RunFileOptions, JudgmentFileOptions, StatisticsOptions, Meas
         Option(("--judgments",)),
         Doc(
             "Relevant items of each query, for Serendipity, EER and EEL; its queries "
-            "count, and no others."
+            "count, and no others.",
+            is_common=True,
         ),
     ] = None

@@ -48,7 +48,8 @@ class InterleavingOptions(RunFileOptions):
             "round; `balanced`: both runs' first items in turn; `probabilistic`: each "
             "item from a random run, drawn with probabilities that fall with the rank; "
             "`optimised`: the distribution over lists that is unbiased and most "
-            "sensitive."
+            "sensitive.",
+            is_common=True,
         ),
     ] = "team-draft"
     k: Annotated[int, Doc("Number of items of a list; fewer where a run has fewer.")] = 10

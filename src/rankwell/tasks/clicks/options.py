@@ -21,7 +21,8 @@ class ClickOptions(StatisticsOptions):
         Doc(
             "A target policy: a column of the log with its probability of what was shown, "
             "or a table of its probabilities by item (and query, and position). NAME=… "
-            "names it; repeat it for more."
+            "names it; repeat it for more.",
+            is_common=True,
         ),
     ] = None
     model: Annotated[
@@ -47,7 +48,9 @@ class ClickOptions(StatisticsOptions):
         Doc(
             "The column of the log that holds something, as in reward=dwell_time: query, "
             "item, position, reward or propensity; repeat it for more. By default columns "
-            "go by their usual names."
+            "go by their usual names.",
+            "Input",
+            is_common=True,
         ),
     ] = None
     measures: Annotated[
@@ -71,6 +74,7 @@ class ClickOptions(StatisticsOptions):
             "95 % intervals over queries (rows, where the log has no column of queries): "
             "`bootstrap-t` (exact for a rate of single clicks, else the studentised "
             "bootstrap, at least as wide as Student's t), `bootstrap` (percentiles), "
-            "Student's `t`, or none."
+            "Student's `t`, or none.",
+            "Statistics",
         ),
     ] = "bootstrap-t"

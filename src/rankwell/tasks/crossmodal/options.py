@@ -22,12 +22,17 @@ Protocol = Literal["among-captions", "among-videos", "both"]
 class CrossmodalOptions(TieOptions, StatisticsOptions, MeasureOptions):
     """The choices that decide the values of `crossmodal`; queries and gallery replace scores."""
 
-    queries: Annotated[InputData, Doc("Embeddings of the captions, in place of scores.")] = None
-    gallery: Annotated[InputData, Doc("Embeddings of the videos.")] = None
+    queries: Annotated[
+        InputData, Doc("Embeddings of the captions, in place of scores.", is_common=True)
+    ] = None
+    gallery: Annotated[InputData, Doc("Embeddings of the videos.", is_common=True)] = None
     metric: Similarity = None
     direction: Annotated[
         Which,
-        Doc("From text to video (rows are queries), from video to text (columns are), or both."),
+        Doc(
+            "From text to video (rows are queries), from video to text (columns are), or both.",
+            is_common=True,
+        ),
     ] = "both"
     protocol: Annotated[
         Protocol | None,

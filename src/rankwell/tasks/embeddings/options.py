@@ -25,7 +25,11 @@ class EmbeddingOptions(StatisticsOptions, MeasureOptions):
     samples: Annotated[
         int | str,
         Option(("--samples", "--n-samples"), kind=str),
-        Doc("Number of queries, drawn from the items without replacement, or all."),
+        Doc(
+            "Number of queries, drawn from the items without replacement, or all.",
+            "Statistics",
+            is_common=True,
+        ),
     ] = 500
     seed: Annotated[int, Doc("Seed of the sample (NumPy's RandomState) and of the bootstrap.")] = 42
     gold_depth: Annotated[
@@ -37,7 +41,8 @@ class EmbeddingOptions(StatisticsOptions, MeasureOptions):
         ),
     ] = None
     metric: Annotated[
-        Literal["cosine", "dot", "l2"], Doc("Similarity of two vectors: cosine, dot, or l2.")
+        Literal["cosine", "dot", "l2"],
+        Doc("Similarity of two vectors: cosine, dot, or l2.", is_common=True),
     ] = "cosine"
     measures: Annotated[
         MeasureNames,

@@ -61,11 +61,14 @@ class ImageOptions(TieOptions, StatisticsOptions, MeasureOptions):
         Option(takes_all=True, kind=list[str]),
         Doc(
             "Vectors of all images by id, in any format of `rankwell knn`; name more "
-            "to compare systems."
+            "to compare systems.",
+            is_common=True,
         ),
     ] = None
-    queries: Annotated[InputData, Doc("Vectors of the queries, with --references.")] = None
-    references: Annotated[InputData, Doc("Vectors of the references.")] = None
+    queries: Annotated[
+        InputData, Doc("Vectors of the queries, with --references.", is_common=True)
+    ] = None
+    references: Annotated[InputData, Doc("Vectors of the references.", is_common=True)] = None
     scores: Annotated[
         InputData,
         Option(takes_all=True, kind=list[str]),
@@ -90,24 +93,28 @@ class ImageOptions(TieOptions, StatisticsOptions, MeasureOptions):
     reference_ids: Annotated[
         InputData, Doc("Likewise of the references, for --references and the columns of --scores.")
     ] = None
-    run: Annotated[str | None, Doc("Name of a single run; by default its file's name.")] = None
+    run: Annotated[
+        str | None, Doc("Name of a single run; by default its file's name.", "Input")
+    ] = None
     exclude: Annotated[
         Sequence[str] | str | None,
         Option(kind=str),
         Doc(
             "References that count nowhere for a query: self, camera (those of its "
             "instance by its camera), group (all of its group), separated by commas, or "
-            "none; by default the convention's."
+            "none; by default the convention's.",
+            "Input",
         ),
     ] = None
     contentless: Annotated[
-        Switch, Doc("References without content are left out (filter), or stay.")
+        Switch, Doc("References without content are left out (filter), or stay.", "Input")
     ] = "filter"
     absent: Annotated[
         Switch | None,
         Doc(
             "Queries of instances that no reference shows are left out (filter), or stay; "
-            "by default the convention's."
+            "by default the convention's.",
+            "Input",
         ),
     ] = None
     measures: Annotated[
@@ -169,7 +176,8 @@ class ImageOptions(TieOptions, StatisticsOptions, MeasureOptions):
         Doc(
             "Adds NMI and AMI with the labels: a table with the cluster of each image "
             "(FILE, or FILE:COLUMN) for each run, or kmeans, which clusters the vectors "
-            "by the seed into as many clusters as there are instances."
+            "by the seed into as many clusters as there are instances.",
+            "Statistics",
         ),
     ] = None
 
@@ -190,7 +198,7 @@ class ImageFileOptions:
         str | None, Input(), Doc("Folder of the images that a table or a JSON lists.")
     ] = None
     pattern: Annotated[
-        str | None, Doc('Form of file names, such as "{instance}_{camera}_*.jpg".')
+        str | None, Doc('Form of file names, such as "{instance}_{camera}_*.jpg".', "Input")
     ] = None
 
     def read(self, place: str) -> Images:
@@ -206,7 +214,8 @@ class ImageSetOptions(ImageFileOptions):
         str | None,
         Doc(
             "Images that show nothing to be recognised, by a pattern of their ids, such "
-            'as "*wall*".'
+            'as "*wall*".',
+            "Input",
         ),
     ] = None
 
@@ -223,10 +232,11 @@ class ImageSystemOptions(NetworkSettings):
         str | None,
         Input(perhaps=True),
         Doc(
-            "Model that makes vectors of the images: resnet152-im:FILE.onnx, "
+            "Model that makes vectors of the images. It is resnet152-im:FILE.onnx, "
             "alexnet-im:FILE.onnx, gordo:FILE.onnx, any FILE.onnx, torch:./FILE.py:OBJECT "
             "with --weights, ./FILE.py:OBJECT, a model of sentence-transformers, "
-            "colour-histogram or small-grey."
+            "colour-histogram or small-grey.",
+            is_common=True,
         ),
     ] = None
     local_features: Annotated[
@@ -247,14 +257,16 @@ class ImageSystemOptions(NetworkSettings):
         int | None,
         Doc(
             "Of local features: number of processes to start; by default one, with a "
-            "thread for each processor, which is faster."
+            "thread for each processor, which is faster.",
+            "Scaling",
         ),
     ] = None
     cache: Annotated[
         Path | None,
         Doc(
             "Folder in which vectors or features are kept by the content of each image, "
-            "so that an interrupted run resumes."
+            "so that an interrupted run resumes.",
+            "Scaling",
         ),
     ] = None
 

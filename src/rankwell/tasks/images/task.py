@@ -47,7 +47,8 @@ class OutputOptions:
         int | None,
         Doc(
             "How many contact sheets to draw of each run, worst queries first; 10 where "
-            "the images are there. Needs -o."
+            "the images are there. Needs -o.",
+            "Output",
         ),
     ] = None
 
@@ -236,10 +237,16 @@ def _peak_memory() -> float | None:
 
 images = Task(
     name="images",
-    about="""Evaluate a search for instances, such as the paintings of a museum: is the best \
-reference right, and where are the others.
+    about="""Evaluate search for the same object in photographs.
+
+Asks whether the best reference is right, and where the others are: paintings of a museum, \
+products, places.
 
 Every figure comes with its ceiling (a perfect ranker) and its chance level (a random one).""",
+    command_lines="""
+rankwell images museum --encoder clip-ViT-B-32
+rankwell images museum.csv --embeddings photos.npy -o results
+""",
     options=ImageCommandOptions,
     inputs=(
         TaskInput(

@@ -46,13 +46,21 @@ class PoolOptions:
     ] = None
     depth: Annotated[
         int | None,
-        Doc("First ranks of each run that are pooled; by default the cut-off of the measure."),
+        Doc(
+            "First ranks of each run that are pooled; by default the cut-off of the measure.",
+            is_common=True,
+        ),
     ] = None
-    query_texts: Annotated[str | None, Input(), Doc("File of what the queries say.")] = None
+    query_texts: Annotated[
+        str | None, Input(), Doc("File of what the queries say.", is_common=True)
+    ] = None
     documents: Annotated[
         str | None,
         Input(),
-        Doc("File of what the items say; an item without a text is judged by its id."),
+        Doc(
+            "File of what the items say; an item without a text is judged by its id.",
+            is_common=True,
+        ),
     ] = None
     thumbnails: Annotated[
         str | None, Doc("Pattern of the items' pictures, as in `rankwell report`.")
@@ -89,7 +97,8 @@ class PoolOptions:
         Input(),
         Doc(
             "A run to add to a study that exists; repeat it for more. Its items are judged in a "
-            "round of their own."
+            "round of their own.",
+            is_common=True,
         ),
     ] = None
 
@@ -154,7 +163,9 @@ class EstimateOptions:
 class PlanOptions:
     """The choices of a plan."""
 
-    difference: Annotated[float, Doc("Size of the difference to find with 80 % power.")] = 0.05
+    difference: Annotated[
+        float, Doc("Size of the difference to find with 80 % power.", is_common=True)
+    ] = 0.05
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,7 +173,8 @@ class AgreementOptions:
     """The choices of a comparison of judges."""
 
     gold: Annotated[
-        InputOption, Doc("Judgments with known grades; each judge is compared with them.")
+        InputOption,
+        Doc("Judgments with known grades; each judge is compared with them.", is_common=True),
     ] = None
     qrels_columns: JudgmentColumns = None
     level: Annotated[float, Doc("Level of the intervals.")] = 0.95
@@ -177,7 +189,10 @@ class JudgeOptions:
 
     double: Annotated[
         float,
-        Doc("Share of the items that other judges have answered to show to this judge as well."),
+        Doc(
+            "Share of the items that other judges have answered to show to this judge as well.",
+            is_common=True,
+        ),
     ] = 0.0
     repeat: Annotated[
         float, Doc("Share of this judge's own items to show again, half a batch later at least.")
@@ -225,9 +240,12 @@ def known_grades(text: str) -> dict[float, str]:
 class ModelOptions:
     """The choices of asking a model. Raises BadUsage for numbers out of range."""
 
-    url: Annotated[str | None, Doc("Address of a server with chat completions, up to /v1.")] = None
+    url: Annotated[
+        str | None, Doc("Address of a server with chat completions, up to /v1.", is_common=True)
+    ] = None
     model: Annotated[
-        str | None, Doc("Name of the model on that server; the replies are kept under it.")
+        str | None,
+        Doc("Name of the model on that server; the replies are kept under it.", is_common=True),
     ] = None
     callable: Annotated[
         str | None,
@@ -240,7 +258,8 @@ class ModelOptions:
         str | None,
         Doc(
             "Key of the server, as a variable of the environment: '${NAME}'. It is never "
-            "written or shown."
+            "written or shown.",
+            is_common=True,
         ),
     ] = None
     prompt: Annotated[
@@ -258,12 +277,13 @@ class ModelOptions:
         ),
     ] = None
     longest: Annotated[int, Doc("Characters of a document that are sent.")] = 20_000
-    timeout: Annotated[float, Doc("Seconds to wait for an answer.")] = 120.0
+    timeout: Annotated[float, Doc("Seconds to wait for an answer.", "Scaling")] = 120.0
     attempts: Annotated[
         int,
         Doc(
             "Attempts per item; time-outs, 429 and errors of the server are tried again, "
-            "later each time."
+            "later each time.",
+            "Scaling",
         ),
     ] = 6
     jobs: Annotated[
@@ -271,11 +291,12 @@ class ModelOptions:
         Option(("--jobs", "-j")),
         Doc(
             "Items that the model grades at the same time; a function is then called by "
-            "several threads."
+            "several threads.",
+            "Scaling",
         ),
     ] = 1
     at_most: Annotated[
-        int | None, Doc("Ask for at most this number of items; 0 only compares.")
+        int | None, Doc("Ask for at most this number of items; 0 only compares.", "Scaling")
     ] = None
 
     def __post_init__(self) -> None:

@@ -81,7 +81,8 @@ class KeywordOptions(StatisticsOptions, MeasureOptions):
         InputData,
         Doc(
             "Vectors of the clips, in any format of `rankwell knn`; ALFA's Parquet has "
-            "slice_id and embedding."
+            "slice_id and embedding.",
+            is_common=True,
         ),
     ] = None
     mode: Annotated[
@@ -109,7 +110,8 @@ class KeywordOptions(StatisticsOptions, MeasureOptions):
         Names,
         Doc(
             "Clips that are queries in the mode video, by id or by keyword, likewise; all "
-            "by default."
+            "by default.",
+            "Input",
         ),
     ] = None
     k: Cutoffs = "1,3,5"
@@ -153,7 +155,8 @@ class KeywordOptions(StatisticsOptions, MeasureOptions):
         InputData,
         Doc(
             "Text queries: a text per line, or a table with text, and perhaps id and "
-            "keywords; without it, one query per keyword."
+            "keywords; without it, one query per keyword.",
+            is_common=True,
         ),
     ] = None
     text_embeddings: Annotated[
@@ -185,7 +188,8 @@ class KeywordOptions(StatisticsOptions, MeasureOptions):
         InputData,
         Doc(
             "JSON file {group: [label, ...]} of the declared keywords; without it those "
-            "in use are the vocabulary."
+            "in use are the vocabulary.",
+            "Input",
         ),
     ] = None
     ids: EmbeddingIds = None
@@ -240,7 +244,8 @@ class MappingOptions:
         Input(perhaps=True),
         Doc(
             "Folder or name of a model of sentence-transformers that finds similar words; "
-            "without it names and rules alone do."
+            "without it names and rules alone do.",
+            is_common=True,
         ),
     ] = None
     strategy: Annotated[
@@ -299,7 +304,8 @@ class KeywordCommandOptions(MappingOptions, KeywordOptions):
         int | None,
         Doc(
             "Number of contact sheets, worst queries first; 10 with --thumbnails, else none. "
-            "Needs -o."
+            "Needs -o.",
+            "Output",
         ),
     ] = None
     thumbnails: Annotated[
@@ -335,7 +341,7 @@ class LintOptions(MappingOptions, VocabularyOptions):
     """The options of `keywords check`."""
 
     groups: Annotated[
-        str | None, Doc("Further columns that hold keywords, separated by commas.")
+        str | None, Doc("Further columns that hold keywords, separated by commas.", is_common=True)
     ] = None
     queries: Annotated[
         InputOption,
@@ -347,7 +353,10 @@ class LintOptions(MappingOptions, VocabularyOptions):
     ] = None
     strict: Annotated[
         bool,
-        Doc("Exit code 1 where anything is found but labels that are unused or in two groups."),
+        Doc(
+            "Exit code 1 where anything is found but labels that are unused or in two groups.",
+            is_common=True,
+        ),
     ] = False
 
 

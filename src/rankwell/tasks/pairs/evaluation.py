@@ -35,13 +35,16 @@ _MOST_STRATA = 100
 class PairOptions(StatisticsOptions):
     """The choices that decide the values of `rankwell pairs`."""
 
-    reference: Annotated[InputData, Doc("Embeddings whose similarities are the targets.")] = None
+    reference: Annotated[
+        InputData, Doc("Embeddings whose similarities are the targets.", is_common=True)
+    ] = None
     candidate: Annotated[
         list[str] | None,
         Input(),
         Doc(
             "Embeddings of the same items by another model, matched by id, or by position "
-            "where either has no ids; repeat it for more."
+            "where either has no ids; repeat it for more.",
+            is_common=True,
         ),
     ] = None
     sample: Annotated[
@@ -52,8 +55,12 @@ class PairOptions(StatisticsOptions):
             "or all pairs where there are fewer."
         ),
     ] = None
-    left: Annotated[InputData, Doc("Embeddings of the left sides of pairs, row by row.")] = None
-    right: Annotated[InputData, Doc("Embeddings of their right sides by the same model.")] = None
+    left: Annotated[
+        InputData, Doc("Embeddings of the left sides of pairs, row by row.", is_common=True)
+    ] = None
+    right: Annotated[
+        InputData, Doc("Embeddings of their right sides by the same model.", is_common=True)
+    ] = None
     scores: Annotated[InputData, Doc("Expected scores of these pairs, like TARGETS.")] = None
     metric: Annotated[
         list[str] | None,
@@ -83,7 +90,8 @@ class PairOptions(StatisticsOptions):
         Doc(
             "95 % intervals: `bootstrap-t` (of errors the studentised bootstrap over pairs, at "
             "least as wide as Student's t; of correlations percentiles), `bootstrap` "
-            "(percentiles), Student's `t` (for correlations Fisher's z), or none."
+            "(percentiles), Student's `t` (for correlations Fisher's z), or none.",
+            "Statistics",
         ),
     ] = "bootstrap-t"
 

@@ -23,14 +23,16 @@ class QaOptions(StatisticsOptions):
         InputData,
         Doc(
             "A retriever's documents for each question: a run file, DPR's or Pyserini's "
-            "retrieval results, Haystack's CSV, KILT, RAGAS."
+            "retrieval results, Haystack's CSV, KILT, RAGAS.",
+            is_common=True,
         ),
     ] = None
     k: Annotated[
         int | None, Doc("Number of first answers that top-k measures use; 5 by default.")
     ] = None
     retriever_k: Annotated[
-        int | None, Doc("Number of first documents that count as retrieved; 10 by default.")
+        int | None,
+        Doc("Number of first documents that count as retrieved; 10 by default.", is_common=True),
     ] = None
     convention: Annotated[
         str | None,
@@ -125,18 +127,21 @@ class QaOptions(StatisticsOptions):
         Doc(
             "A document that is listed twice: an error, the first or the best of both is "
             "kept, or each place counts (keep); by default the convention's: keep under "
-            "piaf."
+            "piaf.",
+            "Input",
         ),
     ] = None
     missing: Annotated[
         Missing | None,
         Doc(
             "A question without a prediction counts 0 (zero), as answered by nothing "
-            "(empty), is left out (skip), or is an error."
+            "(empty), is left out (skip), or is an error.",
+            "Input",
         ),
     ] = None
     extra: Annotated[
-        Extra | None, Doc("A prediction without a question is ignored (ignore), or an error.")
+        Extra | None,
+        Doc("A prediction without a question is ignored (ignore), or an error.", "Input"),
     ] = None
     right: Annotated[
         str | None,
@@ -147,7 +152,7 @@ class QaOptions(StatisticsOptions):
     ] = None
     gold_format: FormatName = None
     predictions_format: Annotated[
-        str | None, Doc("Likewise; haystack:isolated takes that part of Haystack's CSV.")
+        str | None, Doc("Likewise; haystack:isolated takes that part of Haystack's CSV.", "Input")
     ] = None
     retrieved_format: FormatName = None
     columns: RunColumns = None

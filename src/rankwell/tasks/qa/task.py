@@ -16,7 +16,7 @@ from rankwell.tasks.qa.printing import show
 class QaCommandOptions(QaOptions):
     """The options of the command."""
 
-    hardest: Annotated[int, Doc("How many of the hardest questions to show.")] = 3
+    hardest: Annotated[int, Doc("How many of the hardest questions to show.", "Output")] = 3
 
 
 def _evaluate(*inputs: Any, options: QaCommandOptions, **keywords: Any) -> Presented:
@@ -28,12 +28,17 @@ def _evaluate(*inputs: Any, options: QaCommandOptions, **keywords: Any) -> Prese
 
 qa = Task(
     name="qa",
-    about="""Judge the answers to questions and the documents retrieved for them, and show which \
-of the two fails which question.
+    about="""Evaluate question answering: the answers and the retrieval.
 
-Give PREDICTIONS, --retrieved, or both. The table ends with who failed how many questions, and the \
-hardest of them. docs/answers.md shows the forms of files, what counts as no answer, and grids \
-(`rankwell qa grid --help`).""",
+Shows which of the two, reader or retriever, fails which question.
+
+Give PREDICTIONS, --retrieved, or both. The table ends with who failed how many questions, and \
+the hardest of them. docs/answers.md shows the forms of files, what counts as no answer, and \
+grids (`rankwell qa grid --help`).""",
+    command_lines="""
+rankwell qa questions.json answers.json
+rankwell qa questions.json answers.jsonl --retrieved bm25.run -o results
+""",
     options=QaCommandOptions,
     inputs=(
         TaskInput(

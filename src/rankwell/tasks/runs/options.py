@@ -62,11 +62,12 @@ class RunOptions(
         Option(("--query-texts",)),
         Doc(
             "File of what the queries say (BEIR queries.jsonl, a table with an id "
-            "column), kept with -o for pages and groups."
+            "column), kept with -o for pages and groups.",
+            is_common=True,
         ),
     ] = None
     split: Annotated[
-        str | None, Doc("Split of a folder given as judgments, test unless it is named.")
+        str | None, Doc("Split of a folder given as judgments, test unless it is named.", "Input")
     ] = None
     other_judgments: Annotated[
         InputData,

@@ -178,7 +178,7 @@ class NetworkSettings:
         str | None, Doc("Output of the network to take, where it has several.")
     ] = None
     weights: Annotated[Path | None, Input(), Doc("File of a state dict, for torch.")] = None
-    batch_size: Annotated[int | None, Doc("Images at a time, 16 by default.")] = None
+    batch_size: Annotated[int | None, Doc("Images at a time, 16 by default.", "Scaling")] = None
     device: DeviceOption = None
 
 

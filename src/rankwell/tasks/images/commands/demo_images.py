@@ -1,6 +1,4 @@
-"""Recognise paintings and glass cabinets in bad photographs, all drawn on the spot: data sets,
-tables, contact sheets.
-"""
+"""Recognise paintings and glass cabinets in bad photographs."""
 
 import io
 from collections.abc import Callable
@@ -83,8 +81,11 @@ def images(
     seed: int = 0,
     progress: Progress = None,
 ) -> Output:
-    """Recognise paintings and glass cabinets in bad photographs, all drawn on the spot: data sets,
-    tables, contact sheets.
+    """Recognise paintings and glass cabinets in bad photographs.
+
+    All drawn on the spot: data sets, tables, contact sheets.
+
+      rankwell demo images
 
     Parameters
     ----------

@@ -1,6 +1,4 @@
-"""Encode images to a file of embeddings: with a network of ONNX, torch or sentence-transformers, or
-without any.
-"""
+"""Encode images to a file of embeddings."""
 
 import hashlib
 import json
@@ -37,12 +35,15 @@ def images(
     overwrite: bool = False,
     progress: Progress = None,
 ) -> Output:
-    """Encode images to a file of embeddings: with a network of ONNX, torch or
-    sentence-transformers, or without any.
+    """Encode images to a file of embeddings.
+
+    With a network of ONNX, torch or sentence-transformers, or without any.
 
     An image that cannot be read stops nothing. Beside NAME.npy are NAME.ids.txt,
-    NAME.manifest.json, which records how it was made, and NAME.images.csv, which has the time of
-    every image, or the reason why it has no vector.
+    NAME.manifest.json, which records how it was made, and NAME.images.csv, which has the time
+    of every image, or the reason why it has no vector.
+
+      rankwell encode images photos --model clip-ViT-B-32 -o photos.npy
 
     Parameters
     ----------

@@ -1,6 +1,4 @@
-"""Set evaluated systems side by side: systems × data sets with intervals and significance, what
-each took, published figures.
-"""
+"""Set evaluated systems side by side."""
 
 import sys
 from collections import Counter
@@ -102,12 +100,15 @@ def table(
     output: FolderOption = None,
     progress: Progress = None,
 ) -> Output:
-    """Set evaluated systems side by side: systems × data sets with intervals and significance, what
-    each took, published figures.
+    """Set evaluated systems side by side.
 
-    After a figure are letters of the systems that it is significantly better than: by the paired
-    randomisation test over the queries that both have, with Holm's correction for all pairs of a
-    data set.
+    Systems × data sets with intervals and significance, what each took, and published figures.
+
+    After a figure are letters of the systems that it is significantly better than: by the
+    paired randomisation test over the queries that both have, with Holm's correction for all
+    pairs of a data set.
+
+      rankwell images table results-a results-b
 
     Parameters
     ----------

@@ -1,6 +1,4 @@
-"""Evaluate retrievers and readers over a grid of parameters, from result files or by running them;
-interrupted runs resume.
-"""
+"""Evaluate retrievers and readers over a grid of parameters."""
 
 import inspect
 import json
@@ -112,14 +110,17 @@ def grid(
     jobs: JobsOption = 1,
     progress: Progress = None,
 ) -> Output:
-    """Evaluate retrievers and readers over a grid of parameters, from result files or by running
-    them; interrupted runs resume.
+    """Evaluate retrievers and readers over a grid of parameters.
+
+    From result files or by running them; interrupted runs resume.
 
     A callable gets the questions and a point's parameters by name, and returns a ranking ({id:
-    {document: score}} or a Ranking), answers ({id: string or list of strings} or Predictions), or a
-    pair of both. Two come with rankwell: rankwell.tasks.qa.answering:bm25_overlap
+    {document: score}} or a Ranking), answers ({id: string or list of strings} or Predictions),
+    or a pair of both. Two come with rankwell: rankwell.tasks.qa.answering:bm25_overlap
     (k_retriever, k_reader, threshold) and :bm25_transformers (model, …). docs/answers.md has a
     whole grid and a whole callable.
+
+      rankwell qa grid grid.toml
 
     Parameters
     ----------
