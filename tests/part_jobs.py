@@ -37,7 +37,7 @@ def write_vectors(folder: str, rows: int, dimensions: int) -> None:
 def searched() -> list[str]:
     write_vectors("base", ROWS, 4)
     np.save("queries.npy", vectors(5, 4, 1))
-    return ["search", "base", "queries.npy", "-k", "4", "-o", "{}/found.run", "--shards", "3"]
+    return ["knn", "base", "queries.npy", "-k", "4", "-o", "{}/found.run", "--shards", "3"]
 
 
 def captioned() -> list[str]:
@@ -52,14 +52,14 @@ def captioned() -> list[str]:
         "--positives",
         "positives.json",
     ]
-    return ["captions", *tables, "--direction", "t2v", "-o", "{}/found", "--shards", "3"]
+    return ["crossmodal", *tables, "--direction", "t2v", "-o", "{}/found", "--shards", "3"]
 
 
 def agreed() -> list[str]:
     np.save("big.npy", vectors(ROWS, 5, 4))
     np.save("small.npy", vectors(ROWS, 4, 5))
     return [
-        "agree",
+        "embeddings",
         "--reference",
         "big.npy",
         "small.npy",
@@ -94,9 +94,9 @@ def benched() -> list[str]:
 
 
 JOBS: dict[str, Callable[[], list[str]]] = {
-    "search": searched,
-    "captions": captioned,
-    "agree": agreed,
+    "knn": searched,
+    "crossmodal": captioned,
+    "embeddings": agreed,
     "evaluate": evaluated,
     "encode": encoded,
     "bench": benched,

@@ -1029,9 +1029,9 @@ def test_data_sets_and_systems_that_do_not_meet_have_no_cell(tmp_path: Path):
 def test_every_command_that_a_bench_knows_has_its_own_options_by_name():
     for stem in (
         "evaluate",
-        "agree",
-        "captions",
-        "answers",
+        "embeddings",
+        "crossmodal",
+        "qa",
         "clips_evaluate",
         "instances_evaluate",
         "pairs",

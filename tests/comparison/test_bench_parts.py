@@ -141,7 +141,7 @@ def test_an_array_evaluates_and_the_same_command_goes_on(
     assert not (tmp_path / "parts").exists()
 
     for index in {*range(12)} - {3, 8}:
-        assert typed("part", "work", index)[0] == 0
+        assert typed("worker", "work", index)[0] == 0
     code, out, err = typed(*words)
     assert (code, "2 of 12 parts are missing: 3,8" in err) == (5, True)
     assert "sbatch --array=3,8 " in out
@@ -180,16 +180,16 @@ def test_a_part_runs_code_only_where_its_own_command_line_names_the_bench(
     words = ("bench", file, "-o", "parts", "--executor", "array", "--work", "work")
 
     assert f"rankwell worker work --bench {file} --threads" in typed(*words)[1]
-    code, _, err = typed("part", "work", 0)
+    code, _, err = typed("worker", "work", 0)
     assert code == 2
     assert (
         "'./my_measures.py:named_by_a_bench' is code: the plan in work names it; repeat that "
         "file, --bench " in err
     )
-    assert typed("part", "work", 0, "--bench", file.with_name("other.toml"))[0] == 2
+    assert typed("worker", "work", 0, "--bench", file.with_name("other.toml"))[0] == 2
     assert typed(*words)[0] == 5
 
-    assert typed("part", "work", 0, "--bench", "inputs/b.toml")[0] == 0
+    assert typed("worker", "work", 0, "--bench", "inputs/b.toml")[0] == 0
     assert typed(*words)[0] == 0
     assert "named_by_a_bench" in (tmp_path / "parts" / "d" / "s" / "summary.csv").read_text()
 
@@ -200,7 +200,7 @@ def test_a_part_of_other_work_takes_no_bench(tmp_path: Path, monkeypatch: pytest
     monkeypatch.chdir(tmp_path)
     np.save("base.npy", np.eye(4, dtype=np.float32))
     typed(
-        "search",
+        "knn",
         "base.npy",
         "base.npy",
         "-k",
@@ -215,9 +215,9 @@ def test_a_part_of_other_work_takes_no_bench(tmp_path: Path, monkeypatch: pytest
 
     assert (
         "the plan in work names no experiment file; leave it out."
-        in typed("part", "work", 0, "--bench", "b.toml")[2]
+        in typed("worker", "work", 0, "--bench", "b.toml")[2]
     )
-    assert typed("part", "work", 0)[0] == 0
+    assert typed("worker", "work", 0)[0] == 0
 
 
 @pytest.mark.parametrize("executor", ["here", "processes:2"])

@@ -31,10 +31,10 @@ def test_every_word_and_default_of_a_convention_is_a_measure(name: str):
 
 
 OWN = {
-    "agreement": AgreementConvention(),
-    "answers": AnswerConvention(()),
-    "captions": CaptionConvention(),
-    "instances": InstanceConvention(),
+    "embeddings": AgreementConvention(),
+    "qa": AnswerConvention(()),
+    "crossmodal": CaptionConvention(),
+    "images": InstanceConvention(),
     "rag": RagConvention(),
 }
 

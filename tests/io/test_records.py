@@ -262,22 +262,24 @@ CASES: dict[str, Case] = {
         QRELS,
         file="out.run",
     ),
-    "interleave: run": Case("clicks interleave {table} b.run -o out.jsonl", RUN, file="out.jsonl"),
-    "clicks interleave credit: clicks": Case(
+    "clicks interleave: run": Case(
+        "clicks interleave {table} b.run -o out.jsonl", RUN, file="out.jsonl"
+    ),
+    "clicks clicks credit: clicks": Case(
         "clicks interleave a.run b.run -o out.jsonl; clicks credit out.jsonl {table} -f json",
         _rows("list item click", ("01", "a", 1), ("01", "7.0", 0), ("NA", "7.0", 1)),
     ),
-    "logs: log": Case(
+    "clicks: log": Case(
         "clicks {table} --policy mine -f json",
         LOG,
         call=lambda it: rw.evaluate_clicks(it, {"mine": "mine"}),
     ),
-    "logs: policy": Case(
+    "clicks: policy": Case(
         "clicks log.csv --policy {table} -f json",
         _rows("item probability", ("a", 0.5), ("7.0", 0.5)),
         call=lambda it: rw.evaluate_clicks("log.csv", {"table": it}),
     ),
-    "logs: model": Case(
+    "clicks: model": Case(
         "clicks log.csv --policy mine --expected mine=mine --model {table} -f json",
         _rows("item estimate", ("a", 0.5), ("7.0", 0.25)),
     ),
@@ -289,60 +291,62 @@ CASES: dict[str, Case] = {
     "pairs: strata": Case(
         "pairs numbers.txt numbers.csv:score --strata {table}:part -f json", NUMBERS
     ),
-    "captions: scores": Case(
+    "crossmodal: scores": Case(
         "crossmodal {table} -f json",
         _rows("caption a b", ("01", 0.5, 0.25), ("NA", 0.1, 0.2)),
         NO_MATRIX,
     ),
-    "captions: pairs": Case(
+    "crossmodal: pairs": Case(
         "crossmodal scores.csv --positives {table} -f json",
         PAIRS,
         call=lambda it: rw.evaluate_crossmodal("scores.csv", it),
     ),
-    "captions: judgments": Case(
+    "crossmodal: judgments": Case(
         "crossmodal scores.csv --positives {table} -f json",
         QRELS,
         call=lambda it: rw.evaluate_crossmodal("scores.csv", it),
     ),
-    "captions: counts": Case(
+    "crossmodal: counts": Case(
         "crossmodal counted.npy --positives counts:{table}:n -f json",
         _rows("video n", ("a", 2), ("b", 1), ("c", 1)),
     ),
-    "captions: groups": Case(
+    "crossmodal: groups": Case(
         "crossmodal scores.csv --positives groups:{table}:item -f json", PAIRS
     ),
-    "captions: query ids": Case(
+    "crossmodal: query ids": Case(
         f"{CAPTIONS} --query-ids {{table}}:id --item-ids documents.csv:id", TEXTS
     ),
-    "captions: item ids": Case(
+    "crossmodal: item ids": Case(
         f"{CAPTIONS} --query-ids texts.csv:id --item-ids {{table}}", DOCUMENTS
     ),
-    "captions: texts": Case(
+    "crossmodal: texts": Case(
         "crossmodal scores.csv --texts {table} -f json", [row | {"text": "a bus"} for row in TEXTS]
     ),
-    "agree: run": Case("embeddings {table} --reference b.run -k 1 -f json", RUN),
-    "agree: vectors": Case(
+    "embeddings: run": Case("embeddings {table} --reference b.run -k 1 -f json", RUN),
+    "embeddings: vectors": Case(
         "embeddings {table} --reference other.npy -k 1 -f json", VECTORS, NO_VECTORS
     ),
-    "agree: ids": Case(f"{AGREE} --ids {{table}} --labels grades.csv", DOCUMENTS),
-    "agree: excluded labels": Case(f"{AGREE} --exclude {{table}}:part", DOCUMENTS),
-    "agree: judgments": Case(f"{AGREE} --ids documents.csv:id --labels {{table}}", ITEM_GRADES),
-    "answers: questions": Case(
+    "embeddings: ids": Case(f"{AGREE} --ids {{table}} --labels grades.csv", DOCUMENTS),
+    "embeddings: excluded labels": Case(f"{AGREE} --exclude {{table}}:part", DOCUMENTS),
+    "embeddings: judgments": Case(
+        f"{AGREE} --ids documents.csv:id --labels {{table}}", ITEM_GRADES
+    ),
+    "qa: questions": Case(
         "qa {table} predictions.csv -c squad2 -f json",
         GOLD,
         call=lambda it: rw.evaluate_qa(it, "predictions.csv", convention="squad2"),
     ),
-    "answers: predictions": Case(
+    "qa: predictions": Case(
         "qa gold.csv {table} -c squad2 -f json",
         PREDICTIONS,
         call=lambda it: rw.evaluate_qa("gold.csv", it, convention="squad2"),
     ),
-    "answers: retrieved": Case(
+    "qa: retrieved": Case(
         "qa squad.json --retrieved {table} -c squad2 -f json",
         RETRIEVED,
         call=lambda it: rw.evaluate_qa("squad.json", retrieved=it, convention="squad2"),
     ),
-    "answers: corpus": Case(
+    "qa: corpus": Case(
         "qa squad.json --retrieved retrieved.csv --corpus {table} -c squad2 -f json", DOCUMENTS
     ),
     "beyond: run": Case("beyond {table} --catalogue documents.csv:id -f json", RUN),
@@ -366,22 +370,20 @@ CASES: dict[str, Case] = {
     "beyond: judgments": Case(
         "beyond a.run --interactions seen.csv --judgments {table} -f json", QRELS
     ),
-    "keywords evaluate: annotations": Case(
+    "keywords: annotations": Case(
         "keywords --annotations {table} --embeddings vectors.npy --ids documents.csv:id -f json",
         CLIPS,
         call=lambda it: rw.evaluate_keywords(it, "vectors.npy", ids="documents.csv:id"),
     ),
-    "keywords evaluate: queries": Case(
+    "keywords: queries": Case(
         f"{CLIPS_BY_TEXT} --queries {{table}} --annotations clips.csv --embeddings vectors.npy "
         "--ids documents.csv:id -f json",
         CLIP_TEXTS,
     ),
-    "keywords evaluate: ids": Case(
+    "keywords: ids": Case(
         "keywords --annotations clips.csv --embeddings vectors.npy --ids {table} -f json", DOCUMENTS
     ),
-    "keywords evaluate: run": Case(
-        "keywords --annotations clips.csv --run {table} -f json", CLIP_RUN
-    ),
+    "keywords: run": Case("keywords --annotations clips.csv --run {table} -f json", CLIP_RUN),
     "keywords lint: annotations": Case("keywords check {table} -f json", CLIPS),
     "keywords lint: queries": Case(
         "keywords check clips.csv --queries {table} -f json", CLIP_TEXTS
@@ -395,17 +397,17 @@ CASES: dict[str, Case] = {
     ),
     "keywords template: clips": Case("keywords template {table}:id", DOCUMENTS),
     "images stats: images": Case("images stats {table} -f json", IMAGES),
-    "images evaluate: images": Case("images {table} --scores matrix.csv -f json", IMAGES),
-    "images evaluate: scores": Case(f"{INSTANCES} --scores {{table}}", IMAGE_SCORES, NO_MATRIX),
-    "images evaluate: judgments": Case(
+    "images: images": Case("images {table} --scores matrix.csv -f json", IMAGES),
+    "images: scores": Case(f"{INSTANCES} --scores {{table}}", IMAGE_SCORES, NO_MATRIX),
+    "images: judgments": Case(
         "images --scores matrix.csv --positives {table} -f json",
         _rows("query item grade", ("b", "a", 1), ("d", "a", 1)),
     ),
-    "images evaluate: ids": Case(
+    "images: ids": Case(
         f"{INSTANCES} --scores two.npy --query-ids {{table}}:query --reference-ids ids.json",
         IMAGE_SCORES,
     ),
-    "images evaluate: clusters": Case(
+    "images: clusters": Case(
         f"{INSTANCES} --scores matrix.csv --clusters {{table}}",
         _rows("image cluster", ("a", "u"), ("b", "u"), ("7.0", "v"), ("d", "u")),
     ),
@@ -435,28 +437,28 @@ CASES: dict[str, Case] = {
         NO_LISTS,
         call=lambda it: rw.evaluate_citations({"table": it}),
     ),
-    "retrieve: items": Case(
+    "engine run: items": Case(
         f"{RETRIEVE} --items {{table}} --queries texts.csv --qrels qrels.txt", DOCUMENTS
     ),
-    "retrieve: queries": Case(
+    "engine run: queries": Case(
         f"{RETRIEVE} --items documents.csv --queries {{table}} --qrels qrels.txt", TEXTS
     ),
-    "retrieve: judgments": Case(
+    "engine run: judgments": Case(
         f"{RETRIEVE} --items documents.csv --queries texts.csv --qrels {{table}}", QRELS
     ),
-    "study pool: run": Case(STUDY.replace("a.run", "{table}"), RUN, file="study/rounds/1.parquet"),
-    "study pool: queries": Case(
+    "judge pool: run": Case(STUDY.replace("a.run", "{table}"), RUN, file="study/rounds/1.parquet"),
+    "judge pool: queries": Case(
         STUDY.replace("texts.csv", "{table}") + f"; {EXPORT}", TEXTS, file="out.csv"
     ),
-    "study pool: documents": Case(
+    "judge pool: documents": Case(
         STUDY.replace("documents.csv", "{table}") + f"; {EXPORT}", DOCUMENTS, file="out.csv"
     ),
-    "study judge: sheet": Case(
+    "judge judge: sheet": Case(
         "judge label study --judge ann --import {table}; convert study out.qrels",
         SHEET,
         file="out.qrels",
     ),
-    "study agreement: judgments": Case(
+    "judge agreement: judgments": Case(
         "judge label study --judge ann --import sheet.csv; judge agreement study --gold {table} "
         "-f json",
         QRELS,
@@ -549,7 +551,7 @@ def test_every_command_reads_the_same_from_every_dialect_of_a_table(
         written = _written(world / case.file, file.name) if case.file and not code else None
         return code, (printed, written), err
 
-    for dialect in ALONE if name.startswith("retrieve") else DIALECTS:
+    for dialect in ALONE if name.startswith("engine run") else DIALECTS:
         suffix, write = DIALECTS[dialect]
         file = world / f"table{suffix}"
         file.write_bytes(write(case.rows))
@@ -570,22 +572,22 @@ def test_every_command_reads_the_same_from_every_dialect_of_a_table(
 
 
 LACKING = {
-    "agree": f"{AGREE} --exclude {{table}}:part",
-    "answers": "qa gold.csv {table} --predictions-format hf",
+    "embeddings": f"{AGREE} --exclude {{table}}:part",
+    "qa": "qa gold.csv {table} --predictions-format hf",
     "beyond": "beyond a.run --catalogue {table}",
-    "captions": "crossmodal scores.csv --positives {table}",
-    "clips": "keywords check {table}",
+    "crossmodal": "crossmodal scores.csv --positives {table}",
+    "keywords": "keywords check {table}",
     "clips: queries": "keywords check clips.csv --queries {table}",
-    "instances": "images stats {table}",
-    "logs": "clicks {table}",
-    "logs: queries": "clicks {table} --column reward=a --value-of query",
+    "images": "images stats {table}",
+    "clicks": "clicks {table}",
+    "clicks: queries": "clicks {table} --column reward=a --value-of query",
     "pairs": "pairs {table}:score numbers.txt",
     "rag": "rag {table} chunks.jsonl",
     "rag: all chunks": "rag passages.jsonl chunks.jsonl --chunks {table} -m SpanPOmega",
-    "retrieve": f"{RETRIEVE} --items documents.csv --queries texts.csv --collapse part2",
+    "engine run": f"{RETRIEVE} --items documents.csv --queries texts.csv --collapse part2",
     "runs": "evaluate qrels.txt a.run --sessions {table}:session -m sDCG",
     "runs: columns": "evaluate qrels.txt {table} --columns query=a,item=b",
-    "study": "judge label exported --judge ann --import {table}",
+    "judge": "judge label exported --judge ann --import {table}",
 }
 """Commands on a table without a column that they need."""
 SENTENCE = re.compile(

@@ -376,51 +376,51 @@ CASES: dict[str, Call] = {
         min_grade=2,
     ),
     "evaluate-frame": _frames,
-    "captions": _captions,
-    "captions-clear": partial(_captions, "clear", convention="mmt", intervals="t"),
-    "captions-expected": partial(
+    "crossmodal": _captions,
+    "crossmodal-clear": partial(_captions, "clear", convention="mmt", intervals="t"),
+    "crossmodal-expected": partial(
         _captions, ties="expected", measures="R@1 AP nDCG@5 ERR@3", details=True
     ),
-    "captions-string": partial(_captions, convention="vse", k="1,2"),
-    "captions-vectors": _captions_of_vectors,
-    "captions-vectors-l2": partial(
+    "crossmodal-string": partial(_captions, convention="vse", k="1,2"),
+    "crossmodal-vectors": _captions_of_vectors,
+    "crossmodal-vectors-l2": partial(
         _captions_of_vectors, metric="l2", convention="frozen", protocol="both"
     ),
-    "captions-mask": _captions_masked,
+    "crossmodal-mask": _captions_masked,
     "eval_q2m": _q2m,
-    "clips": _clips,
-    "clips-graded": partial(
+    "keywords": _clips,
+    "keywords-graded": partial(
         _clips, relevance="graded", weights="relevant", groups=["object type"], k=(2, 3)
     ),
-    "clips-expected": partial(_clips, ties="expected", measures=["ERR@3", "AP"]),
-    "clips-after": partial(_clips, self_rule="after", convention="alfa"),
-    "clips-text": _clips_by_text,
-    "clips-text-any": partial(_clips_by_text, relevance="any", ties="optimistic"),
-    "clips-live": _clips_live,
-    "instances": _instances,
-    "instances-market": partial(_instances, convention="market1501", details=True),
-    "instances-expected": partial(
+    "keywords-expected": partial(_clips, ties="expected", measures=["ERR@3", "AP"]),
+    "keywords-after": partial(_clips, self_rule="after", convention="alfa"),
+    "keywords-text": _clips_by_text,
+    "keywords-text-any": partial(_clips_by_text, relevance="any", ties="optimistic"),
+    "keywords-live": _clips_live,
+    "images": _instances,
+    "images-market": partial(_instances, convention="market1501", details=True),
+    "images-expected": partial(
         _instances, ties="expected", measures="AP P@1 cmc@2 ERR@3", exclude=["camera"]
     ),
-    "instances-vectors": _instances_of_vectors,
-    "instances-oxford": partial(
+    "images-vectors": _instances_of_vectors,
+    "images-oxford": partial(
         _instances_of_vectors,
         convention="oxford",
         no_relevant="skip",
         transforms="query-expansion(k=2,alpha=1)",
     ),
-    "agree": _agree,
-    "agree-measures": _agree_measures,
-    "agree-scholar": partial(_agree, convention="scholar-stream"),
-    "answers": _answers,
-    "answers-none": partial(_answers, missing="skip", intervals="none", normalizer="french"),
-    "answers-lists": _answers_and_lists,
+    "embeddings": _agree,
+    "embeddings-measures": _agree_measures,
+    "embeddings-scholar": partial(_agree, convention="scholar-stream"),
+    "qa": _answers,
+    "qa-none": partial(_answers, missing="skip", intervals="none", normalizer="french"),
+    "qa-lists": _answers_and_lists,
     "compare_lists": _lists,
     "compare_values": _compare,
     "compare_values-t": partial(
         _compare, test="t", correction="bh", intervals="t", baseline="first"
     ),
-    "retrieve": _retrieve,
+    "engine": _retrieve,
     "tune_fusion": _tune,
     "bench": _bench,
     "judged_rankings": _views,

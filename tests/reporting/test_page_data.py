@@ -650,7 +650,7 @@ def test_captions_of_both_directions_are_different_queries(tmp_path: Path) -> No
     sys.argv = ["rankwell", "crossmodal", str(tmp_path / "scores.npy"), "-o", str(tmp_path / "out")]
     assert main() == 0
     data = data_of(page(tmp_path / "out"))
-    assert data["protocol"] == "captions"
+    assert data["protocol"] == "crossmodal"
     ways = data["queries"]["attributes"]["direction"]
     assert sorted(zip(data["queries"]["id"], ways, strict=True)) == sorted(
         (str(at), way) for at in range(12) for way in ("t2v", "v2t")

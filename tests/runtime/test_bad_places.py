@@ -21,13 +21,13 @@ REFUSED = (
     r"the environment .* have expired"
 )
 READS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "search": ("knn {}/base.npy {}/queries.npy -k 4 -o two/found.run", ("base.npy", "queries.npy")),
-    "captions": (
+    "knn": ("knn {}/base.npy {}/queries.npy -k 4 -o two/found.run", ("base.npy", "queries.npy")),
+    "crossmodal": (
         "crossmodal --queries {}/queries.npy --gallery {}/base.npy --positives positives.json "
         "--direction t2v -o two/found",
         ("queries.npy", "base.npy"),
     ),
-    "agree": (
+    "embeddings": (
         "embeddings --reference {}/base.npy {}/small.npy -k 2 --samples 9 -o two/found",
         ("base.npy", "small.npy"),
     ),
@@ -126,7 +126,7 @@ def test_credentials_that_expire_after_the_plan_are_one_sentence_without_them(
 
 
 @pytest.mark.parametrize("mode", DENIED)
-@pytest.mark.parametrize("job", ["search", "encode", "captions", "evaluate"])
+@pytest.mark.parametrize("job", ["knn", "encode", "crossmodal", "evaluate"])
 def test_a_work_folder_that_is_refused_is_one_sentence_without_credentials(
     s3: Bucket, job: str, mode: str
 ):

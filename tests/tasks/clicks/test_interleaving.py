@@ -317,6 +317,7 @@ def test_files_hold_what_credit_needs(
         [
             "rankwell",
             "clicks",
+            "clicks",
             "interleave",
             "a.run",
             "b.run",

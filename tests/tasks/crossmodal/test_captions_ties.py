@@ -250,7 +250,7 @@ def test_real_inlier_counts_change_with_every_rule(
     found = {}
     for rule in ("optimistic", "expected", "input", "pessimistic"):
         arguments = [
-            "captions",
+            "crossmodal",
             tmp_path / "coarse.npy",
             "--positives",
             folder / "corridor_positives.json",
