@@ -65,7 +65,9 @@ def test_the_command_prints_ceiling_chance_and_the_tables(
         "--groups",
         "g,h",
     ]
-    code, out, err = run(*words, "-c", "alfa", "-q", capsys=capsys, monkeypatch=monkeypatch)
+    code, out, err = run(
+        *words, "-c", "alfa", "--per-query", capsys=capsys, monkeypatch=monkeypatch
+    )
     assert code == 0
     for word in (
         "Recall@5",
@@ -98,7 +100,7 @@ def test_the_command_writes_everything_and_json_holds_each_result(
     ]
     code, out, _ = run(
         *words,
-        "-q",
+        "--per-query",
         "-f",
         "json",
         "-o",
@@ -155,7 +157,14 @@ def test_the_manifest_names_a_folder_of_vectors(
     ]
     ids = str(folder / "vectors.ids.txt")
     code, _, err = run(
-        *words, "--ids", ids, "-q", "-o", files["out"], capsys=capsys, monkeypatch=monkeypatch
+        *words,
+        "--ids",
+        ids,
+        "--per-query",
+        "-o",
+        files["out"],
+        capsys=capsys,
+        monkeypatch=monkeypatch,
     )
 
     assert code == 0, err
@@ -294,9 +303,9 @@ def test_the_csv_of_single_queries_has_their_results_once_and_as_json(
         "--groups",
         "g,h",
     ]
-    _, out, _ = run(*words, "-q", "-f", "csv", capsys=capsys, monkeypatch=monkeypatch)
+    _, out, _ = run(*words, "--per-query", "-f", "csv", capsys=capsys, monkeypatch=monkeypatch)
     rows = list(csv.DictReader(io.StringIO(out)))
-    _, out, _ = run(*words, "-q", "-f", "json", capsys=capsys, monkeypatch=monkeypatch)
+    _, out, _ = run(*words, "--per-query", "-f", "json", capsys=capsys, monkeypatch=monkeypatch)
     told = json.loads(out)["per_query"]
 
     queries = {row["query"] for row in rows}
