@@ -53,7 +53,8 @@ def _commands() -> list[tuple[str, ...]]:
 WITHOUT_CASES = {
     ("keywords", "calibrate"): "needs a model",
     (
-        "engines",
+        "engine",
+        "list",
     ): "has the versions of installed packages; tests/engines/test_conformance.py runs it",
     ("completion",): "is the text of a library; tests/cli/test_completion.py runs it in the shells",
 }
