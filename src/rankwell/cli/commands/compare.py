@@ -37,13 +37,14 @@ class ComparedQueries:
     """Attributes of the queries that are compared, and the reading of judgments and runs."""
 
     group: Annotated[
-        str | None, Doc("An attribute of the queries: each of its values is judged alone.")
+        str | None, Doc("An attribute of the queries: each of its values is judged alone.", "Input")
     ] = None
     cluster: Annotated[
         str | None,
         Doc(
             "Such an attribute too: queries with the same value (of one document, user or "
-            "session) are drawn and flipped together."
+            "session) are drawn and flipped together.",
+            "Input",
         ),
     ] = None
     convention: Annotated[ConventionName, Doc("For judgments and runs: whose words and rules.")] = (
@@ -53,11 +54,13 @@ class ComparedQueries:
         str | None,
         Doc(
             "For judgments and runs: file of the queries' texts, whose further columns "
-            "are attributes for --group and --cluster."
+            "are attributes for --group and --cluster.",
+            "Input",
         ),
     ] = None
     documents: Annotated[
-        str | None, Doc("File of what the items say, for the lists of the page that -o writes.")
+        str | None,
+        Doc("File of what the items say, for the lists of the page that -o writes.", "Input"),
     ] = None
     qrels_columns: JudgmentColumns = None
     columns: RunColumns = None
