@@ -63,20 +63,11 @@ OPTIONS_WITHOUT_CASES = {
     "--text-encoder",
     "--keyword-threshold",
     "--device",
-    "--weights",
-    "--output-name",
-    "--size",
-    "--mean",
-    "--std",
-    "--channels",
-    "--longest",
     "--browser",
     "--help",
     "--quiet",
     "--verbose",
     "--threads",
-    "--workers",
-    "--processes",
 }
 
 

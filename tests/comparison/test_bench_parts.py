@@ -203,7 +203,7 @@ def test_a_part_of_other_work_takes_no_bench(tmp_path: Path, monkeypatch: pytest
         "knn",
         "base.npy",
         "base.npy",
-        "-k",
+        "--neighbours",
         "2",
         "-o",
         "found.run",
@@ -348,13 +348,13 @@ def test_a_cell_replaces_the_result_of_another_recipe_and_leaves_files_of_others
 def test_a_cell_that_fails_is_named_and_tried_again(runs: Path, tmp_path: Path):
     (runs.parent / "runs" / "low.run").write_text("q00 Q0 d0 1 nan x\n")
     shutil.copytree(tmp_path / "one", tmp_path / "parts")
-    one = rankwell.bench(runs, tmp_path / "one", force=True)
+    one = rankwell.bench(runs, tmp_path / "one", overwrite=True)
     words = (
         "bench",
         runs,
         "-o",
         tmp_path / "parts",
-        "--force",
+        "--overwrite",
         "--executor",
         "here",
         "--work",
@@ -374,7 +374,6 @@ def test_a_cell_that_fails_is_named_and_tried_again(runs: Path, tmp_path: Path):
 @pytest.mark.parametrize(
     ("options", "kind", "message"),
     [
-        ({"executor": "here", "jobs": 2}, BadUsage, "jobs is for one process that starts others"),
         ({"executor": "heer"}, UnknownName, "did you mean 'here'"),
         ({"executor": "array"}, BadUsage, "needs work: a folder that all machines see"),
         ({"memory": "much"}, BadUsage, "expected a size such as 500M or 8G"),

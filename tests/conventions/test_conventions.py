@@ -89,15 +89,15 @@ def test_what_the_user_says_goes_before_the_convention():
     rules = Rules.resolve(
         "beir",
         ties="id-asc",
-        queries="truth",
+        average_over="judged",
         no_relevant=None,
         unjudged="nonrelevant",
         exclude_self=False,
     )
 
-    assert (rules.ties, rules.queries, rules.exclude_self, rules.no_relevant) == (
+    assert (rules.ties, rules.average_over, rules.exclude_self, rules.no_relevant) == (
         "id-asc",
-        "truth",
+        "judged",
         False,
         "empty",
     )

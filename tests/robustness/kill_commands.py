@@ -62,7 +62,7 @@ class Case(NamedTuple):
 
 
 _ANSWERS, _PAIRS = "worlds/answers/gold.json worlds/answers/texts.json", "worlds/vectors/pairs.csv"
-_TEXTS = "--query-texts queries.tsv --documents items.tsv"
+_TEXTS = "--queries queries.tsv --documents items.tsv"
 _CLIPS = "--annotations worlds/clips/table.csv --run worlds/clips/clips.run"
 _TASKS = ("embeddings", "qa", "crossmodal", "keywords", "images")
 CASES = (
@@ -90,14 +90,14 @@ CASES = (
     Case(
         "encode",
         tuple(
-            f"encode texts.txt --model tfidf-svd:{n} --fit texts.txt --batch-size 1 -o out.npy"
+            f"encode texts.txt --encoder tfidf-svd:{n} --fit texts.txt --batch-size 1 -o out.npy"
             for n in (20, 30)
         ),
     ),
     Case(
         "encode images",
         tuple(
-            f"encode images pictures --model {name} -o out.npy"
+            f"encode images pictures --encoder {name} -o out.npy"
             for name in ("small-grey", "colour-histogram")
         ),
     ),
@@ -106,16 +106,21 @@ CASES = (
         ("images museum --encoder small-grey --cache kept -o out",),
         "gate out --require P@1>=0",
     ),
-    Case("bench", ("bench bench.toml -o out --jobs 2", "bench bench.toml -o out"), ""),
+    Case(
+        "bench", ("bench bench.toml -o out --executor processes:2", "bench bench.toml -o out"), ""
+    ),
     Case(
         "fuse",
         ("fuse one.run two.run -o out.run", "fuse two.run one.run --method combsum -o out.run"),
     ),
-    Case("knn", ("knn a.npy b.npy -k 3 -o out.run", "knn b.npy a.npy -k 3 -o out.run")),
+    Case(
+        "knn",
+        ("knn a.npy b.npy --neighbours 3 -o out.run", "knn b.npy a.npy --neighbours 3 -o out.run"),
+    ),
     Case(
         "knn",
         tuple(
-            f"knn a.npy b.npy -k 3 --shards 6 --work work --executor {name} -o out.run"
+            f"knn a.npy b.npy --neighbours 3 --shards 6 --work work --executor {name} -o out.run"
             for name in ("here", "processes:2")
         ),
     ),
@@ -180,10 +185,13 @@ CASES = (
         "keywords template",
         tuple(
             f"keywords template worlds/pictures {more} --overwrite -o out.csv"
-            for more in ("", "--groups weather")
+            for more in ("", "--keyword-groups weather")
         ),
     ),
-    Case("images match", ("images match worlds/museum --cache kept --processes 2 -o out.npy",)),
+    Case(
+        "images match",
+        ("images match worlds/museum --cache kept --executor processes:2 -o out.npy",),
+    ),
     Case(
         "images stats",
         (

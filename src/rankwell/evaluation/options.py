@@ -10,12 +10,14 @@ from rankwell.data.options import (
     InputData,
     JudgmentColumns,
     MeasureNames,
-    Option,
     RunColumns,
 )
 from rankwell.stats import Intervals
 
 Seed = Annotated[int, Doc("Seed of everything that is drawn.", "Statistics")]
+Level = Annotated[
+    float, Doc("Level of the two-sided intervals; tests are at 1 minus this level.", "Statistics")
+]
 Similarity = Annotated[
     Literal["cosine", "dot", "l2"] | None,
     Doc("Similarity of vectors: cosine, dot, or l2 (negative distance). [default: cosine]"),
@@ -67,7 +69,7 @@ class TieOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class StatisticsOptions:
+class IntervalOptions:
     """The intervals beside the means."""
 
     help_group = "Statistics"
@@ -80,6 +82,12 @@ class StatisticsOptions:
             "Student's `t`, or none."
         ),
     ] = "bootstrap-t"
+
+
+@dataclass(frozen=True, kw_only=True)
+class StatisticsOptions(IntervalOptions):
+    """The intervals beside the means, and their seed."""
+
     seed: Seed = 0
 
 
@@ -89,9 +97,8 @@ class JudgmentFileOptions:
 
     help_group = "Input"
 
-    judgments_format: Annotated[
+    qrels_format: Annotated[
         str | None,
-        Option(("--qrels-format",)),
         Doc(
             "Name of the judgments' format, where their content does not show it: trec, letor, "
             "beir, csv, tsv, jsonl, json, parquet."

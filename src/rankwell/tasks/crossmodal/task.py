@@ -25,7 +25,7 @@ _WHOLE = (0.0, 1.0, 100.0)
 class CrossmodalCommandOptions(CrossmodalPartOptions):
     """The options of the command."""
 
-    positives: Annotated[
+    qrels: Annotated[
         str,
         Input(perhaps=True),
         Doc(
@@ -43,13 +43,13 @@ def _evaluate(
     scores: Sequence[str], *, options: CrossmodalCommandOptions, details: bool, progress: Progress
 ) -> PartOutcome:
     """The ranks of the positives in both directions, with the checks of printed figures."""
-    if not scores and not options.queries:
+    if not scores and not options.query_vectors:
         raise BadUsage(
-            "name a matrix of scores, or --queries and --gallery: rankwell crossmodal SCORES "
-            "--positives FILE."
+            "name a matrix of scores, or --query-vectors and --item-vectors: rankwell crossmodal "
+            "SCORES --qrels FILE."
         )
     outcome = caption_results(
-        list(scores) or None, options.positives, options, details=details, progress=progress
+        list(scores) or None, options.qrels, options, details=details, progress=progress
     )
     if outcome.result is None or not options.check:
         return outcome
@@ -91,12 +91,12 @@ crossmodal = Task(
 
 Prints R@K, MedR, MnR and rsum in both directions, from a matrix of scores or from embeddings.
 
-From embeddings (--queries A.npy --gallery B.npy) the matrix is never built, and --executor \
-divides the work. Beside each value are its ceiling, which captions that are the same lower, and \
-its chance level.""",
+From embeddings (--query-vectors A.npy --item-vectors B.npy) the matrix is never built, and \
+--executor divides the work. Beside each value are its ceiling, which captions that are the same \
+lower, and its chance level.""",
     command_lines="""
 rankwell crossmodal scores.npy
-rankwell crossmodal --queries captions.npy --gallery videos.npy -k 1 5 10
+rankwell crossmodal --query-vectors texts.npy --item-vectors videos.npy -k 1 5
 """,
     options=CrossmodalCommandOptions,
     inputs=(
@@ -109,7 +109,5 @@ rankwell crossmodal --queries captions.npy --gallery videos.npy -k 1 5 10
     ),
     files="summary.csv, summary.json, per_query.parquet, details.parquet, queries.parquet, "
     "items.parquet, manifest.json and charts",
-    per_query="One row per query: beside the summary, or instead of it where the format holds one "
-    "table (csv, tsv, jsonl).",
     evaluation=_evaluate,
 )

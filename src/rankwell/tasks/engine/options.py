@@ -22,7 +22,7 @@ Cost = Literal["p50", "p95", "p99", "throughput", "processor", "build", "size"]
 class EngineOptions(StatisticsOptions, MeasureOptions):
     """The choices that decide the figures of `rankwell engine run`."""
 
-    items: Annotated[
+    documents: Annotated[
         InputData,
         Doc(
             "Texts of the items to index (BEIR corpus.jsonl, a table with an id column); "
@@ -62,13 +62,13 @@ class EngineOptions(StatisticsOptions, MeasureOptions):
         ConventionName,
         Doc("Whose words for measures: rankwell, trec_eval9, trec_eval10, ranx, beir, mteb, st."),
     ] = "rankwell"
-    k: Annotated[int, Doc("Number of results per query.")] = 10
+    depth: Annotated[int, Doc("Number of results per query.")] = 10
     option: Annotated[
         Any,
         Option(kind=list[str]),
         Doc(
             "A parameter of the engine, NAME=VALUE; repeat it for more. `rankwell "
-            "engines` lists them.",
+            "engine list` lists them.",
             "Input",
             is_common=True,
         ),
@@ -80,11 +80,6 @@ class EngineOptions(StatisticsOptions, MeasureOptions):
             "same as --option url=URL.",
             "Input",
         ),
-    ] = None
-    build: Annotated[
-        Any,
-        Option(kind=list[str]),
-        Doc("A parameter that shapes the index, NAME=VALUE; the same as --option.", "Input"),
     ] = None
     sweep: Annotated[
         Any,
@@ -165,7 +160,9 @@ class EngineOptions(StatisticsOptions, MeasureOptions):
             "Scaling",
         ),
     ] = None
-    timeout: Annotated[float, Doc("Seconds after which a query is given up.", "Scaling")] = 30.0
+    query_timeout: Annotated[float, Doc("Seconds after which a query is given up.", "Scaling")] = (
+        30.0
+    )
     retries: Annotated[
         int, Doc("Number of times that a failed query is asked again.", "Scaling")
     ] = 0
@@ -177,10 +174,10 @@ class EngineOptions(StatisticsOptions, MeasureOptions):
             "Scaling",
         ),
     ] = 0
-    most_requests: Annotated[
+    max_requests: Annotated[
         int, Doc("Largest number of requests of the whole call.", "Scaling")
     ] = 1_000_000
-    most_seconds: Annotated[
+    max_seconds: Annotated[
         float, Doc("Largest number of seconds of the whole call.", "Scaling")
     ] = 3600.0
     server_pid: Annotated[

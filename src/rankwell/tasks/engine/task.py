@@ -221,7 +221,7 @@ Every query is asked at every setting, several rounds, interleaved. A query that
 call, which then gives no figure; with -o the same call asks only the rest. docs/retrieve.md says \
 what each time means.""",
     command_lines="""
-rankwell engine run sqlite-fts5 --items documents.jsonl --queries queries.tsv --qrels qrels.txt
+rankwell engine run sqlite-fts5 --documents docs.jsonl --queries queries.tsv
 """,
     options=EngineOptions,
     inputs=(
@@ -235,8 +235,6 @@ rankwell engine run sqlite-fts5 --items documents.jsonl --queries queries.tsv --
     ),
     files="summary.csv, summary.json, per_query.parquet, details.parquet, run.parquet, "
     "timings.parquet, engine.json, manifest.json and charts",
-    per_query="One row per query: beside the summary, or instead of it where the format holds one "
-    "table (csv, tsv, jsonl).",
     evaluation=_retrieve,
     growing=(NAME,),
     together=evaluate_cells,
