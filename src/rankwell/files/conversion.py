@@ -74,8 +74,8 @@ class ConvertOptions(DuplicateOptions):
         InputData,
         Differs("by default they are those beside the source"),
         Doc(
-            "Texts of queries, for formats that name a query by its text; those beside the source "
-            "by default."
+            "Texts of queries, for formats that name a query by its text. "
+            "[default: those beside the source]"
         ),
     ] = None
     graded_by: Annotated[

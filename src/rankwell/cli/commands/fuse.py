@@ -68,7 +68,7 @@ class TuneOptions:
         reporting.Format | None,
         Option(("--format", "-f")),
         Differs("it has no effect without --tune"),
-        Doc("With --tune: how to print: table (the default), csv, tsv, json, jsonl, md or latex."),
+        Doc("With --tune: how to print. [default: table]"),
     ] = None
 
 

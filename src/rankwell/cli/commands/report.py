@@ -36,10 +36,10 @@ def report(
     places
         Folders of results (name=FOLDER renames what is in them).
     output
-        The page to write, or the folder for it; by default it goes into the folder of results, or
-        the first of several.
+        The page to write, or the folder for it.
+        [default: the folder of results, or the first of several]
     title
-        Title of the page; by default the names of the runs.
+        Title of the page. [default: the names of the runs]
     """
     if not places:
         raise BadUsage("name a folder of results: rankwell report DIR, or several to compare them.")

@@ -33,8 +33,8 @@ def worker(work: str, /, *indices: int, bench: Path | None = None, status: bool 
     work
         The work folder, with a plan that `--executor array` or another command has written.
     indices
-        The parts, from 0, computed one after the other; by default that of SLURM_ARRAY_TASK_ID,
-        JOB_COMPLETION_INDEX or AWS_BATCH_JOB_ARRAY_INDEX.
+        The parts, from 0, computed one after the other.
+        [env: SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX, AWS_BATCH_JOB_ARRAY_INDEX]
     bench
         The experiment file of the plan, where it names code: code that a plan alone names is not
         run.

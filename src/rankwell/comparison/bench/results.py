@@ -622,8 +622,8 @@ class BenchOptions:
     measures: Annotated[
         MeasureNames,
         Doc(
-            "Measures of the tables, by label or exact name; repeat it for more. By "
-            "default those of each data set, else its first."
+            "Measures of the tables, by label or exact name; repeat it for more. "
+            "[default: those of each data set, else its first]"
         ),
     ] = None
     baseline: Annotated[

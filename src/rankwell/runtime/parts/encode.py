@@ -75,7 +75,7 @@ class EncodeOptions:
         bool | None,
         Doc(
             "Vectors of length one; with --no-normalize also without a model's own "
-            "normalisation. By default as the model does."
+            "normalisation. [default: as the model does]"
         ),
     ] = None
     dimensions: Annotated[int | None, Doc("Keep only the first numbers of each vector.")] = None

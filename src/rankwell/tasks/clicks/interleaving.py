@@ -76,8 +76,8 @@ class InterleavingOptions(RunFileOptions):
         CreditFunction | None,
         Doc(
             "Of optimised interleaving: the credit of a click on an item is 1 / rank in "
-            "the first run less 1 / rank in the second (`inverse`, by default), or the "
-            "difference of ranks (`linear`)."
+            "the first run less 1 / rank in the second (`inverse`), or the "
+            "difference of ranks (`linear`). [default: inverse]"
         ),
     ] = None
     seed: Seed = 0

@@ -103,8 +103,8 @@ class EngineOptions(StatisticsOptions, MeasureOptions):
         Any,
         Input(perhaps=True),
         Doc(
-            "Exact results for Recall@k: a run, `engine` for the engine's exact mode, or "
-            "none. By default the nearest vectors."
+            "Exact results for Recall@k: a run, `engine` for the engine's exact mode, or none. "
+            "[default: the nearest vectors]"
         ),
     ] = None
     columns: RunColumns = None

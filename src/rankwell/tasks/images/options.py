@@ -43,8 +43,9 @@ CUTOFFS = (1, 5, 10)
 MatchExecutor = Annotated[
     str | None,
     Doc(
-        "What matches local features: here (the default), with a thread for each processor, or "
-        "processes:N."
+        "What matches local features: here, with a thread for each processor, or processes:N. "
+        "[default: here]",
+        "Scaling",
     ),
 ]
 NAMED = "TP/PRED"
@@ -237,8 +238,8 @@ class ImageSystemOptions(NetworkSettings):
     score: Annotated[
         Literal["inliers", "matches"] | None,
         Doc(
-            "Of local features: the inliers of RANSAC's best homography (the default), or "
-            "the matches alone."
+            "Of local features: the inliers of RANSAC's best homography, or the matches alone. "
+            "[default: inliers]"
         ),
     ] = None
     max_size: Annotated[

@@ -68,7 +68,7 @@ class PoolOptions:
     guideline: Annotated[
         str | None,
         Input(),
-        Doc("File of the instructions for judges. [default: they are made of the grades]"),
+        Doc("File of the instructions for judges. [default: made of the grades]"),
     ] = None
     grades: Annotated[str, Doc("Grades and their names, from the lowest.")] = DEFAULT_GRADES
     batch_size: Annotated[

@@ -50,7 +50,7 @@ rankwell judge estimate study
     options=EstimateOptions,
     inputs=(
         _STUDY,
-        TaskInput("runs", "Names or files of pooled runs; by default all of them.", many=True),
+        TaskInput("runs", "Names or files of pooled runs. [default: all of them]", many=True),
     ),
     prints=print_estimates,
 )

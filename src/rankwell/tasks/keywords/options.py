@@ -98,8 +98,7 @@ class KeywordOptions(StatisticsOptions, MeasureOptions):
     query_clips: Annotated[
         Names,
         Doc(
-            "Clips that are queries where clips search, by id or by keyword. [default: "
-            "all]",
+            "Clips that are queries where clips search, by id or by keyword. [default: all]",
             "Input",
         ),
     ] = None
@@ -335,9 +334,7 @@ class CalibrationOptions(VocabularyOptions, DeviceOptions):
     encoder: Annotated[str, Doc("Folder or name of a model of sentence-transformers.")]
     strategy: Annotated[Strategy, Doc("cover or algorithm1; see rankwell keywords map.")] = "cover"
     thresholds: Annotated[
-        Sequence[float] | str,
-        Option(kind=str),
-        Doc("Thresholds to try, separated by commas; by default 0.3, 0.35 and so on to 0.9."),
+        Sequence[float] | str, Option(kind=str), Doc("Thresholds to try, separated by commas.")
     ] = "0.3,0.35,0.4,0.45,0.5,0.55,0.6,0.65,0.7,0.75,0.8,0.85,0.9"
     held_back: Annotated[
         int,

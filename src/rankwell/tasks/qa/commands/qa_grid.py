@@ -129,8 +129,8 @@ def grid(
         that are tried value by value; a [[system]] each with call = "./FILE.py:OBJECT" or files,
         and [system.parameters]; [chart].
     output
-        Folder for results.csv, summary.csv, a chart for each parameter and finished work; by
-        default GRID-results.
+        Folder for results.csv, summary.csv, a chart for each parameter and finished work.
+        [default: GRID-results]
     format
         How to print: a row for each run.
     fresh
