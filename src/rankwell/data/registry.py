@@ -336,7 +336,8 @@ def _parse(text: str, words: Mapping[str, str] | None) -> Measure:
     advice = suggest(match["name"], names)
     advice = advice if advice.startswith("did") else "`rankwell measures` lists them all."
     if match["at"]:
-        advice = re.sub(r"'(\w+)'(?= or|\?)", rf"'\1@{match['at']}'", advice)
+        cut = f"@{match['at']}'"
+        advice = re.sub(r"'(\w+)'(?= or|\?)", lambda near: f"'{near[1]}{cut}", advice)
     raise UnknownName(f"unknown measure {match['name']!r} (in {text!r}); {advice}")
 
 
