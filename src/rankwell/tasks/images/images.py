@@ -424,7 +424,8 @@ def both_sides(images: Images) -> tuple[Images, Images]:
         (
             "query",
             queries,
-            f"; where they are in another folder, name it with {flag('--query-images')}",
+            "; where they are in another folder, name it with "
+            f"{flag('--query-images', name='queries')}",
         ),
     ):
         if not len(side):
@@ -614,7 +615,7 @@ def mark_contentless(images: Images, glob: str | None) -> Images:
     bare = np.array([fnmatch.fnmatchcase(name, glob) for name in images.ids], dtype=np.bool_)
     if not bare.any():
         raise BadUsage(
-            f"{flag('--contentless-images')} {glob!r} matches no image, such "
+            f"{flag('--contentless-images', name='contentless')} {glob!r} matches no image, such "
             f"as {images.ids[0]!r}; correct the pattern or leave it out."
         )
     return replace(images, contentless=images.contentless | bare)
@@ -698,7 +699,7 @@ def _image_file(
         raise BadInput(
             f"{path}: no folder says whether this is a reference or a query; expected "
             f"{folder}/references/INSTANCE/{path.name} and {folder}/queries/INSTANCE/…, or a "
-            f"folder of queries as {flag('--query-images')}."
+            f"folder of queries as {flag('--query-images', name='queries')}."
         )
     if pattern is None and parts:
         fields["instance"] = parts[0]
