@@ -1,6 +1,4 @@
-"""Evaluate many systems on many data sets from one TOML file, only where something has changed, and
-set them side by side.
-"""
+"""Evaluate many systems on many data sets from one TOML file."""
 
 import sys
 from functools import partial
@@ -37,11 +35,12 @@ def bench(
     dry_run: Annotated[bool, Differs("it has cells")] = False,
     progress: Progress = None,
 ) -> Output:
-    """Evaluate many systems on many data sets from one TOML file, only where something has changed,
-    and set them side by side.
+    """Evaluate many systems on many data sets from one TOML file.
 
-    A data set names its command and gives its options by their names on the command line, a system
-    perhaps some of its own:
+    Computes only what has changed, and sets the systems side by side.
+
+    A data set names its command and gives its options by their names on the command line, a
+    system perhaps some of its own:
 
         [[dataset]]
         name = "scifact"
@@ -60,6 +59,8 @@ def bench(
     [chart] draws what the parameters change. costs = true in [table] shows what each system took,
     published = true the figures of publications, results = ["DIR"] results that are there already.
     docs/benches.md has examples of each, and the rule for evaluating a cell again.
+
+      rankwell bench bench.toml
 
     Parameters
     ----------

@@ -1,6 +1,4 @@
-"""Compare systems on the same queries: paired differences with intervals, tests, verdicts, groups,
-and the order of systems.
-"""
+"""Test whether one system is better than another."""
 
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -47,13 +45,14 @@ class ComparedQueries:
     """Attributes of the queries that are compared, and the reading of judgments and runs."""
 
     group: Annotated[
-        str | None, Doc("An attribute of the queries: each of its values is judged alone.")
+        str | None, Doc("An attribute of the queries: each of its values is judged alone.", "Input")
     ] = None
     cluster: Annotated[
         str | None,
         Doc(
             "Such an attribute too: queries with the same value (of one document, user or "
-            "session) are drawn and flipped together."
+            "session) are drawn and flipped together.",
+            "Input",
         ),
     ] = None
     convention: Annotated[ConventionName, Doc("For judgments and runs: whose words and rules.")] = (
@@ -76,11 +75,15 @@ def compare(
     output: FolderOption = None,
     progress: Progress = None,
 ) -> Output:
-    """Compare systems on the same queries: paired differences with intervals, tests, verdicts,
-    groups, and the order of systems.
+    """Test whether one system is better than another.
 
-    Two systems are compared the second against the first; more of them all with each other, or with
-    --baseline.
+    Prints paired differences with intervals, tests, verdicts, groups, and the order of systems.
+
+    Two systems are compared the second against the first; more of them all with each other, or
+    with --baseline.
+
+      rankwell compare qrels.txt bm25.run dense.run
+      rankwell compare results-bm25 results-dense -m nDCG@10 -o comparison
 
     Parameters
     ----------

@@ -1,6 +1,4 @@
-"""Encode texts or images to a file of embeddings with any model, or without any; an interrupted run
-resumes.
-"""
+"""Encode texts or images to a file of embeddings."""
 
 from dataclasses import dataclass, fields
 from typing import Annotated, Any
@@ -36,13 +34,16 @@ def encode(
     overwrite: bool = False,
     progress: Progress = None,
 ) -> Output:
-    """Encode texts or images to a file of embeddings with any model, or without any; an interrupted
-    run resumes.
+    """Encode texts or images to a file of embeddings.
+
+    With any model, or without any; an interrupted run resumes.
 
     A folder holds images, and so does a table with a column split; any other file holds texts.
     Beside NAME.npy are NAME.ids.txt (where the texts have ids), NAME.manifest.json, which records
     how it was made, and of images NAME.images.csv, which has the time of each, or the reason why it
     has no vector.
+
+      rankwell encode documents.jsonl --encoder all-MiniLM-L6-v2 -o documents.npy
 
     Parameters
     ----------

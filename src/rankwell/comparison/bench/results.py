@@ -627,21 +627,25 @@ class BenchOptions:
     measures: Annotated[
         MeasureNames,
         Doc(
-            "Measures of the tables, by label or exact name; repeat it for more. By "
-            "default those of each data set, else its first."
+            "Measures of the tables, by label or exact name; repeat it for more. "
+            "[default: those of each data set, else its first]"
         ),
     ] = None
     baseline: Annotated[
         str | None,
         Differs("an experiment has no first system"),
-        Doc("The system that all others are tested against; by default all pairs are tested."),
+        Doc(
+            "The system that all others are tested against. [default: all pairs are tested]",
+            is_common=True,
+        ),
     ] = None
     only: Annotated[
         Sequence[str],
         Option(kind=list[str]),
         Doc(
             'Evaluate only cells that fit a pattern of DATASET/SYSTEM, as "scifact/*"; '
-            "repeat it for more. Others are left as they are."
+            "repeat it for more. Others are left as they are.",
+            "Scaling",
         ),
     ] = ()
     pages: MissingPagesOption = False

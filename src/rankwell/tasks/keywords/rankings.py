@@ -377,8 +377,8 @@ class _Ranker:
         if data is None:
             if self.options.text_encoder is None:
                 raise BadUsage(
-                    "texts need vectors in the space of the clips: name embeddings of texts, or "
-                    "an encoder."
+                    "texts need vectors in the space of the clips: name a file of them, or a model "
+                    f"with {flag('--text-encoder')}."
                 )
             texts = list(self.inputs.texts.values())
             return Embeddings(names, _encoded(self.options.text_encoder, texts))

@@ -1,6 +1,4 @@
-"""Rank videos by captions and captions by videos, with scores made on the spot: both directions,
-with ceiling and chance.
-"""
+"""Rank videos by captions and captions by videos."""
 
 import json
 from pathlib import Path
@@ -55,8 +53,11 @@ def crossmodal(
     seed: int = 7,
     progress: Progress = None,
 ) -> Output:
-    """Rank videos by captions and captions by videos, with scores made on the spot: both
-    directions, with ceiling and chance.
+    """Rank videos by captions and captions by videos.
+
+    With scores made on the spot: both directions, with ceiling and chance.
+
+      rankwell demo crossmodal
 
     Parameters
     ----------
