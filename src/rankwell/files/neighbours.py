@@ -97,7 +97,10 @@ def search_files(
     use: as `run_in_parts` takes it; in one piece it takes a TopK.
     """
     if (options.base_groups is None) != (options.query_groups is None):
-        raise BadUsage("--base-groups and --query-groups go together; give both or neither.")
+        raise BadUsage(
+            f"{flag('--base-groups')} and {flag('--query-groups')} go together; give both or "
+            "neither."
+        )
     if options.device is not None and options.backend != "torch":
         raise BadUsage(
             f"{flag('--device', options.device)}: the backend {options.backend} uses processors; "
@@ -113,8 +116,8 @@ def search_files(
     table = read_embeddings(queries, ids=options.query_ids, check=False)
     if options.exclude == "self" and (table.ids is None) != (items.ids is None):
         raise BadUsage(
-            "--exclude self goes by id, and only one side has ids; name them with --base-ids "
-            "and --query-ids."
+            f"{flag('--exclude', 'self')} goes by id, and only one side has ids; name them with "
+            f"{flag('--base-ids')} and {flag('--query-ids')}."
         )
     groups = None
     if options.query_groups and options.base_groups:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from rankwell.data.matrices import read_npy
 from rankwell.data.options import DeviceOption, Doc
-from rankwell.errors import BadInput, BadScore, BadUsage, NothingToEvaluate
+from rankwell.errors import BadInput, BadScore, BadUsage, NothingToEvaluate, flag
 from rankwell.io import formats as io
 from rankwell.io.formats import read_column
 from rankwell.runtime.parts import (
@@ -111,7 +111,8 @@ def encoder_of(model: str, options: EncodeOptions) -> TextEncoder:
     fitted = encoder.fit(encoder_texts(options.fit, replace(options, id_column=None))[1])
     if fitted is encoder:
         raise BadUsage(
-            f"--fit: {model} was trained elsewhere and is not fitted to texts; leave it out."
+            f"{flag('--fit')}: {model} was trained elsewhere and is not fitted to texts; leave it "
+            "out."
         )
     return fitted
 
@@ -123,7 +124,10 @@ def encoder_texts(path: str, options: EncodeOptions) -> EncoderTexts:
     ids: list[str] | None = None
     if options.column is None:
         if options.id_column is not None:
-            raise BadUsage("--id-column requires --column; name the column of the texts as well.")
+            raise BadUsage(
+                f"{flag('--id-column')} requires {flag('--column')}; name the column of the texts "
+                "as well."
+            )
         table = io.read_texts(path)
         ids = None if table.format == "lines" else list(table.texts)
         texts = list(table.texts.values())
@@ -131,7 +135,10 @@ def encoder_texts(path: str, options: EncodeOptions) -> EncoderTexts:
             titles = [table.attributes[name].get("title", "") for name in table.texts]
             texts = [f"{title} {text}".strip() for title, text in zip(titles, texts, strict=True)]
     elif options.title:
-        raise BadUsage("--title cannot be combined with --column, which holds the whole text.")
+        raise BadUsage(
+            f"{flag('--title')} cannot be combined with {flag('--column')}, which holds the whole "
+            "text."
+        )
     else:
         cells = read_column(f"{path}:{options.column}")
         texts = [text for text in cells if text is not None]
@@ -168,7 +175,9 @@ def _cut(options: PlanOptions, limits: Limits) -> Cut:
     if options["batch_size"] < 1:
         raise BadUsage(f"batch size {options['batch_size']}; expected a positive integer.")
     if limits.shards is not None and not 0 < limits.shards <= MAX_SHARDS:
-        raise BadUsage(f"--shards {limits.shards}; expected an integer from 1 to {MAX_SHARDS}.")
+        raise BadUsage(
+            f"{flag('--shards', limits.shards)}; expected an integer from 1 to {MAX_SHARDS}."
+        )
     encode_options = _encode_options(options)
     # What every part would refuse; a trained model may be one that only their machines can load.
     settings = _settings(encode_options)

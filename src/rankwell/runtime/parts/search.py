@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rankwell._native.products import Groups, width
 from rankwell.data.matrices import Positions
-from rankwell.errors import BadInput, BadUsage
+from rankwell.errors import BadInput, BadUsage, flag
 from rankwell.io.formats import read_column
 from rankwell.runtime.parts import (
     KINDS,
@@ -91,8 +91,8 @@ def _check(options: PlanOptions) -> None:
     base, queries = (Ids(side, options[f"{name}_ids"]) for name, side in files.items())
     if options["exclude"] == "self" and base.is_named != queries.is_named:
         raise BadUsage(
-            "--exclude self goes by id, and only one side has ids; name them with --base-ids "
-            "and --query-ids."
+            f"{flag('--exclude', 'self')} goes by id, and only one side has ids; name them with "
+            f"{flag('--base-ids')} and {flag('--query-ids')}."
         )
     base.check()
     queries.check()

@@ -62,7 +62,10 @@ class InstanceRuns:
         n_forms = sum(form is not None for form in (scores, embeddings, queries))
         if n_forms != 1 or (queries is None) != (references is None):
             sides = f"embeddings of both sides ({flag('--queries')} with {flag('--references')})"
-            raise BadUsage(f"give scores, embeddings of all images, or {sides}: one of three.")
+            raise BadUsage(
+                f"give scores ({flag('--scores')}), embeddings of all images "
+                f"({flag('--embeddings')}), or {sides}: one of three."
+            )
         metric, tables = options.metric or "cosine", dict[str, Compared]()
         if queries is not None:
             (name,) = named_places([(options.run or "", references)], ["embeddings"])
@@ -110,7 +113,8 @@ class InstanceRuns:
                 )
             if transform.entry.works_on != "scores" and not self.compares_vectors:
                 raise BadUsage(
-                    f"{transform} works on vectors, and these are scores; give the embeddings."
+                    f"{transform} works on vectors, and these are scores; give "
+                    f"{flag('--embeddings')}."
                 )
         if self.transforms and self.compares_vectors and self.metric != "cosine":
             raise BadUsage(
