@@ -106,7 +106,7 @@ def _row(argument: Argument, text: str) -> tuple[Text, Text]:
         description.append(f" [{', '.join(argument.choices)}]", "dim")
     if argument.default is REQUIRED and argument.form != "rest":
         description.append(" [required]", "red")
-    elif argument.form not in ("switch", "rest") and argument.default is not None:
+    elif argument.form not in ("switch", "rest") and argument.default not in (None, "", (), []):
         description.append(f" [default: {argument.default}]", "dim")
     return name, description
 
