@@ -40,7 +40,7 @@ TERMINALS = {
         "nDCG@10 -m AP --quiet",
     ),
     "cluster": (
-        "rankwell knn base.npy queries.npy -k 10 -o more.run --shards 4 --executor array "
+        "rankwell knn base.npy queries.npy --neighbours 10 -o more.run --shards 4 --executor array "
         "--work more --dry-run",
         "rankwell worker work --status",
     ),

@@ -203,7 +203,7 @@ def test_a_part_of_other_work_takes_no_bench(tmp_path: Path, monkeypatch: pytest
         "knn",
         "base.npy",
         "base.npy",
-        "-k",
+        "--neighbours",
         "2",
         "-o",
         "found.run",

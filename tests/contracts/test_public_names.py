@@ -65,7 +65,7 @@ CALLS: dict[str, Callable[[Path], Any]] = {
         written(folder / "run", "q Q0 a 1 2.0 r\n"), folder / "run.json"
     ),
     "encode": lambda folder: rankwell.encode(
-        texts(folder), folder / "texts.npy", model="tfidf-svd:1", fit=str(folder / "texts.txt")
+        texts(folder), folder / "texts.npy", encoder="tfidf-svd:1", fit=str(folder / "texts.txt")
     ),
     "eval_q2m": lambda _: rankwell.eval_q2m(np.eye(3), [[0], [1], [2]]),
     "evaluate": lambda _: rankwell.evaluate(TRUTH, RUN),
@@ -77,10 +77,10 @@ CALLS: dict[str, Callable[[Path], Any]] = {
         [{"id": "q", "statement": "s", "citations": [], "entailed": False}]
     ),
     "evaluate_keywords": lambda folder: rankwell.evaluate_keywords(
-        clips(folder), np.eye(2), ids=["a", "b"]
+        clips(folder), np.eye(2), item_ids=["a", "b"]
     ),
     "evaluate_images": lambda folder: rankwell.evaluate_images(
-        images(folder), scores=np.ones((1, 1)), query_ids=["a2"], reference_ids=["a1"]
+        images(folder), scores=np.ones((1, 1)), query_ids=["a2"], item_ids=["a1"]
     ),
     "evaluate_interleaving": lambda _: rankwell.evaluate_interleaving(
         rankwell.interleave({"q": ["a"]}, {"q": ["a"]}), {"query": ["q"], "item": ["a"]}
@@ -118,7 +118,7 @@ CALLS: dict[str, Callable[[Path], Any]] = {
     "evaluate_engine": lambda _: rankwell.evaluate_engine(
         lambda query, k: ["a"][:k], {"q": "?"}, rounds=1
     ),
-    "knn": lambda _: rankwell.knn(np.eye(3), np.eye(3), k=1),
+    "knn": lambda _: rankwell.knn(queries=np.eye(3), items=np.eye(3), neighbours=1),
     "tune_fusion": lambda _: rankwell.tune_fusion([two(RUN), two(RUN)], two(TRUTH)),
     "write_judgments": lambda folder: rankwell.write_judgments(
         Judgments.from_dict(TRUTH), folder / "qrels.csv"

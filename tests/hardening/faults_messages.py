@@ -149,7 +149,7 @@ OPTIONS = [
         _case(
             f"columns where no option chooses them: {text.split()[0]}",
             "python: import numpy; numpy.save('scores.npy', numpy.eye(2))\n"
-            "crossmodal scores.npy --positives positives.csv",
+            "crossmodal scores.npy --qrels positives.csv",
             advice,
             hides="--qrels-columns|Traceback",
             positives_csv=text,
@@ -164,15 +164,16 @@ OPTIONS = [
 NAMED = [
     _case(
         "an engine of vectors without any",
-        "engine run faiss --items texts.jsonl --queries texts.jsonl",
+        "engine run faiss --documents texts.jsonl --queries texts.jsonl",
         r"give the items' vectors \(--item-vectors\)",
         texts_jsonl='{"id": "a", "text": "x"}\n',
     ),
     _case(
         "texts of clips without vectors",
         "python: import numpy; numpy.savez('v.npz', ids=['c'], vectors=numpy.eye(1))\n"
-        "keywords --mode text --annotations a.csv --groups sky --embeddings v.npz --queries q.csv",
-        r"name them \(--text-embeddings\), or an encoder \(--text-encoder\)",
+        "keywords --annotations a.csv --keyword-groups sky"
+        " --item-vectors v.npz --queries q.csv",
+        r"name them \(--query-vectors\), or an encoder \(--text-encoder\)",
         a_csv="clip,sky\nc,sun\n",
         q_csv="text,keywords\na sunny day,sun\n",
     ),
@@ -374,7 +375,7 @@ PATTERNS = [
         "python: import json, numpy; numpy.save('scores.npy', numpy.eye(3)); "
         "array = numpy.arange(3); "
         "json.dump([numpy.ravel(each).tolist() for each in array], open('p.json', 'w'))\n"
-        "crossmodal scores.npy --positives p.json -f csv -m R@1",
+        "crossmodal scores.npy --qrels p.json -f csv -m R@1",
         r"R@1,.*100",
         codes=(0,),
     ),

@@ -81,7 +81,7 @@ def write_work(folder: Path) -> None:
     np.save(folder / "queries.npy", vectors[:5])
 
 
-_SEARCH = "knn base.npy queries.npy -k 3 --shards 3 -o found.run"
+_SEARCH = "knn base.npy queries.npy --neighbours 3 --shards 3 -o found.run"
 WORK = {
     "a measure of a file": ["evaluate qrels run -m ./my_measures.py:first"],
     "an executor, here": [f"{_SEARCH} --executor here"],

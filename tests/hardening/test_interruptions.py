@@ -229,10 +229,10 @@ def inputs(folder: Path) -> None:
 COMMANDS = {
     "evaluate": "evaluate qrels one.run two.run -m AP -m nDCG@10 -o out",
     "compare": "compare qrels one.run two.run -m AP -m nDCG@10 -o out",
-    "two processes": "knn items.npy queries.npy -k 100 --executor processes:2 --work parts "
-    "-o out.parquet",
-    "knn": "knn items.npy queries.npy -k 100 -o out.parquet",
-    "encode": "encode texts.tsv --model tfidf-svd:16 --fit texts.tsv -o out.npy",
+    "two processes": "knn items.npy queries.npy --neighbours 100 --executor processes:2 --work "
+    "parts -o out.parquet",
+    "knn": "knn items.npy queries.npy --neighbours 100 -o out.parquet",
+    "encode": "encode texts.tsv --encoder tfidf-svd:16 --fit texts.tsv -o out.npy",
     "bench": "bench bench.toml -o out",
     "crossmodal": "crossmodal scores.npy -o out",
     "trec-eval": "trec-eval -q -m all_trec qrels one.run",

@@ -237,7 +237,7 @@ def test_what_search_writes_as_hdf5_is_read_for_recall(
                 "knn",
                 tmp_path / "base.npy",
                 tmp_path / "queries.npy",
-                "-k",
+                "--neighbours",
                 k,
                 "-o",
                 path,

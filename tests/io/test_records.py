@@ -207,13 +207,13 @@ NO_VECTORS = Refusal(
     "no known form of embeddings",
 )
 AGREE = "embeddings vectors.npy --reference other.npy -k 1 -f json"
-CAPTIONS = "crossmodal scores.npy --positives right.json -f json"
-CLIPS_BY_TEXT = "keywords --mode text --text-embeddings other.npy"
+CAPTIONS = "crossmodal scores.npy --qrels right.json -f json"
+CLIPS_BY_TEXT = "keywords --query-vectors other.npy"
 INSTANCES = "images images.csv -f json"
 STUDY = "judge pool a.run b.run -o study --queries texts.csv --documents documents.csv"
 EXPORT = "judge label study --judge ann --export out.csv"
 RETRIEVE = "engine run sqlite-fts5 -m RR --rounds 1 -f csv"
-ENCODE = "encode --model tfidf-svd:1 -o out.npy"
+ENCODE = "encode --encoder tfidf-svd:1 -o out.npy"
 CASES: dict[str, Case] = {
     "evaluate: judgments": Case(
         "evaluate {table} a.run -f json", QRELS, call=lambda it: rw.evaluate(it, {"a": "a.run"})
@@ -297,22 +297,20 @@ CASES: dict[str, Case] = {
         NO_MATRIX,
     ),
     "crossmodal: pairs": Case(
-        "crossmodal scores.csv --positives {table} -f json",
+        "crossmodal scores.csv --qrels {table} -f json",
         PAIRS,
         call=lambda it: rw.evaluate_crossmodal("scores.csv", it),
     ),
     "crossmodal: judgments": Case(
-        "crossmodal scores.csv --positives {table} -f json",
+        "crossmodal scores.csv --qrels {table} -f json",
         QRELS,
         call=lambda it: rw.evaluate_crossmodal("scores.csv", it),
     ),
     "crossmodal: counts": Case(
-        "crossmodal counted.npy --positives counts:{table}:n -f json",
+        "crossmodal counted.npy --qrels counts:{table}:n -f json",
         _rows("video n", ("a", 2), ("b", 1), ("c", 1)),
     ),
-    "crossmodal: groups": Case(
-        "crossmodal scores.csv --positives groups:{table}:item -f json", PAIRS
-    ),
+    "crossmodal: groups": Case("crossmodal scores.csv --qrels groups:{table}:item -f json", PAIRS),
     "crossmodal: query ids": Case(
         f"{CAPTIONS} --query-ids {{table}}:id --item-ids documents.csv:id", TEXTS
     ),
@@ -320,16 +318,17 @@ CASES: dict[str, Case] = {
         f"{CAPTIONS} --query-ids texts.csv:id --item-ids {{table}}", DOCUMENTS
     ),
     "crossmodal: texts": Case(
-        "crossmodal scores.csv --texts {table} -f json", [row | {"text": "a bus"} for row in TEXTS]
+        "crossmodal scores.csv --queries {table} -f json",
+        [row | {"text": "a bus"} for row in TEXTS],
     ),
     "embeddings: run": Case("embeddings {table} --reference b.run -k 1 -f json", RUN),
     "embeddings: vectors": Case(
         "embeddings {table} --reference other.npy -k 1 -f json", VECTORS, NO_VECTORS
     ),
-    "embeddings: ids": Case(f"{AGREE} --ids {{table}} --labels grades.csv", DOCUMENTS),
-    "embeddings: excluded labels": Case(f"{AGREE} --exclude {{table}}:part", DOCUMENTS),
+    "embeddings: ids": Case(f"{AGREE} --item-ids {{table}} --qrels grades.csv", DOCUMENTS),
+    "embeddings: excluded labels": Case(f"{AGREE} --exclude-group {{table}}:part", DOCUMENTS),
     "embeddings: judgments": Case(
-        f"{AGREE} --ids documents.csv:id --labels {{table}}", ITEM_GRADES
+        f"{AGREE} --item-ids documents.csv:id --qrels {{table}}", ITEM_GRADES
     ),
     "qa: questions": Case(
         "qa {table} predictions.csv -c squad2 -f json",
@@ -347,7 +346,7 @@ CASES: dict[str, Case] = {
         call=lambda it: rw.evaluate_qa("squad.json", retrieved=it, convention="squad2"),
     ),
     "qa: corpus": Case(
-        "qa squad.json --retrieved retrieved.csv --corpus {table} -c squad2 -f json", DOCUMENTS
+        "qa squad.json --retrieved retrieved.csv --documents {table} -c squad2 -f json", DOCUMENTS
     ),
     "beyond: run": Case("beyond {table} --documents documents.csv:id -f json", RUN),
     "beyond: catalogue": Case("beyond a.run --documents {table} -f json", DOCUMENTS),
@@ -371,17 +370,19 @@ CASES: dict[str, Case] = {
         "beyond a.run --interactions seen.csv --qrels {table} -f json", QRELS
     ),
     "keywords: annotations": Case(
-        "keywords --annotations {table} --embeddings vectors.npy --ids documents.csv:id -f json",
+        "keywords --annotations {table} --item-vectors vectors.npy --item-ids documents.csv:id "
+        "-f json",
         CLIPS,
-        call=lambda it: rw.evaluate_keywords(it, "vectors.npy", ids="documents.csv:id"),
+        call=lambda it: rw.evaluate_keywords(it, "vectors.npy", item_ids="documents.csv:id"),
     ),
     "keywords: queries": Case(
-        f"{CLIPS_BY_TEXT} --queries {{table}} --annotations clips.csv --embeddings vectors.npy "
+        f"{CLIPS_BY_TEXT} --queries {{table}} --annotations clips.csv --item-vectors vectors.npy "
         "--ids documents.csv:id -f json",
         CLIP_TEXTS,
     ),
     "keywords: ids": Case(
-        "keywords --annotations clips.csv --embeddings vectors.npy --ids {table} -f json", DOCUMENTS
+        "keywords --annotations clips.csv --item-vectors vectors.npy --item-ids {table} -f json",
+        DOCUMENTS,
     ),
     "keywords: run": Case("keywords --annotations clips.csv --run {table} -f json", CLIP_RUN),
     "keywords lint: annotations": Case("keywords check {table} -f json", CLIPS),
@@ -400,11 +401,11 @@ CASES: dict[str, Case] = {
     "images: images": Case("images {table} --scores matrix.csv -f json", IMAGES),
     "images: scores": Case(f"{INSTANCES} --scores {{table}}", IMAGE_SCORES, NO_MATRIX),
     "images: judgments": Case(
-        "images --scores matrix.csv --positives {table} -f json",
+        "images --scores matrix.csv --qrels {table} -f json",
         _rows("query item grade", ("b", "a", 1), ("d", "a", 1)),
     ),
     "images: ids": Case(
-        f"{INSTANCES} --scores two.npy --query-ids {{table}}:query --reference-ids ids.json",
+        f"{INSTANCES} --scores two.npy --query-ids {{table}}:query --item-ids ids.json",
         IMAGE_SCORES,
     ),
     "images: clusters": Case(
@@ -471,11 +472,13 @@ CASES: dict[str, Case] = {
     ),
     "encode: fit": Case(f"{ENCODE} texts.csv --fit {{table}}", DOCUMENTS, file="out.npy"),
     "search: ids": Case(
-        "knn vectors.npy other.npy -k 1 --base-ids {table} -o out.run", DOCUMENTS, file="out.run"
+        "knn vectors.npy other.npy --neighbours 1 --item-ids {table} -o out.run",
+        DOCUMENTS,
+        file="out.run",
     ),
     "search: groups": Case(
-        "knn vectors.npy other.npy -k 1 --base-groups {table}:part --query-groups {table}:part "
-        "-o out.run",
+        "knn vectors.npy other.npy --neighbours 1 --exclude-group {table}:part --query-groups "
+        "{table}:part -o out.run",
         DOCUMENTS,
         file="out.run",
     ),
@@ -572,10 +575,10 @@ def test_every_command_reads_the_same_from_every_dialect_of_a_table(
 
 
 LACKING = {
-    "embeddings": f"{AGREE} --exclude {{table}}:part",
+    "embeddings": f"{AGREE} --exclude-group {{table}}:part",
     "qa": "qa gold.csv {table} --predictions-format hf",
     "beyond": "beyond a.run --documents {table}",
-    "crossmodal": "crossmodal scores.csv --positives {table}",
+    "crossmodal": "crossmodal scores.csv --qrels {table}",
     "keywords": "keywords check {table}",
     "clips: queries": "keywords check clips.csv --queries {table}",
     "images": "images stats {table}",

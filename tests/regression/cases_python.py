@@ -74,7 +74,9 @@ def _captions(name: str = "tied", **options: Any) -> Found:
 def _captions_of_vectors(**options: Any) -> Found:
     queries, gallery = np.load("captions/queries.npy"), np.load("captions/gallery.npy")
     return shown(
-        rw.evaluate_crossmodal(queries=queries, gallery=gallery, positives="counts:3", **options)
+        rw.evaluate_crossmodal(
+            query_vectors=queries, item_vectors=gallery, qrels="counts:3", **options
+        )
     )
 
 
@@ -86,7 +88,7 @@ def _captions_masked() -> Found:
             np.load("captions/tied.npy"),
             "counts:3",
             mask=mask,
-            texts=texts,
+            queries=texts,
             details=True,
             convention="clip4clip-multi",
         )
@@ -108,7 +110,7 @@ def _q2m() -> Found:
 def _clips(**options: Any) -> Found:
     names = Path("clips/ids.txt").read_text().split()
     result = rw.evaluate_keywords(
-        "clips/table.csv", np.load("clips/vectors.npy"), ids=names, details=True, **options
+        "clips/table.csv", np.load("clips/vectors.npy"), item_ids=names, details=True, **options
     )
     return shown(result, "by_group", "by_keyword")
 
@@ -122,7 +124,7 @@ def _clips_by_text(**options: Any) -> Found:
         mode="text",
         queries="clips/queries.csv",
         schema=schema,
-        text_embeddings="clips/texts.npy",
+        query_vectors="clips/texts.npy",
         map_text=lambda text: mapper.map_text(text).query_keywords,
         **options,
     )
@@ -157,7 +159,7 @@ def _instances(name: str = "scores", **options: Any) -> Found:
         "images/table.csv",
         scores=np.load(f"images/{name}.npy"),
         query_ids=ids["queries"],
-        reference_ids=ids["references"],
+        item_ids=ids["references"],
         **options,
     )
     return shown(result, "by_instance")
@@ -167,7 +169,7 @@ def _instances_of_vectors(**options: Any) -> Found:
     names = Path("images/all.ids.txt").read_text().split()
     return shown(
         rw.evaluate_images(
-            "images/table.csv", embeddings=np.load("images/all.npy"), ids=names, **options
+            "images/table.csv", item_vectors=np.load("images/all.npy"), item_ids=names, **options
         ),
         "by_instance",
     )
@@ -309,10 +311,10 @@ def _retrieve() -> Found:
     result = rw.evaluate_engine(
         search,
         queries,
-        items=items,
+        documents=items,
         qrels=judged,
         measures="nDCG@3 RR R@3",
-        k=3,
+        depth=3,
         rounds=2,
         warm_up=1,
         allow_failures=2,

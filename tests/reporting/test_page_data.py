@@ -732,7 +732,7 @@ def test_a_document_of_two_folders_is_one_item_and_each_folder_keeps_its_own_out
             gold,
             answers,
             retrieved=str(tmp_path / f"{name}.run"),
-            corpus=corpus,
+            documents=corpus,
             convention="piaf-article",
             details=True,
             intervals="none",

@@ -77,8 +77,8 @@ def clips(tmp_path_factory: pytest.TempPathFactory) -> Path:
     result = evaluate_keywords(
         place / "clips.json",
         place / "v.npy",
-        ids=names,
-        groups="who,where",
+        item_ids=names,
+        keyword_groups="who,where",
         details=True,
         intervals="none",
     )
@@ -232,7 +232,7 @@ def test_images_show_tiles_with_labels_and_the_first_right_one(
         images,
         scores=scores,
         query_ids=["q1", "q2"],
-        reference_ids=[f"r{number}" for number in range(12)],
+        item_ids=[f"r{number}" for number in range(12)],
         details=True,
     )
     present(result, output=tmp_path, charts=False)
@@ -259,7 +259,7 @@ def test_crossmodal_show_the_lead_of_the_best_right_one_or_its_distance_from_the
     scores = np.array([[0.9, 0.4, 0.1], [0.8, 0.55, 0.2], [0.3, 0.2, 0.6]])
     names = {"query_ids": ["c0", "c1", "c2"], "item_ids": ["v0", "v1", "v2"]}
     result = evaluate_crossmodal(
-        scores, texts=["a red car", "a bus", HOSTILE], details=True, intervals="none", **names
+        scores, queries=["a red car", "a bus", HOSTILE], details=True, intervals="none", **names
     )
     present(result, output=tmp_path, charts=False)
 
@@ -292,7 +292,7 @@ def live_results(folder: Path) -> Path:
     result = rw.evaluate_engine(
         "sqlite-fts5",
         asked,
-        items=docs,
+        documents=docs,
         qrels=judged,
         measures=["nDCG@5", "RR"],
         sweep=sweep,

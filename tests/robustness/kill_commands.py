@@ -90,14 +90,14 @@ CASES = (
     Case(
         "encode",
         tuple(
-            f"encode texts.txt --model tfidf-svd:{n} --fit texts.txt --batch-size 1 -o out.npy"
+            f"encode texts.txt --encoder tfidf-svd:{n} --fit texts.txt --batch-size 1 -o out.npy"
             for n in (20, 30)
         ),
     ),
     Case(
         "encode images",
         tuple(
-            f"encode images pictures --model {name} -o out.npy"
+            f"encode images pictures --encoder {name} -o out.npy"
             for name in ("small-grey", "colour-histogram")
         ),
     ),
@@ -113,11 +113,14 @@ CASES = (
         "fuse",
         ("fuse one.run two.run -o out.run", "fuse two.run one.run --method combsum -o out.run"),
     ),
-    Case("knn", ("knn a.npy b.npy -k 3 -o out.run", "knn b.npy a.npy -k 3 -o out.run")),
+    Case(
+        "knn",
+        ("knn a.npy b.npy --neighbours 3 -o out.run", "knn b.npy a.npy --neighbours 3 -o out.run"),
+    ),
     Case(
         "knn",
         tuple(
-            f"knn a.npy b.npy -k 3 --shards 6 --work work --executor {name} -o out.run"
+            f"knn a.npy b.npy --neighbours 3 --shards 6 --work work --executor {name} -o out.run"
             for name in ("here", "processes:2")
         ),
     ),
@@ -182,10 +185,13 @@ CASES = (
         "keywords template",
         tuple(
             f"keywords template worlds/pictures {more} --overwrite -o out.csv"
-            for more in ("", "--groups weather")
+            for more in ("", "--keyword-groups weather")
         ),
     ),
-    Case("images match", ("images match worlds/museum --cache kept --processes 2 -o out.npy",)),
+    Case(
+        "images match",
+        ("images match worlds/museum --cache kept --executor processes:2 -o out.npy",),
+    ),
     Case(
         "images stats",
         (

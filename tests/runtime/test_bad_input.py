@@ -444,7 +444,7 @@ def test_inputs_that_no_part_can_use_are_one_sentence(
 @pytest.mark.parametrize(
     ("job", "more", "sentence"),
     [
-        ("knn", ["-k", "0"], r"k is 0; a search is for one item or more|-k.*0"),
+        ("knn", ["--neighbours", "0"], r"k is 0; a search is for one item or more|--neighbours.*0"),
         ("knn", ["--shards", "0"], r"--shards 0; expected an integer from 1 to 1000000"),
         (
             "knn",
@@ -544,7 +544,7 @@ def test_k_beyond_a_shard_and_beyond_all_gives_the_bytes_of_one_process(
     room: Room, job: str, k: int
 ):
     shutil.rmtree("work")
-    room.words[room.words.index("-k") + 1] = str(k)
+    room.words[room.words.index("--neighbours") + 1] = str(k)
     alone = [word for word in room.words if word not in ("--shards", "3")]
 
     assert room.run("two") == (

@@ -60,7 +60,7 @@ def searched() -> list[str]:
         "knn",
         "base.npy",
         "queries.npy",
-        "-k",
+        "--neighbours",
         "50",
         "--metric",
         "l2",
@@ -77,11 +77,11 @@ def captioned() -> list[str]:
     np.save("videos.npy", random.integers(1, 4, size=(80, 5)).astype(np.float32))
     Path("positives.json").write_text(json.dumps([[caption % 80] for caption in range(400)]))
     tables = [
-        "--queries",
+        "--query-vectors",
         "captions.npy",
-        "--gallery",
+        "--item-vectors",
         "videos.npy",
-        "--positives",
+        "--qrels",
         "positives.json",
     ]
     return ["crossmodal", *tables, "--protocol", "both", "--shards", "3", "-o", "{}/found"]
@@ -98,7 +98,7 @@ def agreed() -> list[str]:
         "small.npy",
         "--samples",
         "300",
-        "-k",
+        "--neighbours",
         "10",
         "--shards",
         "3",

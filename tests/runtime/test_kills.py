@@ -37,7 +37,7 @@ def searched(rows: int = 60_000, queries: int = 1000, k: int = 20, shards: int =
     chance = np.random.default_rng(2)
     for name, size in (("base", rows), ("queries", queries)):
         np.save(f"{name}.npy", chance.integers(-9, 9, size=(size, 48)).astype(np.float32))
-    words = ["knn", "base.npy", "queries.npy", "-k", str(k), "--metric", "dot"]
+    words = ["knn", "base.npy", "queries.npy", "--neighbours", str(k), "--metric", "dot"]
     return [*words, "--shards", str(shards)]
 
 
@@ -47,11 +47,11 @@ def captioned() -> list[str]:
     np.save("videos.npy", chance.integers(1, 9, size=(20_000, 16)).astype(np.float32))
     Path("positives.json").write_text(json.dumps([[caption % 50] for caption in range(1000)]))
     tables = [
-        "--queries",
+        "--query-vectors",
         "captions.npy",
-        "--gallery",
+        "--item-vectors",
         "videos.npy",
-        "--positives",
+        "--qrels",
         "positives.json",
     ]
     return ["crossmodal", *tables, "--direction", "t2v", "--shards", "3"]
@@ -68,7 +68,7 @@ def agreed() -> list[str]:
         "small.npy",
         "--samples",
         "1000",
-        "-k",
+        "--neighbours",
         "10",
         "--shards",
         "3",
@@ -82,7 +82,7 @@ def encoded() -> list[str]:
     return [
         "encode",
         "texts.jsonl",
-        "--model",
+        "--encoder",
         "tfidf-svd:40",
         "--fit",
         "texts.jsonl",

@@ -37,8 +37,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def ranked(queries: str, gallery: str, **options: Any) -> Results:
-    given: dict[str, Any] = {"positives": "positives.json", "intervals": "none", **options}
-    return rankwell.evaluate_crossmodal(queries=queries, gallery=gallery, **given)
+    given: dict[str, Any] = {"qrels": "positives.json", "intervals": "none", **options}
+    return rankwell.evaluate_crossmodal(query_vectors=queries, item_vectors=gallery, **given)
 
 
 def compared(reference: str, other: str, **options: Any) -> Results:

@@ -73,7 +73,7 @@ def encoded(folder: Path) -> list[str]:
     return [
         "encode",
         "texts.jsonl",
-        "--model",
+        "--encoder",
         "tfidf-svd:6",
         "--fit",
         "texts.jsonl",
@@ -95,10 +95,10 @@ def benched(folder: Path) -> list[str]:
 
 
 PLACES = ["base.npy", "queries.npy", "-o", "ray.run", "--work", "work"]
-SEARCH = "knn base.npy queries.npy -k 20 --metric l2 --shards 5"
+SEARCH = "knn base.npy queries.npy --neighbours 20 --metric l2 --shards 5"
 AGREE = "embeddings --reference captions.npy other.npy --samples 30 -k 1,5 --shards 3"
 CAPTIONS = (
-    "crossmodal --queries captions.npy --gallery videos.npy --positives positives.json "
+    "crossmodal --query-vectors captions.npy --item-vectors videos.npy --qrels positives.json "
     "--protocol both --shards 3"
 )
 COMMANDS: dict[str, Callable[[Path], list[str]]] = {
@@ -201,12 +201,12 @@ def long_bench(folder: Path) -> None:
     make_bench(folder / "inputs", f"{options}{''.join(every)}[[system]]{systems}")
 
 
-TABLES = "--queries queries.npy --gallery base.npy --positives positives.json"
+TABLES = "--query-vectors queries.npy --item-vectors base.npy --qrels positives.json"
 LONG: dict[str, tuple[Callable[[Path], None], str, str]] = {
     "knn": (
         long_tables,
         "work",
-        "knn base.npy queries.npy -k 20 --metric dot --shards 12 -o {}/found.run",
+        "knn base.npy queries.npy --neighbours 20 --metric dot --shards 12 -o {}/found.run",
     ),
     "crossmodal": (
         long_tables,
@@ -222,7 +222,7 @@ LONG: dict[str, tuple[Callable[[Path], None], str, str]] = {
     "encode": (
         long_texts,
         "work",
-        "encode texts.jsonl --model tfidf-svd:40 --fit texts.jsonl --batch-size 8 --shards 12 "
+        "encode texts.jsonl --encoder tfidf-svd:40 --fit texts.jsonl --batch-size 8 --shards 12 "
         "-o {}/found.npy",
     ),
     "bench": (long_bench, "work", "bench inputs/bench.toml -o {}/found"),
@@ -273,7 +273,7 @@ def test_a_cluster_of_its_own_gives_the_bytes_of_one_process(folder: Path):
             "knn",
             "base.npy",
             "queries.npy",
-            "-k",
+            "--neighbours",
             "20",
             "--metric",
             "l2",
@@ -299,9 +299,9 @@ class RayThatStartsNothing(SimpleNamespace):
 
 def search(folder: Path, executor: str) -> None:
     rankwell.knn(
-        str(folder / "queries.npy"),
-        str(folder / "base.npy"),
-        k=20,
+        queries=str(folder / "queries.npy"),
+        items=str(folder / "base.npy"),
+        neighbours=20,
         executor=executor,
         work=str(folder / "work"),
     )

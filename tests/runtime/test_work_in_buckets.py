@@ -179,13 +179,13 @@ def test_embeddings_that_can_only_be_read_whole_are_copied_into_the_bucket(
     np.savez("videos.npz", np.load("videos.npy"))
     given: dict[str, Any] = {
         "queries": "captions.npy",
-        "positives": "positives.json",
+        "qrels": "positives.json",
         "direction": "t2v",
     }
 
-    found = rankwell.evaluate_crossmodal(gallery="videos.npz", work=WORK, shards=3, **given)
+    found = rankwell.evaluate_crossmodal(item_vectors="videos.npz", work=WORK, shards=3, **given)
 
-    alone = rankwell.evaluate_crossmodal(gallery="videos.npy", **given)
+    alone = rankwell.evaluate_crossmodal(item_vectors="videos.npy", **given)
     assert [*found.per_query()] == [*alone.per_query()]
     tables = read_plan(WORK).options["tables"]
     assert tables["gallery"][0].startswith(f"{WORK}/.arrays/")

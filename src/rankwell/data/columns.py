@@ -296,6 +296,7 @@ _CHOICES: dict[str, tuple[str, tuple[str, ...]]] = {
     "run": ("--columns", ("query", "item", "score", "rank")),
     "judgments": ("--qrels-columns", ("query", "item", "grade")),
     "log": ("--columns", ("query", "item", "position", "reward", "propensity")),
+    "texts": ("--columns", ("text", "id", "title")),
 }
 """The option that chooses columns, and what it may choose."""
 
@@ -314,7 +315,8 @@ def chosen_columns(
     if choice is None:
         return {}
     option, allowed = _CHOICES[holds]
-    example = flag(option, ",".join(f"{key}={number}" for number, key in enumerate(allowed[:3], 1)))
+    numbers = ",".join(f"{key}={number}" for number, key in enumerate(allowed[:3], 1))
+    example = flag(option, "text=body,id=key" if holds == "texts" else numbers)
     if isinstance(choice, str):
         pairs = [
             (key.strip(), value.strip())

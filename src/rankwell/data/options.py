@@ -212,7 +212,7 @@ class Option(NamedTuple):
     """
 
     names: tuple[str, ...] = ()
-    """With hyphens; by default the parameter's name, `--k-values` for k_values, `-k` for k."""
+    """With hyphens; by default the parameter's name, `--query-ids` for query_ids, `-k` for k."""
     takes_all: bool = False
     """Whether a list takes all words up to the next option, not one each time it is given."""
     kind: Any = None

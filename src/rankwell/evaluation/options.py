@@ -66,7 +66,7 @@ class TieOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class StatisticsOptions:
+class IntervalOptions:
     """The intervals beside the means."""
 
     intervals: Annotated[
@@ -77,6 +77,12 @@ class StatisticsOptions:
             "Student's `t`, or none."
         ),
     ] = "bootstrap-t"
+
+
+@dataclass(frozen=True, kw_only=True)
+class StatisticsOptions(IntervalOptions):
+    """The intervals beside the means, and their seed."""
+
     seed: Seed = 0
 
 

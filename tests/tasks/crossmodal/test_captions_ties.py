@@ -252,7 +252,7 @@ def test_real_inlier_counts_change_with_every_rule(
         arguments = [
             "crossmodal",
             tmp_path / "coarse.npy",
-            "--positives",
+            "--qrels",
             folder / "corridor_positives.json",
         ]
         monkeypatch.setattr(

@@ -17,9 +17,6 @@ class EmbeddingCommandOptions(EmbeddingPartOptions):
     reference: Annotated[
         InputPlace, Doc("Embeddings by the model whose neighbours are the truth, or a run.")
     ]
-    k_values: Annotated[
-        list[str] | None, Option(takes_all=True), Doc("Cut-offs, with blanks between them.")
-    ] = None
     all_measures: Annotated[
         bool,
         Option(("--all",)),

@@ -469,7 +469,7 @@ def _judged(
             raise NothingToEvaluate(
                 f"no image has an instance, such as {queries.ids[0]!r}; put images into "
                 "folders of instances, give the form of "
-                f"file names with {flag('--pattern')}, or name {flag('--positives')}."
+                f"file names with {flag('--pattern')}, or name {flag('--qrels')}."
             )
         if level != "medium":
             raise BadUsage(
@@ -496,7 +496,7 @@ def _excluded(rule: Excluded, queries: Images, references: Images) -> Pairs:
         column = {"self": side.ids, "camera": side.cameras, "group": side.groups}[rule]
         if column is None:
             raise BadUsage(
-                f"{flag('--exclude', rule)}: no image has a {rule}; add a column of that "
+                f"{flag('--exclude-group', rule)}: no image has a {rule}; add a column of that "
                 "name, or leave the exclusion out."
             )
         if rule == "camera":

@@ -131,7 +131,7 @@ class RetrieverRun(JudgedRun):
         rules, whether they are just its evidence.
         """
         measures = {labelled.measure.name for labelled in self.plan.measures.retriever}
-        decisive = f"Success@{self.plan.retriever_k}"
+        decisive = f"Success@{self.plan.depth}"
         if "EvidenceRprec" in measures:
             decisive = "EvidenceRprec"
         values = self.evaluate(parse_measure(decisive)).values
@@ -385,7 +385,7 @@ def _refuse_without_text(items: Iterable[str], texts: Mapping[str, str], relevan
     if missing:
         raise BadInput(
             f"{len(missing)} retrieved documents have no text (such as {min(missing)!r}); "
-            f"relevance by {relevance} needs the texts of all: give {flag('--corpus')}."
+            f"relevance by {relevance} needs the texts of all: give {flag('--documents')}."
         )
 
 

@@ -85,7 +85,7 @@ def match(
     if not (queries and filtered.references() and is_judged):
         notes.append(
             "to evaluate them, say what is right: the images have no instance that both sides "
-            "show; name --positives"
+            "show; name --qrels"
         )
         return Output(notes=tuple(notes))
     words: list[object] = ["rankwell", "images", images]
@@ -95,7 +95,7 @@ def match(
         ("--pattern", options.pattern),
         ("--scores", output),
         ("--query-ids", paths["queries"]),
-        ("--reference-ids", paths["references"]),
+        ("--item-ids", paths["references"]),
     ):
         words += [] if value is None else [flag, value]
     return Output(text=typed(*words) + "\n", notes=tuple(notes))
