@@ -258,6 +258,15 @@ def _clips(folder: Path) -> None:
         for other in random.sample(CLIPS, 9)
     ]
     _lines(folder / "texts.run", lines)
+    for name, base, rule in (
+        ("no-results", "rankwell", 'no_results = "skip"'),
+        ("after", "rankwell", 'self_rule = "after"'),
+        ("alfa-after", "alfa", 'self_rule = "after"'),
+        ("no-keywords-empty", "rankwell", 'no_keywords = "empty"'),
+        ("no-keywords-vacuous", "rankwell", 'no_keywords = "vacuous"'),
+        ("no-keywords-error", "rankwell", 'no_keywords = "error"'),
+    ):
+        (folder / f"{name}.toml").write_text(f'base = "{base}"\n[tasks.keywords]\n{rule}\n')
     (folder.parent / "goldens_engine.py").write_text(ENGINE)
 
 
@@ -287,15 +296,6 @@ VECTORS = '''\
 
 import numpy as np
 from PIL import Image
-    for name, base, rule in (
-        ("no-results", "rankwell", 'no_results = "skip"'),
-        ("after", "rankwell", 'self_rule = "after"'),
-        ("alfa-after", "alfa", 'self_rule = "after"'),
-        ("no-keywords-empty", "rankwell", 'no_keywords = "empty"'),
-        ("no-keywords-vacuous", "rankwell", 'no_keywords = "vacuous"'),
-        ("no-keywords-error", "rankwell", 'no_keywords = "error"'),
-    ):
-        (folder / f"{name}.toml").write_text(f'base = "{base}"\n[tasks.keywords]\n{rule}\n')
 
 
 def mean(paths):

@@ -480,7 +480,7 @@ def museum(tmp_path: Path) -> Path:
     (tmp_path / "museum.toml").write_text(
         '[[dataset]]\nname = "m"\ntitle = "Museum"\ncommand = "images"\nimages = '
         '"images.csv"\nscores = "{system}.npy"\n'
-        'query_ids = "q.txt"\nreference_ids = "r.txt"\n'
+        'query_ids = "q.txt"\nitem_ids = "r.txt"\n'
         '[[system]]\nname = "good"\ntitle = "A net"\ntraining.time = "3 h"\n[[system]]\nname '
         '= "bad"\n'
     )

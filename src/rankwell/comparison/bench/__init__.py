@@ -152,7 +152,7 @@ def _run(
     kind: CellKind, groups: Sequence[Sequence[PlannedCell]], jobs: int, progress: Progress
 ) -> Iterator[str]:
     if jobs < 1:
-        raise BadUsage(f"{flag('--jobs', jobs)}: expected a positive integer.")
+        raise BadUsage(f"--jobs {jobs}: expected a positive integer.")
     jobs = min(jobs, len(groups))
     if jobs < 2:
         yield from chain.from_iterable(kind.evaluate(group, progress) for group in groups)

@@ -718,7 +718,7 @@ def evaluate_bench(
 
         if parts is None or not any(plan.why and plan.is_selected for plan in plans):
             return _finish(CommandCells())
-        choices = {"only": list(options.only), "again": may_overwrite()}
+        choices = {"only": list(options.only), "overwrite": may_overwrite()}
         outcome = evaluate_in_parts(file, plans, choices, parts, progress, _finish)
     return outcome if outcome.result is None else outcome.result
 

@@ -344,7 +344,7 @@ class CalibrationOptions(VocabularyOptions, DeviceOptions):
         """The thresholds in ascending order. Raises BadUsage for bad numbers."""
         if self.held_back < 0 or self.held_back == 1:
             raise BadUsage(
-                f"{flag('--held-back', self.held_back)}; expected 2 or more to hold back one query "
+                f"--held-back {self.held_back}; expected 2 or more to hold back one query "
                 "of so many, or 0 for none."
             )
         texts = self.thresholds.split(",") if isinstance(self.thresholds, str) else self.thresholds
@@ -354,7 +354,7 @@ class CalibrationOptions(VocabularyOptions, DeviceOptions):
             numbers = []
         if not numbers or not all(-1 <= number <= 1 for number in numbers):
             raise BadUsage(
-                f"{flag('--thresholds', self.thresholds)}: expected numbers from -1 to 1, "
+                f"--thresholds {self.thresholds}: expected numbers from -1 to 1, "
                 "separated by commas."
             )
         return numbers
