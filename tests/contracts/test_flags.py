@@ -118,7 +118,7 @@ def test_help_shows_no_empty_default():
 TYPED_ALONE = re.compile(
     r"cli/|.*/commands/|tasks/judge/|compat/|.*/task\.py|tasks/keywords/(presentation|lint|options)"
     r"|engines/conformance|runtime/executors/array|runtime/parts/(execution|plans)|threads|data/"
-    r"|.*/measures/|measures/|comparison/(fusion/runs|gate)|files/explanations|tasks/images/"
+    r"|.*/measures/|measures/|comparison/(fusion/runs|gate|bench/__init__)|files/explanations|tasks/images/"
     r"(computed_runs|runs)|tasks/pairs/evaluation|vectors/encoders/images_|tasks/embeddings/evaluation|tasks/engine/exact|tasks/keywords/mapping"
 )
 """Modules whose flags are those of command lines, in text that Python does not print, or that names
