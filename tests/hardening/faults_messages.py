@@ -372,9 +372,9 @@ PATTERNS = [
     ),
     _case(
         "positives in an array, written as its message says",
-        "python: import json, numpy; numpy.save('scores.npy', numpy.eye(3)); "
-        "array = numpy.arange(3); "
-        "json.dump([numpy.ravel(each).tolist() for each in array], open('p.json', 'w'))\n"
+        "python: import json, numpy; from pathlib import Path; numpy.save('scores.npy', "
+        "numpy.eye(3)); array = numpy.arange(3); "
+        "Path('p.json').write_text(json.dumps([numpy.ravel(each).tolist() for each in array]))\n"
         "crossmodal scores.npy --qrels p.json -f csv -m R@1",
         r"R@1,.*100",
         codes=(0,),
