@@ -330,7 +330,7 @@ def _parse(text: str, words: Mapping[str, str] | None) -> Measure:
         *(alias for alias, (name, _) in aliases.items() if alias != name.lower()),
     ]
     advice = suggest(match["name"], names)
-    advice = advice if advice.startswith("did") else "`rankwell measures` lists them all."
+    advice = advice if advice.startswith("did") else "`rankwell explain --list` lists them all."
     raise UnknownName(f"unknown measure {match['name']!r} (in {text!r}); {advice}")
 
 

@@ -47,7 +47,6 @@ MissingPagesOption = Annotated[
         "table.html links to them."
     ),
 ]
-JobsOption = Annotated[int, Option(("--jobs", "-j"))]
 OutputPath = Annotated[Path, Option(("--output", "-o")), _WRITTEN]
 
 

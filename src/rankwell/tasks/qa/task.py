@@ -18,8 +18,8 @@ qa = Task(
 of the two fails which question.
 
 Give PREDICTIONS, --retrieved, or both. The table ends with who failed how many questions, and the \
-hardest of them. docs/answers.md shows the forms of files, what counts as no answer, and grids \
-(`rankwell qa grid --help`).""",
+hardest of them. docs/answers.md shows the forms of files, what counts as no answer, and benches \
+that run systems over parameters.""",
     options=QaOptions,
     inputs=(
         TaskInput(

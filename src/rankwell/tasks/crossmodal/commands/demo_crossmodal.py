@@ -50,7 +50,10 @@ class Scenes(NamedTuple):
 
 
 def crossmodal(
-    *, output: FolderPath = Path("rankwell-demo-captions"), seed: int = 7, progress: Progress = None
+    *,
+    output: FolderPath = Path("rankwell-demo-crossmodal"),
+    seed: int = 7,
+    progress: Progress = None,
 ) -> Output:
     """Rank videos by captions and captions by videos, with scores made on the spot: both
     directions, with ceiling and chance.
