@@ -99,7 +99,7 @@ def _dispatch(arguments: list[str]) -> int:
         )
         print(f"rankwell {__version__}\ncompiled kernel: {kernel}")  # noqa: T201
         return 0
-    from rankwell.errors import at_the_command_line
+    from rankwell.errors import at_the_command_line, offering
 
     if arguments[:1] == ["help"]:
         arguments = [*arguments[1:], "--help"]
@@ -107,7 +107,8 @@ def _dispatch(arguments: list[str]) -> int:
         if arguments[:1] == ["trec-eval"]:
             from rankwell.compat import trec_eval
 
-            return trec_eval.main(arguments[1:], sys.stdout)
+            with offering(()):
+                return trec_eval.main(arguments[1:], sys.stdout)
         with at_the_command_line():
             return _run(arguments)
     except (KeyboardInterrupt, BrokenPipeError):
@@ -191,8 +192,8 @@ def _run_command(arguments: list[str]) -> int:
         find_command,
         subcommands,
     )
-    from rankwell.data.options import SWITCHES, bind, files_to_write, overwriting
-    from rankwell.errors import BadUsage
+    from rankwell.data.options import SWITCHES, arguments_of, bind, files_to_write, overwriting
+    from rankwell.errors import BadUsage, offering
     from rankwell.store import reading
 
     # All that read standard input know it by this name.
@@ -239,7 +240,10 @@ def _run_command(arguments: list[str]) -> int:
         warnings.showwarning = _show_warning
         if "progress" in command.__annotations__:
             keywords["progress"] = bars if sys.stderr.isatty() else None
-        output: Any = command(*positionals, **keywords)
+        # The tables of a bench have the options of other commands.
+        names = None if words == ("bench",) else {each.name for each in arguments_of(command)}
+        with offering(names):
+            output: Any = command(*positionals, **keywords)
     if output is None:
         return 0
     _print_output(output, quiet="--quiet" in given_switches, verbose="--verbose" in given_switches)

@@ -37,7 +37,7 @@ from typing import (
 )
 
 from rankwell.data.catalogue import suggest
-from rankwell.errors import BadUsage, Unfinished, UnknownName, flag, kind_of, shown
+from rankwell.errors import BadUsage, Unfinished, UnknownName, flag, kind_of, offering, shown
 from rankwell.store import KEEPING, reading, refuse_file_name
 
 
@@ -575,7 +575,7 @@ def takes_options(
                     f"{kind.__name__}."
                 )
             checked = with_options(kind() if options is None else options, field_values)
-            with reading():
+            with reading(), offering(fields):
                 return own_arithmetic(function)(*positionals[:plain], options=checked, **keywords)
 
         vars(_call)["__signature__"] = Signature(

@@ -454,13 +454,13 @@ def measure_names(measures: Any) -> list[str] | None:
 
     Raises BadUsage for anything else.
     """
-    if isinstance(measures, (str, Measure)) or callable(measures):
+    if isinstance(measures, (str, Measure)) or callable(measures) or _is_foreign(measures):
         measures = [measures]
     names: list[str] = []
     for requested_measure in measures or ():
         if isinstance(requested_measure, str) and _is_file_of_code(requested_measure):
             names.append(requested_measure)
-        elif isinstance(requested_measure, (str, Measure)):
+        elif isinstance(requested_measure, (str, Measure)) or _is_foreign(requested_measure):
             _refuse_everyday_words(str(requested_measure))
             names += split_names(str(requested_measure))
         elif callable(requested_measure):
@@ -471,6 +471,11 @@ def measure_names(measures: Any) -> list[str] | None:
                 "or a function."
             )
     return [_name_of_code(name) if ":" in name else name for name in names] or None
+
+
+def _is_foreign(thing: Any) -> bool:
+    """Whether this is a measure of ir_measures, whose text is its name."""
+    return hasattr(thing, "NAME") and hasattr(thing, "params")
 
 
 def _is_file_of_code(text: str) -> bool:

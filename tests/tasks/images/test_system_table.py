@@ -430,7 +430,7 @@ def test_what_a_system_took_and_what_its_user_states_stand_in_the_table(
         ("dimension", "512"),
         ("images", "40"),
         ("training time", "3 h"),
-        ("trained on", "one GPU"),
+        ("training hardware", "one GPU"),
     ]
     assert "memory=the greatest that the whole command had" in table
 
@@ -445,7 +445,7 @@ def test_a_value_without_measurement_or_statement_is_empty(run, tmp_path: Path) 
     }
     assert {row[name] for name in ("hardware", "training_time", "training_hardware")} == {""}
     _, table = run(folder)[1].split("Performance\n")
-    assert re.findall(r"^(.*?)  +–$", table, re.M) == ["training time", "trained on"]
+    assert re.findall(r"^(.*?)  +–$", table, re.M) == ["training time", "training hardware"]
 
 
 def test_another_measure_is_chosen_by_its_exact_name_or_its_label(run, tmp_path: Path) -> None:

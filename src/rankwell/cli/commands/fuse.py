@@ -222,13 +222,14 @@ def _write(fused: Ranking, output: Path, form: str | None) -> list[str]:
     empty = 0 if written == "json" else int((np.diff(fused.offsets) == 0).sum())
     notes: list[str] = [
         reporting.StatusNote(
-            f"wrote {output} ({len(fused.items)} rows of {len(fused.queries) - empty} "
-            f"queries, {written})"
+            f"wrote {output} ({count_of(len(fused.items), 'row')} of "
+            f"{count_of(len(fused.queries) - empty, 'query', 'queries')}, {written})"
         )
     ]
     if empty:
         notes.append(
-            f"{empty} queries without items are not in {output}: the format cannot hold them"
+            f"{count_of(empty, 'query without items is', 'queries without items are')} not in "
+            f"{output}: the format cannot hold them"
         )
     return notes
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from rankwell._native.similarity import Metric
 from rankwell.data.options import exists_error, may_overwrite, refusal
+from rankwell.errors import count_of
 from rankwell.files.neighbours import KnnOptions, search_files
 from rankwell.io import formats as io
 from rankwell.io.formats import written_format
@@ -65,16 +66,17 @@ def knn(
         else read_embeddings(queries, ids=False, check=False).dimensions
     )
     notes = [
-        f"{written_run.n_queries} queries, {written_run.n_items} items, {dimensions} dimensions, "
+        f"{count_of(written_run.n_queries, 'query', 'queries')}, "
+        f"{count_of(written_run.n_items, 'item')}, {count_of(dimensions, 'dimension')}, "
         f"{options.metric}; "
         f"equal scores in the order of {items}",
         StatusNote(f"wrote {output} ({written_run.rows} rows, {written_run.form})"),
     ]
-    if written_run.n_full < written_run.n_queries:
+    if n_short := written_run.n_queries - written_run.n_full:
         notes.insert(
             1,
-            f"{written_run.n_queries - written_run.n_full} queries have fewer than "
-            f"{options.neighbours} items left",
+            f"{count_of(n_short, 'query has', 'queries have')} fewer than {options.neighbours} "
+            "items left",
         )
     return Output(notes=tuple(notes))
 

@@ -110,7 +110,8 @@ def encoder_of(model: str, options: EncodeOptions) -> TextEncoder:
     fitted = encoder.fit(encoder_texts(options.fit, _without_ids(options))[1])
     if fitted is encoder:
         raise BadUsage(
-            f"--fit: {model} was trained elsewhere and is not fitted to texts; leave it out."
+            f"{flag('--fit')}: {model} was trained elsewhere and is not fitted to texts; leave it "
+            "out."
         )
     return fitted
 
@@ -179,7 +180,9 @@ def _cut(options: PlanOptions, limits: Limits) -> Cut:
     if options["batch_size"] < 1:
         raise BadUsage(f"batch size {options['batch_size']}; expected a positive integer.")
     if limits.shards is not None and not 0 < limits.shards <= MAX_SHARDS:
-        raise BadUsage(f"--shards {limits.shards}; expected an integer from 1 to {MAX_SHARDS}.")
+        raise BadUsage(
+            f"{flag('--shards', limits.shards)}; expected an integer from 1 to {MAX_SHARDS}."
+        )
     encode_options = _encode_options(options)
     # What every part would refuse; a trained model may be one that only their machines can load.
     settings = _settings(encode_options)
