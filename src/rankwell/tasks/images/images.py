@@ -612,13 +612,17 @@ def named_place(text: str) -> tuple[str, str]:
     return (text if "://" in text else Path(text).resolve().name.partition(".")[0]), text
 
 
+class NoMatch(BadUsage):
+    """A pattern that no image of a data set fits."""
+
+
 def mark_contentless(images: Images, glob: str | None) -> Images:
-    """The images with those marked whose id fits a glob. Raises BadUsage where none does."""
+    """The images with those marked whose id fits a glob. Raises NoMatch where none does."""
     if glob is None:
         return images
     bare = np.array([fnmatch.fnmatchcase(name, glob) for name in images.ids], dtype=np.bool_)
     if not bare.any():
-        raise BadUsage(
+        raise NoMatch(
             f"{flag('--contentless-images', name='contentless')} {glob!r} matches no image, such "
             f"as {images.ids[0]!r}; correct the pattern or leave it out."
         )
