@@ -81,7 +81,9 @@ def bench(
     """
     experiment = read_experiment(file)
     if experiment.kind != "commands":
-        result = _of_kind(experiment, output, options, format, dry_run=dry_run, progress=progress)
+        result = _of_kind(
+            experiment, output, options, format, style, dry_run=dry_run, progress=progress
+        )
         folder = folder_of(experiment, output)
         return result._replace(notes=(*result.notes, _wrote(folder, output)))
     if dry_run:
@@ -134,6 +136,7 @@ def _of_kind(
     output: Path | None,
     options: BenchOptions,
     format: TableFormat,
+    style: reporting.TableStyle,
     *,
     dry_run: bool,
     progress: Progress,
@@ -147,7 +150,7 @@ def _of_kind(
     if dry_run:
         raise BadUsage(f"--dry-run is not for a bench with {what}; leave it out.")
     if not is_grid:
-        return evaluate_systems(experiment, output, options, format, progress)
+        return evaluate_systems(experiment, output, options, format, style, progress)
     if format == "html":
         raise BadUsage(f"--format html is not for a bench with {what}; choose table or json.")
     grids = {name: kind.grid for name, kind in result_kinds().items() if kind.grid}

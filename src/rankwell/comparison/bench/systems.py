@@ -71,6 +71,7 @@ def evaluate_systems(
     output: Path | None,
     options: BenchOptions,
     format: TableFormat,
+    style: reporting.TableStyle | None = None,
     progress: Progress = None,
 ) -> Output:
     """The output of a bench of costs, whose tables are in its folder.
@@ -90,7 +91,7 @@ def evaluate_systems(
     with holding(folder):
         refuse_unclaimed(folder)
         refuse_foreign(folder, [f"table.{suffix}" for suffix in _WRITTEN.values()])
-        return _tabulated(experiment, folder, options, choices, format, progress)
+        return _tabulated(experiment, folder, options, choices, format, style, progress)
 
 
 def _tabulated(
@@ -99,6 +100,7 @@ def _tabulated(
     options: BenchOptions,
     choices: TableChoices,
     format: TableFormat,
+    style: reporting.TableStyle | None,
     progress: Progress,
 ) -> Output:
     """The table, written into the folder; a cell that fails is a gap with its reason."""
@@ -141,7 +143,10 @@ def _tabulated(
     system_table = SystemTable(measure, label, figures, costs, rules)
     _write(folder, system_table, run_results, notes)
     text = render_system_tables(
-        [system_table], format, notes=notes, terminal=reporting.terminal_of(sys.stdout)
+        [replace(system_table, style=style or reporting.TableStyle())],
+        format,
+        notes=notes,
+        terminal=reporting.terminal_of(sys.stdout),
     )
     errors = [f"{result.plan.cell.name} failed: {result.error}" for result in failed]
     shown_notes = () if format in ("json", "html") else notes
