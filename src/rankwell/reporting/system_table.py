@@ -668,7 +668,9 @@ def _html_figures(table: SystemTable) -> str:
     lines: list[str] = []
     has_marks = any(cell.better_than for cell in table.cells)
     for name, published, cells in table.lines:
-        letter = f"<small>{table.letters[name]}</small>&nbsp;" if has_marks else ""
+        letter = (
+            f"<small>{table.letters[name]}</small>&nbsp;" if has_marks and not published else ""
+        )
         links = {table.links.get((name, dataset)) for dataset in cells} - {None}
         heading = _linked(_breakable(name), links.pop() if len(links) == 1 else None)
         heading = f"{heading} <small>published</small>" if published else letter + heading
