@@ -231,8 +231,6 @@ def suggest(name: str, candidates: Iterable[str]) -> str:
         letters = sorted(name.lower())
         near = [spelling for spelling in names if sorted(spelling.lower()) == letters]
     if not near:
-        near = difflib.get_close_matches(name, names)
-    if not near:
         spellings = {spelling.lower(): spelling for spelling in reversed(names)}
         near = [spellings[match] for match in difflib.get_close_matches(name.lower(), spellings)]
     suggestions = list(dict.fromkeys(near))
