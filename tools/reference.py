@@ -8,8 +8,8 @@ from pathlib import Path
 
 from rich.console import Console
 
+from measures_page import measures_page
 from python_reference import python_pages
-from rankwell.cli.commands.measures import measures
 from rankwell.cli.help import page
 from rankwell.compat.trec_eval import HELP
 from rankwell.data.catalogue import DROP_IN, command_summaries
@@ -47,7 +47,7 @@ def command_page() -> str:
 def main() -> int:
     """Writes or checks the pages."""
     texts = {
-        "measures.md": measures(format="md").text,
+        "measures.md": measures_page(),
         "commands.md": command_page(),
         "registries.md": registry_page(),
         **python_pages(),

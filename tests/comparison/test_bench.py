@@ -1080,7 +1080,7 @@ def test_a_table_to_write_has_its_key_in_quotes_where_toml_needs_them(tmp_path: 
 
 @pytest.mark.parametrize("below", ["", "runs"])
 @pytest.mark.parametrize(
-    "command", [["report"], ["power"], ["gate", "--require", "AP > 0"], ["compare"]]
+    "command", [["report"], ["compare", "--plan"], ["gate", "--require", "AP > 0"], ["compare"]]
 )
 def test_the_folder_of_a_bench_is_not_that_of_a_result_and_the_message_names_those_below_it(
     finished: Path, command: list[str], below: str
@@ -1092,3 +1092,29 @@ def test_the_folder_of_a_bench_is_not_that_of_a_result_and_the_message_names_tho
     assert code == 2
     assert f"{place} has results in" in err
     assert f"such as {place / ''}" in err
+
+
+@pytest.mark.parametrize(
+    ("head", "options", "says"),
+    [
+        ("[chart]\nmeasures = ['AP']\n", [], "`call` or [chart] is for command = 'qa'"),
+        ("[chart]\nmeasures = ['AP']\n", ["-m", "AP"], "--measure is not for a bench with `call`"),
+        ("[chart]\nmeasures = ['AP']\n", ["-f", "html"], "--format html is not for a bench with"),
+        (
+            "[table]\ncosts = true\n",
+            ["--executor", "here"],
+            "--executor ray is for a bench whose cells commands evaluate",
+        ),
+    ],
+)
+def test_a_bench_of_another_kind_has_not_all_options_and_is_for_the_command(
+    tmp_path: Path, head: str, options: list[str], says: str
+):
+    file = make_bench(tmp_path / "b", RUNS_ALONE + head)
+
+    code, out, err = typed("bench", file, *options)
+
+    assert (code, out) == (2, "")
+    assert says in " ".join(err.split())
+    with pytest.raises(BadInput, match="are for the command `rankwell bench`; leave them out"):
+        rankwell.bench(file)

@@ -278,7 +278,7 @@ TABLES = [
     )
     for line, heading in (
         ("compare few bad.run good.run -m P@1 -m RR", r"won/tied/lost +detectable +n\n"),
-        ("measures", r"(?m)^measure +\S.*$"),
+        ("explain --list", r"(?m)^measure +\S.*$"),
         ("check few good.run bad.run", r"(?m)^file +check +level +count +detail$"),
     )
 ]

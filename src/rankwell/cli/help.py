@@ -23,7 +23,6 @@ COMMANDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "Evaluate and compare": (
             *("evaluate", "compare", "report", "check", "gate", "explain", "demo"),
-            *("measures", "open", "power"),
         ),
         "Other kinds of data": (
             *("qa", "rag", "embeddings", "crossmodal", "images", "keywords", "pairs", "clicks"),

@@ -264,6 +264,10 @@ def everyday_meaning(
     return names.get(word, "")
 
 
+PERFORMANCE = "performance.json"
+"""The file of what each run and the machine took, of tasks that measure it."""
+
+
 class ResultKind(NamedTuple):
     """The facts about a task's results that code for the results of all tasks reads, the task's
     `RESULTS`.
@@ -277,6 +281,10 @@ class ResultKind(NamedTuple):
     inputs: the inputs that its manifest states beside the runs, where it states all of them; else
         empty.
     confidence: the command that has an option `--confidence`; "" where none has.
+    grid: the module whose `evaluate_grid` evaluates a bench of systems that it runs itself; ""
+        where there is none.
+    published: the function, as `module:name`, that gives published figures; "" where there is none.
+    pictures: the function, so named, that reads a data set of pictures; "" where there is none.
     """
 
     noun: tuple[str, str] = ("query", "queries")
@@ -287,6 +295,9 @@ class ResultKind(NamedTuple):
     tables: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     inputs: tuple[str, ...] = ()
     confidence: str = ""
+    grid: str = ""
+    published: str = ""
+    pictures: str = ""
 
 
 @cache

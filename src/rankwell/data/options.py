@@ -15,7 +15,7 @@ from argparse import (
     Namespace,
 )
 from collections import defaultdict
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, is_dataclass, replace
@@ -620,6 +620,21 @@ def _with_fields(documentation: str, fields: Iterable[Parameter]) -> str:
         marks = getattr(parameter.annotation, "__metadata__", ())
         lines += [parameter.name, *(f"    {mark.text}" for mark in marks if isinstance(mark, Doc))]
     return "\n".join([text.rstrip(), *lines]) + example + examples
+
+
+def refuse_options(options: Any, allowed: Collection[str], reason: str) -> None:
+    """Raises BadUsage for a field that has another value than its default and is not allowed.
+
+    reason: why, after the name of the option.
+    """
+    for field in fields(options):
+        value = getattr(options, field.name)
+        if field.name not in allowed and value != field.default:
+            raise BadUsage(f"{flag(_FLAGS.get(field.name, field.name))} {reason}; leave it out.")
+
+
+_FLAGS = {"measures": "measure"}
+"""The names of options that are not those of their fields."""
 
 
 def with_options(options: Chosen, field_values: Mapping[str, Any]) -> Chosen:

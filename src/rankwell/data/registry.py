@@ -334,7 +334,7 @@ def _parse(text: str, words: Mapping[str, str] | None) -> Measure:
         *(alias for alias, (name, _) in aliases.items() if alias != name.lower()),
     ]
     advice = suggest(match["name"], names)
-    advice = advice if advice.startswith("did") else "`rankwell measures` lists them all."
+    advice = advice if advice.startswith("did") else "`rankwell explain --list` lists them all."
     if match["at"]:
         cut = f"@{match['at']}'"
         advice = re.sub(r"'(\w+)'(?= or|\?)", lambda near: f"'{near[1]}{cut}", advice)

@@ -49,7 +49,6 @@ MissingPagesOption = Annotated[
         "Output",
     ),
 ]
-JobsOption = Annotated[int, Option(("--jobs", "-j"))]
 OutputPath = Annotated[Path, Option(("--output", "-o")), _WRITTEN]
 
 

@@ -136,7 +136,7 @@ def test_the_help_of_a_word_shows_its_options_and_the_commands_below_it(monkeypa
     assert "embeddings" in out
 
     assert run(monkeypatch, "demo", "embeddings", "--help") == 0
-    assert "rankwell-demo-agree" in capsys.readouterr().out
+    assert "rankwell-demo-embeddings" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from rankwell.comparison.data import ComparisonOptions, Origin, attribute_named
 from rankwell.comparison.folders import Gathered, from_folders, split_name
 from rankwell.comparison.pages import present_differences
 from rankwell.comparison.pairwise import compare_values
+from rankwell.comparison.planning import check_plan, forecast
 from rankwell.data.options import (
     ConventionName,
     Doc,
@@ -67,6 +68,8 @@ def compare(
     *places: str,
     options: ComparisonOptions,
     inputs: ComparedQueries,
+    plan: bool = False,
+    difference: float | None = None,
     per_query: PerQueryOption = False,
     format: FormatOption = "table",
     output: FolderOption = None,
@@ -87,10 +90,27 @@ def compare(
     places
         Folders of results (name=FOLDER renames what is in them), or a file of judgments and two
         files of rankings or more.
+    plan
+        Forecast how many queries would show which of two systems is better, and show neither a
+        difference nor its sign: planning is not a look at the outcome. After each number is the
+        range between its 5th and 95th percentile over resampled queries.
+    difference
+        With --plan: size of the difference to find, in the unit of the measure; by default 0.05, of
+        percentages 5.
     output
         Folder for what `rankwell evaluate -o` writes, with the differences, groups.csv,
         systems.csv, orders.csv, verdicts.txt, charts, and report.html, a page of it all.
     """
+    if plan:
+        check_plan(options, difference)
+        if inputs.group or inputs.cluster or per_query or output is not None:
+            raise BadUsage(
+                "--plan has no --group, --cluster, --per-query and --output; leave them out."
+            )
+        gathered = _gather(places, options, inputs, details=False, progress=progress)
+        return forecast(gathered, options, difference, format)
+    if difference is not None:
+        raise BadUsage("--difference is for --plan; add that, or leave it out.")
     if output is not None:
         refuse_unclaimed(output)
         refuse_foreign(output, [NAME])

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rankwell import threads
+from rankwell.data.catalogue import PERFORMANCE
 from rankwell.data.matrices import Scores, named_places
 from rankwell.errors import BadUsage, count_of
 from rankwell.evaluation.options import PrintedFigures
@@ -19,7 +20,6 @@ from rankwell.reporting.options import Format, Output, Progress, StatusNote, pre
 from rankwell.stats.granularity import granularity_of
 from rankwell.store import write_text
 from rankwell.task import Presented, Task, TaskInput
-from rankwell.tasks.images import PERFORMANCE
 from rankwell.tasks.images.computed_runs import ComputedRun, compute_run
 from rankwell.tasks.images.evaluation import InstanceResults, evaluate_images
 from rankwell.tasks.images.images import both_sides, named_place

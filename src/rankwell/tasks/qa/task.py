@@ -20,7 +20,7 @@ Shows which of the two, reader or retriever, fails which question.
 
 Give PREDICTIONS, --retrieved, or both. The table ends with who failed how many questions, and \
 the hardest of them. docs/answers.md shows the forms of files, what counts as no answer, and \
-grids (`rankwell qa grid --help`).""",
+benches that run systems over parameters.""",
     command_lines="""
 rankwell qa questions.json answers.json
 rankwell qa questions.json answers.jsonl --retrieved bm25.run -o results

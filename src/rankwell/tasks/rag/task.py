@@ -145,7 +145,7 @@ def default_passage_measures(
 ) -> list[str]:
     """The measures of the convention, else those that the passages allow."""
     has_collection = options.chunks is not None
-    if convention.name != "rankwell":
+    if convention.origin != "rankwell":
         names = [
             name if options.k is None else f"{name.partition('@')[0]}@{options.k}"
             for name in convention.defaults
@@ -423,7 +423,7 @@ rankwell rag citations gold.jsonl
     view=CitedStatements,
     views=statement_views,
     default_measures=lambda _, __, convention: (
-        ["CitationR", "CitationP"] if convention.name == "rankwell" else None
+        ["CitationR", "CitationP"] if convention.origin == "rankwell" else None
     ),
     count=count_statements,
 )

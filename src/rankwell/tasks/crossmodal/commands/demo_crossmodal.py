@@ -48,7 +48,10 @@ class Scenes(NamedTuple):
 
 
 def crossmodal(
-    *, output: FolderPath = Path("rankwell-demo-captions"), seed: int = 7, progress: Progress = None
+    *,
+    output: FolderPath = Path("rankwell-demo-crossmodal"),
+    seed: int = 7,
+    progress: Progress = None,
 ) -> Output:
     """Rank videos by captions and captions by videos.
 

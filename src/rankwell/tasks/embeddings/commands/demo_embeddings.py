@@ -24,7 +24,7 @@ _TITLE = "How much of a neighbourhood survives fewer axes"
 
 def embeddings(
     *,
-    output: FolderPath = Path("rankwell-demo-agree"),
+    output: FolderPath = Path("rankwell-demo-embeddings"),
     samples: int = 500,
     seed: int = 42,
     progress: Progress = None,

@@ -24,7 +24,7 @@ _TITLE = "A search engine, tuned: BM25's k1 and b"
 
 
 def engine(
-    *, output: FolderPath = Path("rankwell-demo-retrieve"), seed: int = 0, progress: Progress = None
+    *, output: FolderPath = Path("rankwell-demo-engine"), seed: int = 0, progress: Progress = None
 ) -> Output:
     """Tune a live search engine.
 

@@ -97,7 +97,7 @@ _END = """Judge some yourself in the browser, and ask again:
 
 
 def judge(
-    *, output: FolderPath = Path("rankwell-demo-study"), seed: Seed = 0, progress: Progress = None
+    *, output: FolderPath = Path("rankwell-demo-judge"), seed: Seed = 0, progress: Progress = None
 ) -> Output:
     """Decide between two systems without judgments.
 

@@ -62,7 +62,7 @@ class Captions(SqliteFts):
 
 
 def keywords(
-    *, output: FolderPath = Path("rankwell-demo-clips"), seed: int = 0, progress: Progress = None
+    *, output: FolderPath = Path("rankwell-demo-keywords"), seed: int = 0, progress: Progress = None
 ) -> Output:
     """Search annotated driving clips by clips and by texts.
 

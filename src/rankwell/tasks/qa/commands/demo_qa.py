@@ -31,7 +31,7 @@ _TITLE = "Who fails: the retriever or the reader?"
 
 
 def qa(
-    *, output: FolderPath = Path("rankwell-demo-answers"), seed: int = 0, progress: Progress = None
+    *, output: FolderPath = Path("rankwell-demo-qa"), seed: int = 0, progress: Progress = None
 ) -> Output:
     """Answer questions about the standard library.
 
