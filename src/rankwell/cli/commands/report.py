@@ -39,10 +39,10 @@ def report(
     places
         Folders of results (name=FOLDER renames what is in them).
     output
-        The page to write, or the folder for it; by default it goes into the folder of results, or
-        the first of several.
+        The page to write, or the folder for it.
+        [default: the folder of results, or the first of several]
     title
-        Title of the page; by default the names of the runs.
+        Title of the page. [default: the names of the runs]
     open
         Open the page in a browser. A folder that has the page of its results keeps it, unless
         another option asks for a new one.
