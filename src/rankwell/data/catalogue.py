@@ -231,8 +231,6 @@ def suggest(name: str, candidates: Iterable[str]) -> str:
         letters = sorted(name.lower())
         near = [spelling for spelling in names if sorted(spelling.lower()) == letters]
     if not near:
-        near = difflib.get_close_matches(name, names)
-    if not near:
         spellings = {spelling.lower(): spelling for spelling in reversed(names)}
         near = [spellings[match] for match in difflib.get_close_matches(name.lower(), spellings)]
     suggestions = list(dict.fromkeys(near))
@@ -241,10 +239,6 @@ def suggest(name: str, candidates: Iterable[str]) -> str:
         if suggestions
         else f"known are {', '.join(names)}."
     )
-
-
-PERFORMANCE = "performance.json"
-"""The file of what each run and the machine took, of tasks that measure it."""
 
 
 @cache
@@ -268,6 +262,10 @@ def everyday_meaning(
     if is_near and word not in names:
         word = "".join(difflib.get_close_matches(word, names, n=1, cutoff=0.8))
     return names.get(word, "")
+
+
+PERFORMANCE = "performance.json"
+"""The file of what each run and the machine took, of tasks that measure it."""
 
 
 class ResultKind(NamedTuple):

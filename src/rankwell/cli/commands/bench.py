@@ -56,10 +56,10 @@ def bench(
     Superscripts are the systems that a figure is significantly better than. A cell that fails is
     named, the others go on, and the exit code is 2.
 
-    Systems with call = "./FILE.py:OBJECT" are run, with every combination of their parameters, and
-    [chart] draws what the parameters change. costs = true in [table] shows what each system took,
-    published = true the figures of publications, results = ["DIR"] results that are there already.
-    docs/benches.md has examples of each, and the rule for evaluating a cell again.
+    Systems with call = "./FILE.py:OBJECT" are run, with every combination of their parameters,
+    and [chart] draws what the parameters change. costs = true in [table] shows what each system
+    took, published = true the figures of publications, results = ["DIR"] results that are there
+    already. docs/benches.md has examples of each, and the rule for evaluating a cell again.
 
       rankwell bench bench.toml
 

@@ -21,11 +21,10 @@ def explain(
 ) -> Output:
     """Explain what a measure or a convention means.
 
-    Shows every meaning that the name has anywhere, each with formula, source and a worked
-    example. --list shows every measure.
+    Shows every meaning that the name has anywhere, with formula, source and a worked example;
+    --list shows every measure.
 
       rankwell explain nDCG@10
-      rankwell explain 'hit rate'
       rankwell explain --list
 
     Parameters

@@ -32,7 +32,7 @@ def report(
     Several folders, and several runs in one, are compared as `rankwell compare` does it; of
     more than five runs each with the first alone.
 
-      rankwell report results
+      rankwell report results --open
 
     Parameters
     ----------
