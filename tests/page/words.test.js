@@ -43,6 +43,6 @@ test("a task's own name for a query is in every word, and names of runs are left
   const written = Object.entries(say).map(([name, each]) => [name, typeof each === "function" ? String(each).replace(own, "") : JSON.stringify(each)]);
   for (const [name, text] of [...written, ["keys", JSON.stringify(KEYS)], ["signs", JSON.stringify(SIGNS)]]) assert.doesNotMatch(text, /quer(y|ies)\b/i, name);
   assert.equal(counted(2, "query"), "2 pairs");
-  assert.equal(say.soleVerdict("query 7", "AP 0.5", null, 1), "query 7: AP 0.5, over 1 pair");
+  assert.equal(say.band(1, "rank 1", "query 7"), "1 pair, rank 1: query 7");
   assert.equal(say.queriesView, "Pairs");
 });

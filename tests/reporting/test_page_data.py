@@ -279,8 +279,10 @@ def test_counts_first_ranks_and_flags(small: Path) -> None:
         )
         for run, mine in shares
     )
-    text = f"Unjudged among the first 10 results, in 40 queries: {told_of}."
-    assert data["warnings"] == [{"text": text, "sort": "unjudged"}]
+    detail = f"Unjudged among the first 10 results, in 40 queries: {told_of}, of the results of "
+    text = "93 % of the top 10 unjudged, counted as not relevant"
+    detail += "all queries together."
+    assert data["warnings"] == [{"text": text, "detail": detail, "sort": "unjudged"}]
     about = [note for note in data["notes"] if "unjudged" in note]
     assert [note for note in about if " is between " not in note] == [], (
         "the warning is not a note, too"
@@ -408,7 +410,7 @@ def test_one_run_has_no_verdict_and_no_differences(tmp_path: Path) -> None:
     data = data_of(page(made(tmp_path, 12, runs=1)))
     assert data["verdicts"] == data["differences"] == data["groups"] == []
     assert data["title"] == "run 0"
-    assert [chart["id"] for chart in data["charts"]] == ["intervals", "k_curves"]
+    assert [chart["id"] for chart in data["charts"]] == ["k_curves"]
 
 
 def test_hostile_ids_stay_data(tmp_path: Path) -> None:
@@ -924,11 +926,7 @@ def test_several_folders_are_compared(small: Path, tmp_path: Path) -> None:
         for run, rows in enumerate(lists)
         if rows
     } == set(data["runs"])
-    assert [chart["id"] for chart in data["charts"]] == [
-        "intervals",
-        "k_curves",
-        "critical_difference",
-    ]
+    assert [chart["id"] for chart in data["charts"]] == ["k_curves", "critical_difference"]
 
 
 @pytest.mark.parametrize("name", ["per_query.parquet", "details.parquet"])
@@ -1155,11 +1153,8 @@ def test_of_many_runs_each_is_tested_against_the_first(
 def test_charts_show_what_can_be_taken_in_at_a_glance(tmp_path: Path) -> None:
     folder = made(tmp_path, 12, runs=10)
     found = {each["id"]: each for each in data_of(page(folder))["charts"]}
-    assert set(found) == {"intervals", "k_curves", "critical_difference"}
-    assert [len(each["spec"]["concat"]) for each in found.values()] == [3, 1, 1]
-    assert found["intervals"]["note"].endswith(
-        "the first 3 of 4 measures; scales differ between panels"
-    )
+    assert set(found) == {"k_curves", "critical_difference"}
+    assert [len(each["spec"]["concat"]) for each in found.values()] == [1, 1]
     assert "scales" not in found["k_curves"]["note"] + found["critical_difference"]["note"]
     assert found["critical_difference"]["note"].endswith("the first of 4 measures")
 

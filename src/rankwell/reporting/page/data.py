@@ -370,8 +370,18 @@ def warnings_of(source: PageSource, overview: Overview | None) -> list[dict[str,
         ]
     queries = int(overview.n_unjudged.any(axis=0).sum())
     where = f"in {queries:,} {'query' if queries == 1 else 'queries'}"
-    text = f"Unjudged among the first {NEAR} results, {where}: {', '.join(shares)}."
-    return [{"text": text, "sort": "unjudged"}]
+    ends = dict.fromkeys(
+        f"{end([share for share, _ in unjudged_shares]):.0f}" for end in (min, max)
+    )
+    counted = ", counted as not relevant" if source.rules.get("unjudged") == "nonrelevant" else ""
+    return [
+        {
+            "text": f"{'–'.join(ends)} % of the top {NEAR} unjudged{counted}",
+            "detail": f"Unjudged among the first {NEAR} results, {where}: {', '.join(shares)}, of "
+            "the results of all queries together.",
+            "sort": "unjudged",
+        }
+    ]
 
 
 _MOST_NAMED = 4

@@ -124,4 +124,10 @@ function absent(row) {
   return isAnswer(row) ? say.notGiven : null;
 }
 
-registerView("answers", {summary, result, title, absent, labels: say.labels});
+/** @param {Query} query */
+const outcome = query => queries.attributes.why?.[query] ?? "";
+
+registerView("answers", {
+  summary, result, title, absent, outcome, labels: say.labels, first: say.first, slices: ["answerable", "title"],
+  fails: query => ![null, undefined, "none"].includes(queries.attributes.failed?.[query]),
+});

@@ -10,26 +10,20 @@ import {wide} from "../../reporting/page/assets/tables.js";
 import {registerView, runLines} from "../../reporting/page/assets/views.js";
 import {say} from "./words.js";
 
-const CURVES = "over_";
 const UNITLESS = ["share", "score", "count", "rank"];
 const PERCENTILE = /^p\d+$/;
 
-/** @param {OverviewPieces} pieces */
-function overview(pieces) {
+/** The frontier, the settings and the requests without an answer; then the curves. @param {OverviewPieces} pieces */
+function tables(pieces) {
   const {settings} = data;
   if (!settings) return null;
   const drawn = data.charts ?? [];
-  const frontier = drawn.filter(each => each.id === "frontier").map(pieces.chartCard);
-  const curves = drawn.filter(each => each.id.startsWith(CURVES)).map(pieces.chartCard);
+  const isFrontier = (/** @type {Chart} */ each) => each.id === "frontier";
   return [
-    el("header", {class: "lead"}, el("p", {class: "eyebrow"}, pieces.eyebrow(say.settings(settings.rows.length))), frontier, pieces.headline()),
-    curves.length ? pieces.section("curves", say.curves, null, el("div", {class: "charts"}, curves)) : null,
+    ...drawn.filter(isFrontier).map(pieces.chartCard),
     settingsPart(settings, pieces),
     unansweredPart(pieces),
-    el("div", {class: "part"}, pieces.remarks()),
-    pieces.charts(id => id === "frontier" || id.startsWith(CURVES)),
-    pieces.cautions(),
-    pieces.provenance(),
+    ...drawn.filter(each => !isFrontier(each)).map(pieces.chartCard),
   ];
 }
 
@@ -55,7 +49,7 @@ function settingsPart({varying, fixed, rows}, pieces) {
       isChosen ? el("td", null, el("span", {class: "chips"}, row.choices.map(choiceChip))) : null,
       columns.map(place => figureCell(rowOf(place, row.run), place, place === last ? row.others : null))));
   const intervals = data.summary.some(row => row.low !== null) ? intervalName() : null;
-  return pieces.section("settings", say.settingsPart, say.settingsNote(intervals),
+  return pieces.card("settings", say.settingsPart, say.settingsNote(intervals),
     fixed.map((own, place) => el("ul", {class: "chips constants"}, [...own, ...(place + 1 === fixed.length ? shared : [])].map(([name, value]) =>
       el("li", null, el("span", {class: "chip"}, isolated("span", {class: "quiet"}, name), " ", isolated("span", null, value)))))),
     wide(table({class: "figures many settings"}, say.settingsCaption,
@@ -109,7 +103,7 @@ function unansweredPart(pieces) {
       el("td", {class: "number"}, number(round, "count")),
       isolated("td", {}, status),
       isolated("td", {class: "verdict"}, error ?? "")));
-  return pieces.section("unanswered", say.unanswered, say.unansweredNote(rows.length, Math.min(rows.length, MOST_UNANSWERED)),
+  return pieces.card("unanswered", say.unanswered, say.unansweredNote(rows.length, Math.min(rows.length, MOST_UNANSWERED)),
     wide(table({class: "figures"}, say.unanswered,
       [heading(say.query), heading(say.setting), heading(say.round, {class: "number"}), heading(say.status), heading(say.message)],
       el("tbody", null, body))));
@@ -132,4 +126,4 @@ function summary(query) {
   return lines === null ? null : el("div", {class: "view"}, lines);
 }
 
-registerView("retrieve", {summary, overview});
+registerView("retrieve", {summary, tables});

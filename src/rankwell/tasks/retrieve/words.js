@@ -3,9 +3,6 @@
 import {pick} from "../../reporting/page/assets/words.js";
 
 export const say = {
-  /** @param {number} n */
-  settings: n => (n === 1 ? "One setting" : `${n} settings`),
-  curves: "Parameters",
   settingsPart: "Settings",
   /** @param {string | null} interval */
   settingsNote: interval => `Means over queries and percentiles of requests${interval ? `, with the ${interval}` : ""}. Parameters that all settings share are named once.`,

@@ -45,6 +45,15 @@ export function firstOf(run, query) {
 }
 
 /**
+ * Number of relevant items of a query in the list of a run, null where it has none.
+ * @param {Run | null} run
+ * @param {Query} query
+ */
+export function relevantOf(run, query) {
+  return run === null ? null : (queries.relevant?.[run]?.[query] ?? null);
+}
+
+/**
  * The rule of this name as the results state it, null where they do not.
  * @param {string} name
  */

@@ -1,7 +1,7 @@
 // The column of filters, the chips of those in use, and the bar above the table.
 
 import {choose} from "./address.js";
-import {chosen, filtersSet, measureFor, offered, START, withoutFilters, worstSide} from "./chosen.js";
+import {chosen, comparedRuns, filtersSet, measureFor, offered, START, withoutFilters, worstSide} from "./chosen.js";
 import {allQueries, data, measures, queries, runs} from "./data.js";
 import {$, button, el, icon, isolated, visible} from "./dom.js";
 import {histogram} from "./histogram.js";
@@ -9,6 +9,7 @@ import {measureName} from "./labels.js";
 import {tagCounts} from "./notes.js";
 import {whole} from "./numbers.js";
 import {ALPHABET, attributeOf, shownAttributes, shownFlags, STRUCTURED} from "./rows.js";
+import {derivedNames} from "./slices.js";
 import {attributeLabel} from "./views.js";
 import {say} from "./words.js";
 
@@ -133,7 +134,7 @@ export function drawFilters() {
         rangeFields("a", single ? say.value : "A"),
         single ? null : rangeFields("b", "B"),
       ),
-      ...shownAttributes().map(attributeField),
+      ...[...shownAttributes(), ...derivedNames(comparedRuns())].map(attributeField),
       flagFields(),
       tagFields(),
     ].filter(node => node !== null),
