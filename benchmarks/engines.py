@@ -1,5 +1,5 @@
-"""`rankwell retrieve` beside a bare loop: python benchmarks/engines.py [--items 100000] [--postgres
-URL] [--chroma URL] [-o DIR]
+"""`rankwell engine run` beside a bare loop: python benchmarks/engines.py [--items 100000]
+[--postgres URL] [--chroma URL] [-o DIR]
 
 Each engine indexes the same structured vectors once. Then rankwell and a bare loop take turns over
 all settings and engines, round after round: the bare loop calls the engine's own package, or sends
@@ -27,11 +27,11 @@ from urllib.parse import urlsplit
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.tasks.retrieve import hosts, measuring
-from rankwell.tasks.retrieve.evaluation import RetrieveEvaluation
-from rankwell.tasks.retrieve.inputs import read_inputs
-from rankwell.tasks.retrieve.options import RetrieveOptions
-from rankwell.tasks.retrieve.task import write
+from rankwell.tasks.engine import hosts, measuring
+from rankwell.tasks.engine.evaluation import RetrieveEvaluation
+from rankwell.tasks.engine.inputs import read_inputs
+from rankwell.tasks.engine.options import EngineOptions
+from rankwell.tasks.engine.task import write
 
 K, DIMENSIONS, LATENT, QUERIES = 10, 64, 16, 200
 VALUES = (10, 20, 40, 80, 160, 320)
@@ -188,7 +188,7 @@ class Run:
     (rounds, queries) seconds.
     """
 
-    def __init__(self, candidate: Candidate, options: RetrieveOptions) -> None:
+    def __init__(self, candidate: Candidate, options: EngineOptions) -> None:
         sweep = {candidate.parameter: list(VALUES)}
         self.name, self.parameter = candidate.name, candidate.parameter
         self.options = replace(options, option=dict(candidate.options), sweep=sweep)
@@ -300,7 +300,7 @@ def main() -> None:
     given = parser.parse_args()
     measuring.ProcessHost = hosts.LocalHost  # pyright: ignore[reportAttributeAccessIssue]
     items, queries = vectors(given.items, 1), vectors(QUERIES, 2)
-    shared = RetrieveOptions(
+    shared = EngineOptions(
         item_vectors={str(row): each for row, each in enumerate(items)},
         query_vectors={f"q{row}": each for row, each in enumerate(queries)},
         k=K,

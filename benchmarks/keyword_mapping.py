@@ -7,7 +7,7 @@ on the texts of the tests.
 Micro precision, recall and F1 over (text, keyword), of required and excluded keywords together,
 with the declared schema and with the labels in use alone. exact: texts with every keyword and no
 other. inverted: texts with the opposite of a position. Each text of
-`tests/tasks/clips/keyword_texts` was labelled twice, independently; those with different labels
+`tests/tasks/keywords/keyword_texts` was labelled twice, independently; those with different labels
 were left out. The rules were written with the parts build, unusual and tester (labelled once);
 check was for checking, last for figures alone.
 """
@@ -20,10 +20,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rankwell.tasks.clips.annotations import Keyword, Vocabulary
-from rankwell.tasks.clips.formats import read_annotations, read_schema
-from rankwell.tasks.clips.mapping import KeywordMapper
-from rankwell.tasks.clips.phrases import load_keybert
+from rankwell.tasks.keywords.annotations import Keyword, Vocabulary
+from rankwell.tasks.keywords.formats import read_annotations, read_schema
+from rankwell.tasks.keywords.mapping import KeywordMapper
+from rankwell.tasks.keywords.phrases import load_keybert
 
 ROOT = Path(__file__).resolve().parents[1]
 PARTS = ("build", "unusual", "tester", "check", "last")

@@ -24,7 +24,7 @@ import cv2
 import numpy as np
 from PIL import Image, ImageDraw, ImageFilter
 
-from rankwell.tasks.instances.local_features import Features, LocalFeatures, MatchCounts
+from rankwell.tasks.images.local_features import Features, LocalFeatures, MatchCounts
 from rankwell.threads import processors
 
 QUERIES, PEER = 24, 4

@@ -8,7 +8,7 @@ All of a case take turns; the median and the best of the rounds are printed, the
 how many times the time of `rankwell trec-eval` and of `rankwell evaluate` a peer takes, as the
 median over the rounds. Peers take three rounds of a large case, and two where they take twenty
 seconds. Every process writes the value of
-every query; `agree` says how these stand to those of the reference, which is trec_eval for
+every query; `embeddings` says how these stand to those of the reference, which is trec_eval for
 `rankwell trec-eval` (the same bytes) and pytrec_eval for all others (the largest difference). For
 pytrec_eval only parse_run, parse_qrel and evaluate are timed, not its start. --against REV races
 our two commands with those of an earlier revision. --dicts compares `find_hits`, join and measures

@@ -19,8 +19,8 @@ from random import Random
 
 import numpy as np
 
-from rankwell.tasks.answers.answer_pairs import AnswerPairs, Predictions, Questions
-from rankwell.tasks.answers.measures.answers import answer_em, answer_f1
+from rankwell.tasks.qa.answer_pairs import AnswerPairs, Predictions, Questions
+from rankwell.tasks.qa.measures.answers import answer_em, answer_f1
 
 Texts = dict[str, list[str]]
 

@@ -9,7 +9,7 @@ Everything lies under the folder given last, by default here:
     models/corpus/{holdout,rest}.jsonl          the texts
     models/<name>/holdout_embeddings.npy        made only if missing, with ids and a manifest beside
     results/ada_eval/                           a table per model, metrics_vs_k.png and all that
-    `rankwell agree` writes
+    `rankwell embeddings` writes
 """
 
 import json
@@ -126,14 +126,15 @@ def evaluate(
     """Compares the candidates with the reference, writes `results/ada_eval/` and returns the
     table.
     """
-    from rankwell.tasks.agreement.task import AgreementCommandOptions, agree
+    from rankwell.tasks.embeddings.task import EmbeddingCommandOptions
+    from rankwell.tasks.embeddings.task import embeddings as embeddings_task
 
     first, *others = (
         str(root / "models" / model.name / FILE) for model in (reference, *candidates)
     )
     output = root / "results" / "ada_eval"
-    options = AgreementCommandOptions(reference=first, convention="scholar-stream")
-    compared = agree.command()(*others, options=options, output=output)
+    options = EmbeddingCommandOptions(reference=first, convention="scholar-stream")
+    compared = embeddings_task.command()(*others, options=options, output=output)
     for note in compared.notes:
         say(note)
     return compared.text

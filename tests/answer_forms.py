@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.tasks.answers.answer_pairs import Predictions, Questions
+from rankwell.tasks.qa.answer_pairs import Predictions, Questions
 
 Span = tuple[str, int, int]
 """Document, start, end."""

@@ -31,7 +31,7 @@ measure = ["AP", "nDCG@10"]
 
 [[dataset]]
 name = "vectors"
-command = "agree"
+command = "embeddings"
 reference = "vectors/teacher.npy"
 candidates = "vectors/{system}.npy"
 k = [1, 5]
@@ -40,27 +40,27 @@ measure = "R@5"
 
 [[dataset]]
 name = "videos"
-command = "captions"
+command = "crossmodal"
 scores = "scores/{system}.npy"
 k = [1, 5, 10]
 
 [[dataset]]
 name = "questions"
-command = "answers"
+command = "qa"
 gold = "gold.json"
 predictions = "answers/{system}.json"
 convention = "squad1"
 
 [[dataset]]
 name = "clips"
-command = "clips evaluate"
+command = "keywords"
 annotations = "clips.csv"
 embeddings = "vectors/{system}.npy"
 measure = "P@5"
 
 [[dataset]]
 name = "paintings"
-command = "instances"
+command = "images"
 images = "museum=images.csv"
 embeddings = "vectors/{system}.npy"
 measure = "P@1"

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from rankwell.tasks.instances.drawn_museum import nothing, photograph
+from rankwell.tasks.images.drawn_museum import nothing, photograph
 
 
 class Museum(NamedTuple):

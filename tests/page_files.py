@@ -14,12 +14,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import rankwell as rw
-from rankwell.tasks.study.batches import lease_batch
-from rankwell.tasks.study.folder import read_study
-from rankwell.tasks.study.journal import JournalLine, append_lines, now
+from rankwell.tasks.judge.batches import lease_batch
+from rankwell.tasks.judge.folder import read_study
+from rankwell.tasks.judge.journal import JournalLine, append_lines, now
 from tasks.beyond import smallest as beyond_smallest
-from tasks.logs import smallest as logs_smallest
-from tasks.study import studies
+from tasks.clicks import smallest as logs_smallest
+from tasks.judge import studies
 
 QUERIES = [f"q{number}" for number in range(1, 13)]
 WORDS = [
@@ -348,7 +348,7 @@ FILES: dict[str, Callable[[Path], None]] = {
 BEFORE = {
     "--memory 64G --dry-run": huge_vectors,
     "--shards 200": partial(huge_vectors, items=10**7, queries=10**4),
-    "study estimate study": finish_batch,
+    "judge estimate study": finish_batch,
     "--source model": ask_model,
 }
 """What writes the files of a command line with these words."""

@@ -52,7 +52,7 @@ def _commands() -> list[tuple[str, ...]]:
 
 
 WITHOUT_CASES = {
-    ("clips", "calibrate"): "needs a model",
+    ("keywords", "calibrate"): "needs a model",
     (
         "engines",
     ): "has the versions of installed packages; tests/engines/test_conformance.py runs it",

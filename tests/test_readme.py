@@ -22,9 +22,9 @@ from rankwell.compat import sentence_transformers
 from rankwell.data.catalogue import DROP_IN, find_command
 from rankwell.data.tables import TIE_RULES
 from rankwell.stats import FEW_QUERIES, MIN_QUERIES, summarise
-from rankwell.tasks.study.batches import lease_batch
-from rankwell.tasks.study.folder import read_study
-from rankwell.tasks.study.journal import JournalLine, append_lines, now
+from rankwell.tasks.judge.batches import lease_batch
+from rankwell.tasks.judge.folder import read_study
+from rankwell.tasks.judge.journal import JournalLine, append_lines, now
 from rankwell.vectors.media.python_docs import read_needs
 from regression.comparing import same_environment
 
@@ -35,7 +35,7 @@ BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
 NOT_TYPED = {
     "pip ": "it installs packages",
     "make ": "it runs all tests, or all benchmarks",
-    "rankwell study judge mine ": "it waits for a judge, whose grades are written before the "
+    "rankwell judge label mine ": "it waits for a judge, whose grades are written before the "
     "next line",
 }
 """Beginnings of lines that no test types, with the reason."""
@@ -89,7 +89,7 @@ def answer_files(demos: Path) -> None:
 
 def grid_files(_: Path) -> None:
     dataset = (
-        '[[dataset]]\nname = "nice"\ncommand = "answers"\ngold = "dev-v2.0.json"\nconvention = '
+        '[[dataset]]\nname = "nice"\ncommand = "qa"\ngold = "dev-v2.0.json"\nconvention = '
         '"squad2"\n'
     )
     Path("grid.toml").write_text(
@@ -129,14 +129,14 @@ def judged_study(_: Path) -> None:
 
 
 OWN_FILES: dict[str, Callable[[Path], None]] = {
-    "rankwell study estimate mine": judged_study,
+    "rankwell judge estimate mine": judged_study,
     "rankwell evaluate qrels.txt": small_files,
     "rankwell evaluate ratings.dat": column_files,
-    "rankwell answers dev-v2.0.json": squad_files,
-    "rankwell answers questions.json": answer_files,
-    "rankwell answers grid": grid_files,
-    "rankwell clips evaluate": clip_files,
-    "rankwell instances evaluate museum.csv": image_files,
+    "rankwell qa dev-v2.0.json": squad_files,
+    "rankwell qa questions.json": answer_files,
+    "rankwell qa grid": grid_files,
+    "rankwell keywords": clip_files,
+    "rankwell images museum.csv": image_files,
     "rankwell trec-eval": small_files,
 }
 """What writes the files that a command line takes for the reader's own, by its beginning."""

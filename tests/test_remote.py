@@ -101,9 +101,7 @@ def test_the_command_searches_a_remote_folder_with_the_bytes_of_a_local_file(
         ("base.npy", "queries.npy", "a.run"),
         ("s3://bucket/gallery/", queries, "b.run"),
     ):
-        monkeypatch.setattr(
-            sys, "argv", ["rankwell", "search", base, asked, "-k", "5", "-o", output]
-        )
+        monkeypatch.setattr(sys, "argv", ["rankwell", "knn", base, asked, "-k", "5", "-o", output])
         assert main() == 0
 
     assert (tmp_path / "a.run").read_bytes() == (tmp_path / "b.run").read_bytes()
@@ -188,7 +186,7 @@ def test_a_server_that_always_fails_is_one_clear_error_without_credentials(
     s3.mode = mode
     output = tmp_path / "out.run"
     monkeypatch.setattr(
-        sys, "argv", ["rankwell", "search", place, place, "-k", "5", "-o", str(output)]
+        sys, "argv", ["rankwell", "knn", place, place, "-k", "5", "-o", str(output)]
     )
 
     assert main() == 2
@@ -238,7 +236,7 @@ def test_a_missing_library_names_its_extra(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(
         sys,
         "argv",
-        ["rankwell", "search", "s3://b/x.npy", "s3://b/y.npy", "-o", str(tmp_path / "x.run")],
+        ["rankwell", "knn", "s3://b/x.npy", "s3://b/y.npy", "-o", str(tmp_path / "x.run")],
     )
 
     assert main() == 2
@@ -308,7 +306,7 @@ def test_nan_in_the_last_shard_names_the_file_and_the_row_of_the_whole(
     monkeypatch.setattr(
         sys,
         "argv",
-        ["rankwell", "search", str(folder), str(tmp_path / "q.npy"), "-o", str(tmp_path / "x.run")],
+        ["rankwell", "knn", str(folder), str(tmp_path / "q.npy"), "-o", str(tmp_path / "x.run")],
     )
     assert main() == 2
     assert "row 1540, row 40 of" in capsys.readouterr().err

@@ -37,7 +37,7 @@ COVERED: Mapping[str, tuple[str, ...]] = {
         "runtime/executors/__init__.py",
         "runtime/executors/array.py",
         "runtime/parts",
-        "cli/commands/search.py",
+        "cli/commands/knn.py",
         "cli/commands/part.py",
     ),
 }

@@ -13,7 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 REPORTS = ROOT / "build" / "gallery"
 SOURCE = ROOT / "src" / "rankwell"
-DEMOS = ("runs", "captions", "answers", "clips", "instances", "agree", "retrieve")
+DEMOS = ("runs", "crossmodal", "qa", "keywords", "images", "embeddings", "engine")
 
 
 def report_file(name: str) -> Path:

@@ -28,10 +28,9 @@ PICTURES = Path(__file__).resolve().parents[1] / "docs" / "pictures"
 PAGES = {
     "comparison": ("runs", "overview"),
     "queries": ("runs", "queries"),
-    "agreement": ("agree", "overview"),
     **{
         name: (name, "overview")
-        for name in ("captions", "answers", "clips", "instances", "retrieve")
+        for name in ("embeddings", "crossmodal", "qa", "keywords", "images", "engine")
     },
 }
 """A demo, and the view of its page, by the picture's name."""
@@ -41,9 +40,9 @@ TERMINALS = {
         "nDCG@10 -m AP --quiet",
     ),
     "cluster": (
-        "rankwell search base.npy queries.npy -k 10 -o more.run --shards 4 --executor array "
+        "rankwell knn base.npy queries.npy -k 10 -o more.run --shards 4 --executor array "
         "--work more --dry-run",
-        "rankwell part work --status",
+        "rankwell worker work --status",
     ),
 }
 """The commands that a terminal shows, by the picture's name."""
@@ -59,10 +58,10 @@ def take_page(name: str) -> None:
 def take_judging() -> None:
     """Writes the page on which the first item of the demo's study is judged."""
     with tempfile.TemporaryDirectory() as folder, terminal(Path(folder)):
-        typed("rankwell demo study -o demo --quiet")
+        typed("rankwell demo judge -o demo --quiet")
         texts = "--query-texts demo/queries.tsv --documents demo/documents.tsv"
-        typed(f"rankwell study pool demo/first_sentences.run demo/whole_docs.run {texts} -o mine")
-        typed("rankwell study judge mine --judge me --page batch.html")
+        typed(f"rankwell judge pool demo/first_sentences.run demo/whole_docs.run {texts} -o mine")
+        typed("rankwell judge label mine --judge me --page batch.html")
         browser = chromium(Path(folder))
         try:
             browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", SCREEN)

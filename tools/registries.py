@@ -17,8 +17,8 @@ from rankwell.reporting import OUTPUTS
 from rankwell.reporting.charts import CHARTS
 from rankwell.runtime.executors import EXECUTORS
 from rankwell.runtime.parts import KINDS
-from rankwell.tasks.answers.formats import ANSWER_FORMATS
-from rankwell.tasks.instances.images import FORMS
+from rankwell.tasks.images.images import FORMS
+from rankwell.tasks.qa.formats import ANSWER_FORMATS
 from rankwell.vectors.encoders import ENCODERS, IMAGE_ENCODERS
 from rankwell.vectors.neighbours import BACKENDS
 from rankwell.vectors.transforms import TRANSFORMS

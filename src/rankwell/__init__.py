@@ -50,8 +50,8 @@ _NAMES = {
     "check": "rankwell.files.checks",
     "convert": "rankwell.files.conversion",
     "explain": "rankwell.files.explanations",
-    "SearchFileOptions": "rankwell.files.searching",
-    "search": "rankwell.files.searching",
+    "KnnOptions": "rankwell.files.neighbours",
+    "knn": "rankwell.files.neighbours",
     "write_judgments": "rankwell.files.writing",
     "write_run": "rankwell.files.writing",
 }

@@ -34,7 +34,7 @@ from rankwell.files.checks import CheckOptions, Findings
 from rankwell.files.conversion import Conversion, ConvertOptions
 from rankwell.files.encoding import EncodeFileOptions as EncodeFileOptions
 from rankwell.files.explanations import explain as explain
-from rankwell.files.searching import SearchFileOptions as SearchFileOptions
+from rankwell.files.neighbours import KnnOptions as KnnOptions
 from rankwell.files.writing import write_judgments as write_judgments
 from rankwell.files.writing import write_run as write_run
 from rankwell.io.formats import find_hits as find_hits
@@ -47,42 +47,42 @@ from rankwell.io.mapping import preference_rankings as preference_rankings
 from rankwell.measures.own import measure as measure
 from rankwell.results import ComparisonResults as _ComparisonResults
 from rankwell.results import Results as _Results
-from rankwell.tasks.agreement.evaluation import AgreementResults
-from rankwell.tasks.agreement.evaluation import compare_lists as compare_lists
-from rankwell.tasks.agreement.options import AgreementOptions as AgreementOptions
-from rankwell.tasks.agreement.options import AgreementPartOptions
-from rankwell.tasks.agreement.ranking_pairs import ranking_pairs as ranking_pairs
-from rankwell.tasks.answers.answer_pairs import Predictions as Predictions
-from rankwell.tasks.answers.answer_pairs import Questions as Questions
-from rankwell.tasks.answers.evaluation import AnswerResults
-from rankwell.tasks.answers.formats import read_predictions as read_predictions
-from rankwell.tasks.answers.formats import read_questions as read_questions
-from rankwell.tasks.answers.judges import answer_judge as answer_judge
-from rankwell.tasks.answers.options import AnswerOptions as AnswerOptions
 from rankwell.tasks.beyond.options import BeyondOptions as BeyondOptions
-from rankwell.tasks.captions.evaluation import CaptionResults
-from rankwell.tasks.captions.hgr import eval_q2m as eval_q2m
-from rankwell.tasks.captions.options import CaptionOptions as CaptionOptions
-from rankwell.tasks.captions.options import CaptionPartOptions
-from rankwell.tasks.clips.annotations import Annotations as Annotations
-from rankwell.tasks.clips.annotations import QueryKeywords as QueryKeywords
-from rankwell.tasks.clips.evaluation import ClipResults
-from rankwell.tasks.clips.formats import read_annotations as read_annotations
-from rankwell.tasks.clips.formats import read_schema as read_schema
-from rankwell.tasks.clips.mapping import KeywordMapper as KeywordMapper
-from rankwell.tasks.clips.options import ClipOptions as ClipOptions
-from rankwell.tasks.instances.evaluation import InstanceResults
-from rankwell.tasks.instances.images import Images as Images
-from rankwell.tasks.instances.images import read_images as read_images
-from rankwell.tasks.instances.options import InstanceOptions as InstanceOptions
-from rankwell.tasks.logs.interleaving import InterleavedList
-from rankwell.tasks.logs.interleaving import InterleavingOptions as InterleavingOptions
-from rankwell.tasks.logs.options import LogOptions as LogOptions
-from rankwell.tasks.logs.preference import InterleavingTestOptions as InterleavingTestOptions
+from rankwell.tasks.clicks.interleaving import InterleavedList
+from rankwell.tasks.clicks.interleaving import InterleavingOptions as InterleavingOptions
+from rankwell.tasks.clicks.options import ClickOptions as ClickOptions
+from rankwell.tasks.clicks.preference import InterleavingTestOptions as InterleavingTestOptions
+from rankwell.tasks.crossmodal.evaluation import CaptionResults
+from rankwell.tasks.crossmodal.hgr import eval_q2m as eval_q2m
+from rankwell.tasks.crossmodal.options import CrossmodalOptions as CrossmodalOptions
+from rankwell.tasks.crossmodal.options import CrossmodalPartOptions
+from rankwell.tasks.embeddings.evaluation import AgreementResults
+from rankwell.tasks.embeddings.evaluation import compare_lists as compare_lists
+from rankwell.tasks.embeddings.options import EmbeddingOptions as EmbeddingOptions
+from rankwell.tasks.embeddings.options import EmbeddingPartOptions
+from rankwell.tasks.embeddings.ranking_pairs import ranking_pairs as ranking_pairs
+from rankwell.tasks.engine.evaluation import EngineResults
+from rankwell.tasks.engine.options import EngineOptions as EngineOptions
+from rankwell.tasks.images.evaluation import InstanceResults
+from rankwell.tasks.images.images import Images as Images
+from rankwell.tasks.images.images import read_images as read_images
+from rankwell.tasks.images.options import ImageOptions as ImageOptions
+from rankwell.tasks.keywords.annotations import Annotations as Annotations
+from rankwell.tasks.keywords.annotations import QueryKeywords as QueryKeywords
+from rankwell.tasks.keywords.evaluation import ClipResults
+from rankwell.tasks.keywords.formats import read_annotations as read_annotations
+from rankwell.tasks.keywords.formats import read_schema as read_schema
+from rankwell.tasks.keywords.mapping import KeywordMapper as KeywordMapper
+from rankwell.tasks.keywords.options import KeywordOptions as KeywordOptions
+from rankwell.tasks.qa.answer_pairs import Predictions as Predictions
+from rankwell.tasks.qa.answer_pairs import Questions as Questions
+from rankwell.tasks.qa.evaluation import AnswerResults
+from rankwell.tasks.qa.formats import read_predictions as read_predictions
+from rankwell.tasks.qa.formats import read_questions as read_questions
+from rankwell.tasks.qa.judges import answer_judge as answer_judge
+from rankwell.tasks.qa.options import QaOptions as QaOptions
 from rankwell.tasks.rag.task import CitationOptions
 from rankwell.tasks.rag.task import RagOptions as RagOptions
-from rankwell.tasks.retrieve.evaluation import EngineResults
-from rankwell.tasks.retrieve.options import RetrieveOptions as RetrieveOptions
 from rankwell.tasks.runs.options import EvaluateOptions
 from rankwell.tasks.runs.options import RunOptions as RunOptions
 from rankwell.vectors.neighbours import TopK
@@ -124,37 +124,6 @@ class Results(_Results):
         options: GateOptions | None = ...,
     ) -> Self: ...
 
-def agree(
-    reference: Any,
-    candidates: Any,
-    measures: Sequence[str] | str | None = ...,
-    *,
-    k: Sequence[int] | int | str = ...,
-    samples: int | str = ...,
-    seed: int = ...,
-    gold_depth: int | None = ...,
-    metric: Literal["cosine", "dot", "l2"] = ...,
-    ids: Any = ...,
-    exclude: Any = ...,
-    labels: Any = ...,
-    qrels_columns: Mapping[str, str | int] | str | None = ...,
-    columns: Mapping[str, str | int] | str | None = ...,
-    ceiling: bool = ...,
-    eps: float = ...,
-    convention: str = ...,
-    intervals: Literal["bootstrap-t", "bootstrap", "t", "none"] = ...,
-    executor: str | None = ...,
-    work: str | None = ...,
-    memory: str | None = ...,
-    shards: int | None = ...,
-    gpus: int | None = ...,
-    part_timeout: float | None = ...,
-    dry_run: bool = ...,
-    spectrum: bool | None = ...,
-    details: bool = ...,
-    progress: Callable[[str, int, int], None] | None = ...,
-    options: AgreementPartOptions | None = ...,
-) -> AgreementResults: ...
 def bench(
     file: str | Path,
     output: str | Path | None = ...,
@@ -176,40 +145,6 @@ def bench(
     progress: Callable[[str, int, int], None] | None = ...,
     options: BenchOptions | None = ...,
 ) -> BenchResults: ...
-def captions(
-    scores: Any = ...,
-    positives: Any = ...,
-    *,
-    queries: Any = ...,
-    gallery: Any = ...,
-    metric: Literal["cosine", "dot", "l2"] | None = ...,
-    direction: Literal["both", "t2v", "v2t"] = ...,
-    protocol: Literal["among-captions", "among-videos", "both"] | None = ...,
-    folds: int | None = ...,
-    k: Sequence[int] | int | str | None = ...,
-    measures: Sequence[str] | str | None = ...,
-    convention: str = ...,
-    ties: str | None = ...,
-    mask: Any = ...,
-    transform: str | None = ...,
-    bank: Any = ...,
-    query_ids: Any = ...,
-    item_ids: Any = ...,
-    texts: Any = ...,
-    no_relevant: Literal["empty", "skip", "error"] | None = ...,
-    intervals: Literal["bootstrap-t", "bootstrap", "t", "none"] = ...,
-    seed: int = ...,
-    executor: str | None = ...,
-    work: str | None = ...,
-    memory: str | None = ...,
-    shards: int | None = ...,
-    gpus: int | None = ...,
-    part_timeout: float | None = ...,
-    dry_run: bool = ...,
-    details: bool = ...,
-    progress: Callable[[str, int, int], None] | None = ...,
-    options: CaptionPartOptions | None = ...,
-) -> CaptionResults: ...
 def check(
     judgments: Any,
     runs: Any = ...,
@@ -318,43 +253,6 @@ def evaluate(
     progress: Callable[[str, int, int], None] | None = ...,
     options: EvaluateOptions | None = ...,
 ) -> Results: ...
-def evaluate_answers(
-    gold: Any,
-    predictions: Any = ...,
-    *,
-    retrieved: Any = ...,
-    k: int | None = ...,
-    retriever_k: int | None = ...,
-    convention: str | None = ...,
-    measures: Sequence[str] | str | None = ...,
-    normalizer: str | None = ...,
-    language: str | None = ...,
-    isolated: Any = ...,
-    na_probs: Any = ...,
-    na_threshold: float | None = ...,
-    na_ties: Literal["whole", "official"] | None = ...,
-    relevance: Literal["document", "dpr", "kilt", "lower", "raw", "context"] | None = ...,
-    corpus: Any = ...,
-    context_share: float | None = ...,
-    context_similarity: Literal["levenshtein", "hamming", "jaro", "jaro-winkler", "words"]
-    | None = ...,
-    context_threshold: float | None = ...,
-    ties: Literal["id-desc", "id-asc", "input", "optimistic", "pessimistic", "error"] | None = ...,
-    duplicates: Literal["error", "first", "best", "keep"] | None = ...,
-    missing: Literal["zero", "empty", "skip", "error"] | None = ...,
-    extra: Literal["ignore", "error"] | None = ...,
-    right: str | None = ...,
-    gold_format: str | None = ...,
-    predictions_format: str | None = ...,
-    retrieved_format: str | None = ...,
-    columns: Mapping[str, str | int] | str | None = ...,
-    isolated_format: str | None = ...,
-    intervals: Literal["bootstrap-t", "bootstrap", "t", "none"] = ...,
-    seed: int = ...,
-    details: bool = ...,
-    progress: Callable[[str, int, int], None] | None = ...,
-    options: AnswerOptions | None = ...,
-) -> AnswerResults: ...
 def evaluate_beyond(
     runs: Any,
     measures: Sequence[str] | str | None = ...,
@@ -387,7 +285,171 @@ def evaluate_citations(
     progress: Callable[[str, int, int], None] | None = ...,
     options: CitationOptions | None = ...,
 ) -> Results: ...
-def evaluate_clips(
+def evaluate_clicks(
+    log: Any,
+    policies: Any = ...,
+    measures: Sequence[str] | str | None = ...,
+    *,
+    model: Any = ...,
+    expected: Any = ...,
+    columns: Any = ...,
+    value_of: Literal["row", "query"] = ...,
+    by_position: bool = ...,
+    intervals: Literal["bootstrap-t", "bootstrap", "t", "none"] = ...,
+    seed: int = ...,
+    options: ClickOptions | None = ...,
+) -> Results: ...
+def evaluate_crossmodal(
+    scores: Any = ...,
+    positives: Any = ...,
+    *,
+    queries: Any = ...,
+    gallery: Any = ...,
+    metric: Literal["cosine", "dot", "l2"] | None = ...,
+    direction: Literal["both", "t2v", "v2t"] = ...,
+    protocol: Literal["among-captions", "among-videos", "both"] | None = ...,
+    folds: int | None = ...,
+    k: Sequence[int] | int | str | None = ...,
+    measures: Sequence[str] | str | None = ...,
+    convention: str = ...,
+    ties: str | None = ...,
+    mask: Any = ...,
+    transform: str | None = ...,
+    bank: Any = ...,
+    query_ids: Any = ...,
+    item_ids: Any = ...,
+    texts: Any = ...,
+    no_relevant: Literal["empty", "skip", "error"] | None = ...,
+    intervals: Literal["bootstrap-t", "bootstrap", "t", "none"] = ...,
+    seed: int = ...,
+    executor: str | None = ...,
+    work: str | None = ...,
+    memory: str | None = ...,
+    shards: int | None = ...,
+    gpus: int | None = ...,
+    part_timeout: float | None = ...,
+    dry_run: bool = ...,
+    details: bool = ...,
+    progress: Callable[[str, int, int], None] | None = ...,
+    options: CrossmodalPartOptions | None = ...,
+) -> CaptionResults: ...
+def evaluate_embeddings(
+    reference: Any,
+    candidates: Any,
+    measures: Sequence[str] | str | None = ...,
+    *,
+    k: Sequence[int] | int | str = ...,
+    samples: int | str = ...,
+    seed: int = ...,
+    gold_depth: int | None = ...,
+    metric: Literal["cosine", "dot", "l2"] = ...,
+    ids: Any = ...,
+    exclude: Any = ...,
+    labels: Any = ...,
+    qrels_columns: Mapping[str, str | int] | str | None = ...,
+    columns: Mapping[str, str | int] | str | None = ...,
+    ceiling: bool = ...,
+    eps: float = ...,
+    convention: str = ...,
+    intervals: Literal["bootstrap-t", "bootstrap", "t", "none"] = ...,
+    executor: str | None = ...,
+    work: str | None = ...,
+    memory: str | None = ...,
+    shards: int | None = ...,
+    gpus: int | None = ...,
+    part_timeout: float | None = ...,
+    dry_run: bool = ...,
+    spectrum: bool | None = ...,
+    details: bool = ...,
+    progress: Callable[[str, int, int], None] | None = ...,
+    options: EmbeddingPartOptions | None = ...,
+) -> AgreementResults: ...
+def evaluate_engine(
+    engine: Any,
+    queries: Any = ...,
+    *,
+    items: Any = ...,
+    item_vectors: Any = ...,
+    query_vectors: Any = ...,
+    encoder: str | None = ...,
+    qrels: Any = ...,
+    qrels_columns: Mapping[str, str | int] | str | None = ...,
+    measures: Sequence[str] | str | None = ...,
+    convention: str = ...,
+    k: int = ...,
+    option: Any = ...,
+    url: str | None = ...,
+    build: Any = ...,
+    sweep: Any = ...,
+    filters: list[str] | None = ...,
+    truth: Any = ...,
+    columns: Mapping[str, str | int] | str | None = ...,
+    duplicates: Literal["error", "first"] = ...,
+    collapse: str | None = ...,
+    recall: float | None = ...,
+    cost: Literal["p50", "p95", "p99", "throughput", "processor", "build", "size"] = ...,
+    rounds: int = ...,
+    warm_up: int = ...,
+    clients: int | None = ...,
+    rate: float | None = ...,
+    timeout: float = ...,
+    retries: int = ...,
+    allow_failures: int = ...,
+    most_requests: int = ...,
+    most_seconds: float = ...,
+    server_pid: int | None = ...,
+    allow_load: str | None = ...,
+    intervals: Literal["bootstrap-t", "bootstrap", "t", "none"] = ...,
+    seed: int = ...,
+    progress: Callable[[str, int, int], None] | None = ...,
+    options: EngineOptions | None = ...,
+) -> EngineResults: ...
+def evaluate_images(
+    images: Any = ...,
+    *,
+    embeddings: Any = ...,
+    queries: Any = ...,
+    references: Any = ...,
+    scores: Any = ...,
+    positives: Any = ...,
+    metric: Literal["cosine", "dot", "l2"] | None = ...,
+    ids: Any = ...,
+    query_ids: Any = ...,
+    reference_ids: Any = ...,
+    run: str | None = ...,
+    exclude: Sequence[str] | str | None = ...,
+    contentless: Literal["filter", "keep"] = ...,
+    absent: Literal["filter", "keep"] | None = ...,
+    measures: Sequence[str] | str | None = ...,
+    k: Sequence[int] | int | str | None = ...,
+    cut: int | None = ...,
+    convention: str = ...,
+    transforms: Sequence[str] | str | None = ...,
+    learn: Any = ...,
+    confidence: list[Literal["max", "diff1"]] | None = ...,
+    clusters: Any = ...,
+    ties: str | None = ...,
+    no_relevant: Literal["empty", "skip", "error"] | None = ...,
+    intervals: Literal["bootstrap-t", "bootstrap", "t", "none"] = ...,
+    seed: int = ...,
+    details: bool = ...,
+    rules: Mapping[str, Any] | None = ...,
+    progress: Callable[[str, int, int], None] | None = ...,
+    options: ImageOptions | None = ...,
+) -> InstanceResults: ...
+def evaluate_interleaving(
+    lists: Any,
+    clicks: Any,
+    *,
+    test: Literal["randomisation", "t", "wilcoxon", "sign", "bootstrap"] | None = ...,
+    cluster: bool = ...,
+    intervals: Literal["bootstrap-t", "bootstrap", "t", "none"] = ...,
+    level: float = ...,
+    resamples: int = ...,
+    seed: int = ...,
+    options: InterleavingTestOptions | None = ...,
+) -> ComparisonResults: ...
+def evaluate_keywords(
     annotations: Any,
     embeddings: Any = ...,
     *,
@@ -423,67 +485,45 @@ def evaluate_clips(
     details: bool = ...,
     rules: Mapping[str, Any] | None = ...,
     progress: Callable[[int, int], None] | None = ...,
-    options: ClipOptions | None = ...,
+    options: KeywordOptions | None = ...,
 ) -> ClipResults: ...
-def evaluate_instances(
-    images: Any = ...,
+def evaluate_qa(
+    gold: Any,
+    predictions: Any = ...,
     *,
-    embeddings: Any = ...,
-    queries: Any = ...,
-    references: Any = ...,
-    scores: Any = ...,
-    positives: Any = ...,
-    metric: Literal["cosine", "dot", "l2"] | None = ...,
-    ids: Any = ...,
-    query_ids: Any = ...,
-    reference_ids: Any = ...,
-    run: str | None = ...,
-    exclude: Sequence[str] | str | None = ...,
-    contentless: Literal["filter", "keep"] = ...,
-    absent: Literal["filter", "keep"] | None = ...,
+    retrieved: Any = ...,
+    k: int | None = ...,
+    retriever_k: int | None = ...,
+    convention: str | None = ...,
     measures: Sequence[str] | str | None = ...,
-    k: Sequence[int] | int | str | None = ...,
-    cut: int | None = ...,
-    convention: str = ...,
-    transforms: Sequence[str] | str | None = ...,
-    learn: Any = ...,
-    confidence: list[Literal["max", "diff1"]] | None = ...,
-    clusters: Any = ...,
-    ties: str | None = ...,
-    no_relevant: Literal["empty", "skip", "error"] | None = ...,
+    normalizer: str | None = ...,
+    language: str | None = ...,
+    isolated: Any = ...,
+    na_probs: Any = ...,
+    na_threshold: float | None = ...,
+    na_ties: Literal["whole", "official"] | None = ...,
+    relevance: Literal["document", "dpr", "kilt", "lower", "raw", "context"] | None = ...,
+    corpus: Any = ...,
+    context_share: float | None = ...,
+    context_similarity: Literal["levenshtein", "hamming", "jaro", "jaro-winkler", "words"]
+    | None = ...,
+    context_threshold: float | None = ...,
+    ties: Literal["id-desc", "id-asc", "input", "optimistic", "pessimistic", "error"] | None = ...,
+    duplicates: Literal["error", "first", "best", "keep"] | None = ...,
+    missing: Literal["zero", "empty", "skip", "error"] | None = ...,
+    extra: Literal["ignore", "error"] | None = ...,
+    right: str | None = ...,
+    gold_format: str | None = ...,
+    predictions_format: str | None = ...,
+    retrieved_format: str | None = ...,
+    columns: Mapping[str, str | int] | str | None = ...,
+    isolated_format: str | None = ...,
     intervals: Literal["bootstrap-t", "bootstrap", "t", "none"] = ...,
     seed: int = ...,
     details: bool = ...,
-    rules: Mapping[str, Any] | None = ...,
     progress: Callable[[str, int, int], None] | None = ...,
-    options: InstanceOptions | None = ...,
-) -> InstanceResults: ...
-def evaluate_interleaving(
-    lists: Any,
-    clicks: Any,
-    *,
-    test: Literal["randomisation", "t", "wilcoxon", "sign", "bootstrap"] | None = ...,
-    cluster: bool = ...,
-    intervals: Literal["bootstrap-t", "bootstrap", "t", "none"] = ...,
-    level: float = ...,
-    resamples: int = ...,
-    seed: int = ...,
-    options: InterleavingTestOptions | None = ...,
-) -> ComparisonResults: ...
-def evaluate_logs(
-    log: Any,
-    policies: Any = ...,
-    measures: Sequence[str] | str | None = ...,
-    *,
-    model: Any = ...,
-    expected: Any = ...,
-    columns: Any = ...,
-    value_of: Literal["row", "query"] = ...,
-    by_position: bool = ...,
-    intervals: Literal["bootstrap-t", "bootstrap", "t", "none"] = ...,
-    seed: int = ...,
-    options: LogOptions | None = ...,
-) -> Results: ...
+    options: QaOptions | None = ...,
+) -> AnswerResults: ...
 def evaluate_rag(
     gold: Any,
     retrieved: Any,
@@ -534,47 +574,7 @@ def interleave(
     names: tuple[str, str] = ...,
     options: InterleavingOptions | None = ...,
 ) -> list[InterleavedList]: ...
-def retrieve(
-    engine: Any,
-    queries: Any = ...,
-    *,
-    items: Any = ...,
-    item_vectors: Any = ...,
-    query_vectors: Any = ...,
-    encoder: str | None = ...,
-    qrels: Any = ...,
-    qrels_columns: Mapping[str, str | int] | str | None = ...,
-    measures: Sequence[str] | str | None = ...,
-    convention: str = ...,
-    k: int = ...,
-    option: Any = ...,
-    url: str | None = ...,
-    build: Any = ...,
-    sweep: Any = ...,
-    filters: list[str] | None = ...,
-    truth: Any = ...,
-    columns: Mapping[str, str | int] | str | None = ...,
-    duplicates: Literal["error", "first"] = ...,
-    collapse: str | None = ...,
-    recall: float | None = ...,
-    cost: Literal["p50", "p95", "p99", "throughput", "processor", "build", "size"] = ...,
-    rounds: int = ...,
-    warm_up: int = ...,
-    clients: int | None = ...,
-    rate: float | None = ...,
-    timeout: float = ...,
-    retries: int = ...,
-    allow_failures: int = ...,
-    most_requests: int = ...,
-    most_seconds: float = ...,
-    server_pid: int | None = ...,
-    allow_load: str | None = ...,
-    intervals: Literal["bootstrap-t", "bootstrap", "t", "none"] = ...,
-    seed: int = ...,
-    progress: Callable[[str, int, int], None] | None = ...,
-    options: RetrieveOptions | None = ...,
-) -> EngineResults: ...
-def search(
+def knn(
     queries: Any,
     items: Any,
     *,
@@ -595,7 +595,7 @@ def search(
     part_timeout: float | None = ...,
     dry_run: bool = ...,
     progress: Callable[[int, int], None] | None = ...,
-    options: SearchFileOptions | None = ...,
+    options: KnnOptions | None = ...,
 ) -> TopK: ...
 def tune_fusion(
     runs: Sequence[Any] | Mapping[str, Any],

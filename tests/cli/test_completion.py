@@ -23,7 +23,7 @@ START = {"bash": ["bash", "--norc", "--noprofile", "-i"], "zsh": ["zsh", "-f", "
 
 LINES = [
     ("rankwell evalu", "rankwell evaluate"),
-    ("rankwell instances eval", "rankwell instances evaluate"),
+    ("rankwell images eval", "rankwell images"),
     ("rankwell evaluate --conv", "rankwell evaluate --convention"),
     ("rankwell evaluate --convention trec_eval1", "rankwell evaluate --convention trec_eval10"),
     ("rankwell evaluate --ties id-a", "rankwell evaluate --ties id-asc"),
@@ -32,10 +32,10 @@ LINES = [
     ("rankwell compare --test wilc", "rankwell compare --test wilcoxon"),
     ("rankwell evaluate qre", "rankwell evaluate qrels.txt"),
     ("rankwell evaluate --qui", "rankwell evaluate --quiet"),
-    ("rankwell answers gri", "rankwell answers grid"),
-    ("rankwell answers qre", "rankwell answers qrels.txt"),
-    ("rankwell answers qrels.txt --isol", "rankwell answers qrels.txt --isolated"),
-    ("rankwell answers grid --fre", "rankwell answers grid --fresh"),
+    ("rankwell qa gri", "rankwell qa grid"),
+    ("rankwell qa qre", "rankwell qa qrels.txt"),
+    ("rankwell qa qrels.txt --isol", "rankwell qa qrels.txt --isolated"),
+    ("rankwell qa grid --fre", "rankwell qa grid --fresh"),
     ("rankwell trec-eval qre", "rankwell trec-eval qrels.txt"),
 ]
 

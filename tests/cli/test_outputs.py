@@ -12,25 +12,25 @@ from rankwell.data.catalogue import command_function, command_summaries
 from rankwell.data.options import REQUIRED, arguments_of
 from rankwell.errors import BadUsage
 from regression.running import in_process
-from tasks.clips import smallest as clips
-from tasks.instances.test_system_table import written
+from tasks.images.test_system_table import written
+from tasks.keywords import smallest as clips
 
 QRELS, RUN = "q1 0 a 1\nq2 0 b 1\n", "q1 Q0 a 1 2.0 x\nq1 Q0 b 2 1.0 x\nq2 Q0 b 1 1.0 x\n"
 OWN_RECORD = {
     ("bench",): "bench.json",
-    ("instances", "table"): "table.json, made of folders that it names",
+    ("images", "table"): "table.json, made of folders that it names",
 }
 """Commands whose folder holds a record of what they wrote, which they write anew."""
 LINES = {
     "convert a.run OUT.csv": "OUT.csv",
     "fuse a.run b.run -o OUT.run": "OUT.run",
-    "search base.npy queries.npy -o OUT.run -k 2": "OUT.run",
-    "clips template ids.txt -o OUT.csv": "OUT.csv",
+    "knn base.npy queries.npy -o OUT.run -k 2": "OUT.run",
+    "keywords template ids.txt -o OUT.csv": "OUT.csv",
     "report results -o OUT.html": "OUT.html",
     "report results": "results/report.html",
     "gate results --require nDCG@10>=0 --junit OUT.xml": "OUT.xml",
     "bench runs.toml": "runs-results/table.md",
-    "instances table museum --format csv -o OUT": "OUT/table.csv",
+    "images table museum --format csv -o OUT": "OUT/table.csv",
     "evaluate qrels a.run -o OUT": "OUT/summary.csv",
     "compare qrels a.run b.run -o OUT": "OUT/report.html",
 }
@@ -47,7 +47,7 @@ name = "a"
 GRID = """
 [[dataset]]
 name = "d"
-command = "answers"
+command = "qa"
 gold = "gold.json"
 convention = "squad2"
 
@@ -59,8 +59,8 @@ INPUTS = [
     "convert a.run a.run",
     "fuse a.run b.run -o b.run",
     "fuse first=a.run b.run -o a.run",
-    "search base.npy:0 queries.npy -o queries.npy",
-    "clips template ids.csv:id -o ids.csv",
+    "knn base.npy:0 queries.npy -o queries.npy",
+    "keywords template ids.csv:id -o ids.csv",
 ]
 
 
@@ -111,7 +111,7 @@ def files_of(folder: Path) -> dict[Path, bytes]:
 
 OWN = [
     "bench runs.toml",
-    "instances table museum -o OUT",
+    "images table museum -o OUT",
     "gate results --require nDCG@10>=0 --junit OUT.xml",
 ]
 
@@ -165,15 +165,15 @@ def test_a_grid_keeps_results_that_are_not_its_own(folder: Path):
     (folder / "OUT").mkdir()
     (folder / "OUT/results.csv").write_text("work of a week")
 
-    code, _, err = in_process(["answers", "grid", "grid.toml", "-o", "OUT"])
+    code, _, err = in_process(["qa", "grid", "grid.toml", "-o", "OUT"])
 
     assert code == 2
     assert "results.csv was not written by rankwell, or was changed since" in err
     assert files_of(folder / "OUT") == {folder / "OUT/results.csv": b"work of a week"}
     for _ in range(2):
-        code, _, err = in_process(["answers", "grid", "grid.toml", "-o", "OUT", "--overwrite"])
+        code, _, err = in_process(["qa", "grid", "grid.toml", "-o", "OUT", "--overwrite"])
         assert code == 0, err
-    code, _, err = in_process(["answers", "grid", "grid.toml", "-o", "OUT"])
+    code, _, err = in_process(["qa", "grid", "grid.toml", "-o", "OUT"])
     assert code == 0, err
 
 

@@ -1,4 +1,4 @@
-"""`rankwell part`: an element of an array finds its number, does its part, and says what is wrong
+"""`rankwell worker`: an element of an array finds its number, does its part, and says what is wrong
 in one sentence.
 """
 
@@ -11,8 +11,8 @@ import pytest
 import rankwell
 from commanding import with_fields
 from rankwell.cli import main
-from rankwell.cli.commands.part import part
-from rankwell.cli.commands.search import search
+from rankwell.cli.commands.knn import knn
+from rankwell.cli.commands.worker import worker
 from rankwell.errors import Unfinished
 from rankwell.processes import start_command
 
@@ -33,7 +33,7 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def again(folder: Path, *, overwrite: tuple[str, ...] = ()) -> int:
     """The exit code of the command that wrote the plan."""
     places = str(folder / "base.npy"), str(folder / "queries.npy")
-    run = with_fields(search)
+    run = with_fields(knn)
     return run(
         *places,
         k=5,
@@ -45,7 +45,7 @@ def again(folder: Path, *, overwrite: tuple[str, ...] = ()) -> int:
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
-    monkeypatch.setattr("sys.argv", ["rankwell", "part", *words])
+    monkeypatch.setattr("sys.argv", ["rankwell", "worker", *words])
     return main()
 
 
@@ -64,8 +64,8 @@ def test_an_offset_is_added_and_a_given_number_counts_alone(
     monkeypatch.setenv("SLURM_ARRAY_TASK_ID", "2")
     monkeypatch.setenv("RANKWELL_PART_OFFSET", "5")
 
-    part(str(work))
-    part(str(work), 1)
+    worker(str(work))
+    worker(str(work), 1)
 
     assert sorted(path.name for path in work.glob("part-*.npy")) == [
         "part-00001.npy",
@@ -75,13 +75,13 @@ def test_an_offset_is_added_and_a_given_number_counts_alone(
 
 def test_an_array_ends_with_the_same_command(work: Path):
     for index in (0, 1, 2, 4, 5, 8):
-        part(str(work), index)
+        worker(str(work), index)
     assert again(work.parent) == 5
     assert not (work.parent / "found.run").exists()
-    assert "missing  3,6-7\n" in part(str(work), status=True).text
+    assert "missing  3,6-7\n" in worker(str(work), status=True).text
 
     for index in (3, 6, 7):
-        part(str(work), index)
+        worker(str(work), index)
 
     assert again(work.parent) == 0
     assert len((work.parent / "found.run").read_text().splitlines()) == 15
@@ -90,13 +90,13 @@ def test_an_array_ends_with_the_same_command(work: Path):
 def test_the_status_lists_what_failed_with_its_error_and_what_is_damaged(
     work: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    part(str(work), 0)
-    part(str(work), 1)
+    worker(str(work), 0)
+    worker(str(work), 1)
     (work / "part-00001.npy").write_bytes(b"")
     (work.parent / "base.npy").touch()
     assert run(monkeypatch, str(work), "2") == 2
 
-    lines = part(str(work), status=True).text.splitlines()
+    lines = worker(str(work), status=True).text.splitlines()
 
     assert lines[:2] == ["parts    9", "done     1"]
     assert [line.partition(":")[0] for line in lines[2:4]] == ["failed   2", "damaged  1"]
@@ -114,13 +114,13 @@ def test_the_status_counts_the_second_round(tmp_path: Path):
     for index in range(3):
         with pytest.raises(Unfinished):
             rankwell.evaluate(tmp_path / "qrels.txt", str(tmp_path / "runs"), **given)
-        part(str(tmp_path / "work"), index)
-        assert "second  " not in part(str(tmp_path / "work"), status=True).text
+        worker(str(tmp_path / "work"), index)
+        assert "second  " not in worker(str(tmp_path / "work"), status=True).text
     with pytest.raises(Unfinished):
         rankwell.evaluate(tmp_path / "qrels.txt", str(tmp_path / "runs"), **given)
-    part(str(tmp_path / "work" / "second"), 1)
+    worker(str(tmp_path / "work" / "second"), 1)
 
-    assert part(str(tmp_path / "work"), status=True).text.endswith(
+    assert worker(str(tmp_path / "work"), status=True).text.endswith(
         "work/second: 1 of 3 done, missing 0,2\n"
     )
 
@@ -134,7 +134,7 @@ def test_several_parts_are_computed_one_after_the_other(
 
     lines = capsys.readouterr().err.splitlines()
     assert [line.partition(" of ")[0] for line in lines] == ["part 4", "part 1"]
-    assert "missing  0,2-3,5-8\n" in part(str(work), status=True).text
+    assert "missing  0,2-3,5-8\n" in worker(str(work), status=True).text
 
 
 def test_a_process_of_a_driver_leaves_its_error_to_it(work: Path):

@@ -299,7 +299,7 @@ def test_a_folder_counts_by_all_its_files(tmp_path: Path):
             tmp_path / "museum" / place, shade=40 * ("oak" in place) + ("queries" in place)
         )
     (tmp_path / "bench.toml").write_text(
-        '[[dataset]]\nname = "art"\ncommand = "instances"\nimages = "museum"\nmeasure = '
+        '[[dataset]]\nname = "art"\ncommand = "images"\nimages = "museum"\nmeasure = '
         '"P@1"\nintervals = "none"\nsheets = 0\n'
         '[[system]]\nname = "grey"\nencoder = "small-grey"\n[[system]]\nname = '
         '"colours"\nencoder = "colour-histogram"\n'
@@ -1012,7 +1012,7 @@ def test_options_of_a_system_hold_where_a_command_has_them_and_the_nearest_word_
 def test_data_sets_and_systems_that_do_not_meet_have_no_cell(tmp_path: Path):
     file = make_bench(tmp_path / "b")
     replaced(file, 'name = "high"', 'name = "high"\ndatasets = ["runs", "clips"]')
-    replaced(file, 'command = "clips evaluate"', 'command = "clips"\nsystems = ["low"]')
+    replaced(file, 'command = "keywords"', 'command = "keywords"\nsystems = ["low"]')
 
     assert [cell.name for cell in read_experiment(file).cells if cell.system == "high"] == [
         "runs/high"

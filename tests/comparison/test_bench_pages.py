@@ -1,4 +1,4 @@
-"""Pages of cells: `--pages` of `bench` and of `instances table` writes those that are missing, and
+"""Pages of cells: `--pages` of `bench` and of `images table` writes those that are missing, and
 `table.html` leads to them.
 """
 
@@ -198,7 +198,7 @@ def test_a_page_of_the_users_is_refused_before_anything_is_evaluated(
 def test_systems_on_data_sets_have_pages_too(tmp_path: Path, typed: Typed) -> None:
     file, table = make_bench(tmp_path, MUSEUM), tmp_path / "table" / "table.html"
 
-    code, _, err = typed("instances", "table", file, "--pages", "-o", table.parent)
+    code, _, err = typed("images", "table", file, "--pages", "-o", table.parent)
 
     assert code == 0, err
     expected = {
@@ -215,15 +215,13 @@ def test_folders_of_results_get_the_page_that_they_lack(tmp_path: Path, typed: T
     assert typed("report", low, "--title", "My title")[0] == 0
     mine = (low / "report.html").read_bytes()
 
-    code, _, err = typed(
-        "instances", "table", f"a={low}", f"b={high}", "--pages", "-o", table.parent
-    )
+    code, _, err = typed("images", "table", f"a={low}", f"b={high}", "--pages", "-o", table.parent)
 
     assert code == 0, err
     assert (low / "report.html").read_bytes() == mine
     assert linked(table) == {low / "report.html", high / "report.html"}
     (high / "report.html").write_text("my own")
-    assert typed("instances", "table", f"a={low}", f"b={high}", "--pages")[0] == 2
+    assert typed("images", "table", f"a={low}", f"b={high}", "--pages")[0] == 2
     assert (high / "report.html").read_text() == "my own"
 
 

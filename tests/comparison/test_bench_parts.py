@@ -179,7 +179,7 @@ def test_a_part_runs_code_only_where_its_own_command_line_names_the_bench(
     monkeypatch.chdir(tmp_path)
     words = ("bench", file, "-o", "parts", "--executor", "array", "--work", "work")
 
-    assert f"rankwell part work --bench {file} --threads" in typed(*words)[1]
+    assert f"rankwell worker work --bench {file} --threads" in typed(*words)[1]
     code, _, err = typed("part", "work", 0)
     assert code == 2
     assert (

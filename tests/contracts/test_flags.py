@@ -92,7 +92,7 @@ def test_command_lines_in_messages_quote_what_a_user_has_named():
         path.relative_to(SOURCE): path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.py")
     }
     # This one is formatted with a quoted place.
-    del texts[Path("tasks/study/commands/demo_study.py")]
+    del texts[Path("tasks/judge/commands/demo_judge.py")]
 
     assert [
         (str(path), found[0]) for path, text in texts.items() for found in line.finditer(text)

@@ -54,10 +54,10 @@ def images(folder: Path) -> Path:
 
 SPAN = {"document": "d", "start": 0, "end": 4}
 CALLS: dict[str, Callable[[Path], Any]] = {
-    "agree": lambda _: rankwell.agree(np.eye(4), {"m": np.eye(4)}, k=1),
+    "agree": lambda _: rankwell.evaluate_embeddings(np.eye(4), {"m": np.eye(4)}, k=1),
     "answer_judge": lambda _: rankwell.answer_judge(len, name="judge"),
     "bench": lambda folder: rankwell.bench(bench_file(folder), folder / "results"),
-    "captions": lambda _: rankwell.captions(np.eye(3)),
+    "captions": lambda _: rankwell.evaluate_crossmodal(np.eye(3)),
     "check": lambda _: rankwell.check(TRUTH, RUN),
     "compare_lists": lambda _: rankwell.compare_lists(["a", "b"], ["b", "a"], "RBO"),
     "compare_values": lambda _: rankwell.compare_values(evaluated()),
@@ -69,23 +69,23 @@ CALLS: dict[str, Callable[[Path], Any]] = {
     ),
     "eval_q2m": lambda _: rankwell.eval_q2m(np.eye(3), [[0], [1], [2]]),
     "evaluate": lambda _: rankwell.evaluate(TRUTH, RUN),
-    "evaluate_answers": lambda folder: rankwell.evaluate_answers(
+    "evaluate_qa": lambda folder: rankwell.evaluate_qa(
         squad(folder), {"q": "b"}, convention="squad2"
     ),
     "evaluate_beyond": lambda _: rankwell.evaluate_beyond({"q": ["a"]}, "Entropy@1"),
     "evaluate_citations": lambda _: rankwell.evaluate_citations(
         [{"id": "q", "statement": "s", "citations": [], "entailed": False}]
     ),
-    "evaluate_clips": lambda folder: rankwell.evaluate_clips(
+    "evaluate_keywords": lambda folder: rankwell.evaluate_keywords(
         clips(folder), np.eye(2), ids=["a", "b"]
     ),
-    "evaluate_instances": lambda folder: rankwell.evaluate_instances(
+    "evaluate_images": lambda folder: rankwell.evaluate_images(
         images(folder), scores=np.ones((1, 1)), query_ids=["a2"], reference_ids=["a1"]
     ),
     "evaluate_interleaving": lambda _: rankwell.evaluate_interleaving(
         rankwell.interleave({"q": ["a"]}, {"q": ["a"]}), {"query": ["q"], "item": ["a"]}
     ),
-    "evaluate_logs": lambda _: rankwell.evaluate_logs({"click": [1, 0]}),
+    "evaluate_clicks": lambda _: rankwell.evaluate_clicks({"click": [1, 0]}),
     "evaluate_rag": lambda _: rankwell.evaluate_rag(
         [{"id": "q", "passages": [SPAN]}], [{"id": "q", "chunks": [SPAN]}], measures="SpanR@1"
     ),
@@ -115,8 +115,10 @@ CALLS: dict[str, Callable[[Path], Any]] = {
     "read_questions": lambda folder: rankwell.read_questions(squad(folder)),
     "read_ranking": lambda _: rankwell.read_ranking(RUN),
     "read_schema": lambda folder: rankwell.read_schema(schema_file(folder)),
-    "retrieve": lambda _: rankwell.retrieve(lambda query, k: ["a"][:k], {"q": "?"}, rounds=1),
-    "search": lambda _: rankwell.search(np.eye(3), np.eye(3), k=1),
+    "retrieve": lambda _: rankwell.evaluate_engine(
+        lambda query, k: ["a"][:k], {"q": "?"}, rounds=1
+    ),
+    "search": lambda _: rankwell.knn(np.eye(3), np.eye(3), k=1),
     "tune_fusion": lambda _: rankwell.tune_fusion([two(RUN), two(RUN)], two(TRUTH)),
     "write_judgments": lambda folder: rankwell.write_judgments(
         Judgments.from_dict(TRUTH), folder / "qrels.csv"

@@ -35,4 +35,4 @@ def test_every_module_imports_without_the_modules_of_unix():
     )
 
     assert child.returncode == 0, child.stderr
-    assert "rankwell.tasks.instances.task" in child.stdout.split()
+    assert "rankwell.tasks.images.task" in child.stdout.split()

@@ -11,10 +11,10 @@ from rankwell.conventions import CONVENTIONS, Rules, choose_measures
 from rankwell.data.registry import parse_measure
 from rankwell.data.tables import TIE_RULES
 from rankwell.errors import BadUsage, UnknownName
-from rankwell.tasks.agreement.conventions import AgreementConvention
-from rankwell.tasks.answers.conventions import AnswerConvention
-from rankwell.tasks.captions.conventions import CaptionConvention
-from rankwell.tasks.instances.conventions import InstanceConvention
+from rankwell.tasks.crossmodal.conventions import CaptionConvention
+from rankwell.tasks.embeddings.conventions import AgreementConvention
+from rankwell.tasks.images.conventions import InstanceConvention
+from rankwell.tasks.qa.conventions import AnswerConvention
 from rankwell.tasks.rag.conventions import RagConvention
 
 

@@ -15,8 +15,8 @@ import task_worlds
 from answer_forms import answers_by_place, questions_by_place
 from golden.make_task_worlds import CHUNKING, LEVELS, PIAF_ALL, SQUAD2
 from rankwell.errors import NothingToEvaluate
-from rankwell.tasks.instances.evaluation import evaluate_instances
-from rankwell.tasks.instances.images import ImageEntry, Images, Marks
+from rankwell.tasks.images.evaluation import evaluate_images
+from rankwell.tasks.images.images import ImageEntry, Images, Marks
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "task_worlds.json"
 VALUES = json.loads(GOLDEN.read_text(encoding="utf-8"))["values"]
@@ -46,7 +46,7 @@ def captions(
             "k": [1, 5, 10],
             "intervals": "none",
         }
-        figures = means(rw.captions(world["scores"], positives, **given), direction)
+        figures = means(rw.evaluate_crossmodal(world["scores"], positives, **given), direction)
         found += [figures[name] for name in ("R@1", "R@5", "R@10", "MedR", "MnR")]
     return found
 
@@ -98,7 +98,7 @@ def revisitop(world: Any) -> Values:
     }
     for level in LEVELS:
         try:
-            result = evaluate_instances(
+            result = evaluate_images(
                 images, convention=f"revisited-{level}", intervals="none", **given
             )
         except NothingToEvaluate:
@@ -134,7 +134,7 @@ def squad(world: Any, folder: Path, version: str, **options: Any) -> dict[str, f
         )
     )
     given = {f"q{n}": text for n, text in enumerate(world["given"]) if text is not None}
-    return means(rw.evaluate_answers(gold, given, intervals="none", **options))
+    return means(rw.evaluate_qa(gold, given, intervals="none", **options))
 
 
 def squad1(world: Any, folder: Path) -> Values:
@@ -163,7 +163,7 @@ def piaf(world: Any) -> Values:
         {name: [span and tuple(span) for span in each["answers"]] for name, each in named.items()}
     )
     retrieved = {name: each["found"] for name, each in named.items()}
-    result = rw.evaluate_answers(
+    result = rw.evaluate_qa(
         gold, given, retrieved=retrieved, convention="piaf", k=10, retriever_k=10, intervals="none"
     )
     found = means(result)

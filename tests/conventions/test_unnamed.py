@@ -14,11 +14,11 @@ def runs(**named: str) -> rw.Results:
 
 
 def captions(**named: str) -> rw.Results:
-    return rw.captions(EYE, **named)
+    return rw.evaluate_crossmodal(EYE, **named)
 
 
 def agreement(**named: str) -> rw.Results:
-    return rw.agree(EYE, {"b": EYE}, "Overlap@1", k=1, **named)
+    return rw.evaluate_embeddings(EYE, {"b": EYE}, "Overlap@1", k=1, **named)
 
 
 @pytest.mark.parametrize(

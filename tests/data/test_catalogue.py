@@ -106,8 +106,8 @@ def test_a_stale_index_fails_by_name_and_is_written_anew(copied):
         )
 
     (copied / "src/rankwell/measures/halves.py").write_text(NEW_MEASURE.lstrip())
-    (copied / "src/rankwell/tasks/clips/measures").mkdir()
-    (copied / "src/rankwell/tasks/clips/measures/index.txt").write_text("")
+    (copied / "src/rankwell/tasks/keywords/measures").mkdir()
+    (copied / "src/rankwell/tasks/keywords/measures/index.txt").write_text("")
 
     stale = _tool("--check")
     written, again = _tool(), _tool("--check")
@@ -115,7 +115,7 @@ def test_a_stale_index_fails_by_name_and_is_written_anew(copied):
     assert stale.returncode == 1
     assert [line.split()[0] for line in stale.stderr.splitlines()] == [
         "src/rankwell/measures/index.txt",
-        "src/rankwell/tasks/clips/measures/index.txt",
+        "src/rankwell/tasks/keywords/measures/index.txt",
     ]
     assert (written.returncode, again.returncode) == (0, 0)
     assert (

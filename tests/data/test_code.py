@@ -110,7 +110,7 @@ def test_what_a_file_gives_carries_its_name_and_digest(folder: Path):
 def test_the_rules_of_a_result_have_the_digest_of_a_measure_and_of_a_judge(folder: Path):
     (folder / "my_measures.py").write_text("def of_a_file(view):\n    return view.n_relevant(1)\n")
     result = rw.evaluate({"q": {"a": 1}}, {"r": {"q": {"a": 1.0}}}, "./my_measures.py:of_a_file")
-    judged = rw.evaluate_answers(
+    judged = rw.evaluate_qa(
         rw.Questions.from_texts({"q": ["Paris"]}),
         {"q": "Lyon"},
         measures="AnswerJudge(judge='./my_judge.py:grade')",

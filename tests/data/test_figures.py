@@ -123,8 +123,7 @@ def test_the_label_of_a_table_names_its_figure(label: str, name: str):
 
 
 @pytest.mark.parametrize(
-    ("name", "printed_by"),
-    [("NMI", "instances evaluate --clusters"), ("nAUC", "evaluate --confidence")],
+    ("name", "printed_by"), [("NMI", "images --clusters"), ("nAUC", "evaluate --confidence")]
 )
 def test_a_figure_that_is_requested_as_a_measure_names_the_option_that_prints_it(
     name: str, printed_by: str

@@ -13,7 +13,7 @@ import pytest
 import rankwell as rw
 from rankwell.engines import EngineFailure, EngineQuery, open_engine
 from rankwell.errors import BadInput
-from rankwell.tasks.retrieve.measuring import EngineFailed
+from rankwell.tasks.engine.measuring import EngineFailed
 from scripted_server import Received, Reply, ScriptedServer
 
 HITS: dict[str, Any] = {"hits": {"hits": [{"_id": "a", "_score": 2.5}]}}
@@ -402,7 +402,7 @@ def test_a_flagged_answer_of_qdrant_is_a_failure():
 )
 def test_a_mapping_that_an_object_returns_is_refused_as_ids(whole: Any):
     with pytest.raises(EngineFailed, match="returned the mapping"):
-        rw.retrieve(
+        rw.evaluate_engine(
             lambda query, k: whole, {"q": "river"}, qrels={"q": {"d1": 1}}, measures="RR", rounds=1
         )
 
@@ -490,7 +490,7 @@ def test_a_version_or_count_that_the_server_keeps_for_itself_is_a_note(status: i
         )
 
     with ScriptedServer(answer) as server:
-        result = rw.retrieve(
+        result = rw.evaluate_engine(
             server.url,
             {"q": "river"},
             option={"preset": "elasticsearch"},
@@ -561,7 +561,7 @@ def test_the_search_of_a_class_takes_vectors_where_they_are_chosen(engine: Any):
             "d1",
             "d2",
         ]
-    result = rw.retrieve(
+    result = rw.evaluate_engine(
         Vectors(),
         {"q": "river"},
         query_vectors={"q": [0.5, 2.0]},

@@ -18,9 +18,9 @@ import pytest
 from engines.environments import environment
 from full_run import record
 from oracles.vector_engines import nearest
-from rankwell.cli.commands.engines_check import check
 from rankwell.engines import EngineFailure, EngineItems, EngineQuery, open_engine
 from rankwell.errors import BadInput, BadUsage
+from rankwell.tasks.engine.commands.engine_check import check
 from scripted_server import Received, Reply, ScriptedServer
 
 VECTORS = np.random.default_rng(4).normal(size=(60, 4)).astype(np.float32)

@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 
 from engines.test_chroma import Chroma
-from rankwell.cli.commands.engines import engines
-from rankwell.cli.commands.engines_check import check, parameters_of
 from rankwell.engines import ENGINES, EngineQuery
 from rankwell.engines.conformance import Conformance
 from rankwell.errors import BadUsage
+from rankwell.tasks.engine.commands.engine_check import check, parameters_of
+from rankwell.tasks.engine.commands.engine_list import list as engine_list
 from scripted_server import Received, Reply, ScriptedServer
 
 
@@ -240,7 +240,7 @@ def test_the_command_prints_a_line_for_each_point_and_exits_with_1(tmp_path: Pat
     )
 
     def run(*words: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "rankwell", "engines", "check", *words]
+        command = [sys.executable, "-m", "rankwell", "engine", "check", *words]
         return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
 
     good, bad, unknown = (
@@ -388,7 +388,7 @@ def test_queries_of_files_are_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_the_list_of_engines_has_parameters_defaults_and_how_to_install():
-    listed = {each["name"]: each for each in json.loads(engines(format="json").text)}
+    listed = {each["name"]: each for each in json.loads(engine_list(format="json").text)}
 
     assert list(listed) == list(ENGINES)
     assert listed["hnswlib"]["install"] == "pip install 'rankwell[engines]'"
@@ -399,10 +399,10 @@ def test_the_list_of_engines_has_parameters_defaults_and_how_to_install():
         "choices": [],
         "about": "saturation of term frequencies",
     }
-    assert "sqlite-fts5" in engines().text
+    assert "sqlite-fts5" in engine_list().text
     assert (
         subprocess.run(
-            [sys.executable, "-m", "rankwell", "engines"], capture_output=True, check=False
+            [sys.executable, "-m", "rankwell", "engine", "list"], capture_output=True, check=False
         ).returncode
         == 0
     )

@@ -129,7 +129,7 @@ def test_the_preset_asks_a_real_server_whose_scores_are_bm25(lucene: tuple[str, 
     options = {"preset": "lucene", "index": str(index)}
 
     qrels = {"q0": {"d0": 1}, "q1": {"d1": 1}, "q2": {"d5": 1}, "q3": {"d4": 1}}
-    result = rankwell.retrieve(
+    result = rankwell.evaluate_engine(
         url, option=options, queries=QUERIES, qrels=qrels, measures=["Success@1"], k=3, rounds=1
     )
 

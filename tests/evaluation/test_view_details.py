@@ -24,10 +24,10 @@ from rankwell.evaluation.details import detail_columns, details_of
 from rankwell.io.result_folder import read_results
 from rankwell.reporting.folder import FolderContent, write_folder, write_result
 from rankwell.store import encode_id
-from rankwell.tasks.agreement.evaluation import agree
-from rankwell.tasks.answers.evaluation import evaluate_answers
-from rankwell.tasks.answers.marks import context, overlap, shortened
-from rankwell.tasks.captions.evaluation import captions
+from rankwell.tasks.crossmodal.evaluation import evaluate_crossmodal
+from rankwell.tasks.embeddings.evaluation import evaluate_embeddings
+from rankwell.tasks.qa.evaluation import evaluate_qa
+from rankwell.tasks.qa.marks import context, overlap, shortened
 from rankwell.vectors.media.texts import NORMALIZERS, normalizer
 
 
@@ -54,7 +54,7 @@ def test_agreement_lists_rank_similarity_and_margin_under_the_reference() -> Non
     candidate = (reference + 0.6 * draw.standard_normal((30, 4))).astype(np.float32)
     k = 5
 
-    result = agree(
+    result = evaluate_embeddings(
         reference,
         {"small": candidate},
         k=k,
@@ -100,7 +100,7 @@ def test_agreement_leaves_out_what_the_reference_does_not_list() -> None:
     draw = np.random.default_rng(5)
     reference, candidate = draw.standard_normal((400, 6)), draw.standard_normal((400, 6))
 
-    result = agree(
+    result = evaluate_embeddings(
         reference,
         {"small": candidate},
         k=3,
@@ -231,7 +231,7 @@ def test_a_reader_alone_has_lists_with_contexts_and_how_sure_it_is_that_there_is
     ]
     place = lines(tmp_path / "given.jsonl", *given)
 
-    result = evaluate_answers(
+    result = evaluate_qa(
         written(tmp_path / "gold.json", gold), place, convention="squad2", details=True
     )
     rows = rows_of(result.details)
@@ -259,7 +259,7 @@ def test_documents_of_a_retriever_bring_the_beginning_of_what_they_say(tmp_path:
     gold = squad(qa("q1"), id="d1")
     (tmp_path / "bm25.run").write_text("q1 Q0 d1 1 2.0 x\nq1 Q0 d9 2 1.0 x\n")
 
-    result = evaluate_answers(
+    result = evaluate_qa(
         written(tmp_path / "gold.json", gold), retrieved=tmp_path / "bm25.run", details=True
     )
 
@@ -291,7 +291,7 @@ def test_collapsed_captions_have_the_first_twenty_videos(ties: str, levels: int)
             positives[0] = sorted({positives[0][0], (positives[0][0] + 1) % n})
         scores = draw.integers(0, levels, (len(positives), n)).astype(np.float32)
 
-        result = captions(
+        result = evaluate_crossmodal(
             scores,
             positives,
             direction="v2t",
@@ -323,7 +323,7 @@ def test_collapsed_captions_have_the_first_twenty_videos(ties: str, levels: int)
 def test_items_say_what_captions_say_and_videos_what_their_captions_say() -> None:
     said = ["a car", "a bus", "a car", "a dog", "a cat", "a cow", "a hen", "a pig"]
 
-    result = captions(
+    result = evaluate_crossmodal(
         np.eye(8, 2),
         [[0], [1], [0], [1], [1], [1], [1], [1]],
         texts=said,
@@ -339,7 +339,7 @@ def test_items_say_what_captions_say_and_videos_what_their_captions_say() -> Non
 
 
 def test_items_of_captions_without_texts_are_unknown() -> None:
-    assert captions(np.eye(3), details=True, intervals="none").items == {}
+    assert evaluate_crossmodal(np.eye(3), details=True, intervals="none").items == {}
 
 
 # ---- folders

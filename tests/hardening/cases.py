@@ -173,16 +173,16 @@ _TAMPER = (
 RIGHT = [
     Case(
         "counts of positives wrap in int64",
-        "python: rw.captions(np.eye(3), [2**63 - 1, 2**63 - 1, 5])",
+        "python: rw.evaluate_crossmodal(np.eye(3), [2**63 - 1, 2**63 - 1, 5])",
     ),
     Case(
         "counts of positives wrap, in a file",
-        "captions scores.npy --positives counts.json",
+        "crossmodal scores.npy --positives counts.json",
         _with_matrix(_text("counts.json", "[9223372036854775807, 9223372036854775807, 5]")),
     ),
     Case(
         "a demo replaces a file of its user",
-        "demo captions -o mine",
+        "demo crossmodal -o mine",
         _text("mine/captions.txt", "my own"),
         shows="captions.txt is there with another content",
     ),
@@ -229,7 +229,7 @@ RIGHT = [
     Case("a form feed splits a number", "pairs a.txt a.txt", _text("a.txt", "1\n2\f3\n4\n5\n")),
     Case(
         ".npy of version 9.9",
-        "agree left.npy --reference right.npy -k 1",
+        "embeddings left.npy --reference right.npy -k 1",
         _npy("{'descr': '<f8', 'fortran_order': False, 'shape': (3, 3), }", b"\x09\x09"),
     ),
 ]
@@ -246,7 +246,7 @@ BAD = [
     ),
     Case(
         "--n-samples of 5,000 digits",
-        f"agree --reference left.npy left.npy --n-samples {'9' * 5000}",
+        f"embeddings --reference left.npy left.npy --n-samples {'9' * 5000}",
         shows="400 digits",
     ),
     Case(
@@ -266,7 +266,7 @@ BAD = [
     *(
         Case(
             f".npy header {header[:60].strip()}",
-            "agree left.npy --reference right.npy -k 1",
+            "embeddings left.npy --reference right.npy -k 1",
             _npy(header),
         )
         for header in (
@@ -297,24 +297,24 @@ BAD = [
     ),
     Case(
         "deep JSON as questions",
-        "answers gold.json p.json -c squad2",
+        "qa gold.json p.json -c squad2",
         _text("gold.json", DEEP, {"p.json": '{"q1": "a"}'}),
     ),
     Case(
         "deep JSON as predictions",
-        "answers gold.json p.json -c squad2",
+        "qa gold.json p.json -c squad2",
         _text("gold.json", _gold("[]"), {"p.json": DEEP_OBJECT}),
     ),
     Case(
         "deep JSON as positives",
-        "captions scores.npy --positives p.json",
+        "crossmodal scores.npy --positives p.json",
         _with_matrix(_text("p.json", DEEP)),
     ),
     Case("deep JSON as numbers", "pairs a.json a.json", _text("a.json", DEEP)),
-    Case("deep JSON as images", "instances stats images.json", _text("images.json", DEEP)),
+    Case("deep JSON as images", "images stats images.json", _text("images.json", DEEP)),
     Case(
         "deep JSON as ground truth",
-        "instances stats gnd.json",
+        "images stats gnd.json",
         _text("gnd.json", f'{{"imlist": {DEEP}, "qimlist": [], "gnd": []}}'),
     ),
     Case(
@@ -338,7 +338,7 @@ BAD = [
     *(
         Case(
             f"answers {answers[:40]}",
-            "answers gold.json p.json -c squad2",
+            "qa gold.json p.json -c squad2",
             _text("gold.json", _gold(answers), {"p.json": '{"q1": "a"}'}),
         )
         for answers in (
@@ -349,7 +349,7 @@ BAD = [
     ),
     Case(
         "start of 2**63 in a prediction",
-        "answers gold.json p.jsonl -c squad2",
+        "qa gold.json p.jsonl -c squad2",
         _text(
             "gold.json",
             _gold("[]"),
@@ -358,17 +358,17 @@ BAD = [
     ),
     Case(
         "a count of 2**63",
-        "captions scores.npy --positives p.json",
+        "crossmodal scores.npy --positives p.json",
         _with_matrix(_text("p.json", "[9223372036854775808, 0, 0]")),
     ),
     Case(
         "an id of 5,000 digits",
-        "captions scores.npy --positives p.csv",
+        "crossmodal scores.npy --positives p.csv",
         _with_matrix(_text("p.csv", f"query,item\n0,{'9' * 5000}\n")),
     ),
     Case(
         "a cell of 200,000 characters",
-        "instances stats images.csv",
+        "images stats images.csv",
         _text("images.csv", f"image,instance,split\n{'x' * 200_000},a,reference\ny,a,query\n"),
         codes=(0, 2),
     ),
@@ -385,7 +385,7 @@ BAD = [
     ),
     Case(
         '"easy": true in a ground truth',
-        "instances stats gnd.json",
+        "images stats gnd.json",
         _text(
             "gnd.json",
             '{"imlist": ["a"], "qimlist": ["b"], "gnd": [{"easy": true, "hard": [], "junk": []}]}',
@@ -435,7 +435,7 @@ VALID = [
     ),
     Case(
         "a first line of scores above 64 KiB",
-        "captions scores.csv --positives p.json",
+        "crossmodal scores.csv --positives p.json",
         _text(
             "scores.csv",
             "query,"

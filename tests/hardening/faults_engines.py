@@ -70,7 +70,7 @@ _JUDGED = "--queries queries.tsv --qrels qrels -m RR --rounds 1 --warm-up 0"
 
 
 def _served(line: str) -> str:
-    return f"python: exec(open('served.py').read()); served('retrieve {line} {_JUDGED}')"
+    return f"python: exec(open('served.py').read()); served('engine run {line} {_JUDGED}')"
 
 
 def _world(
@@ -206,7 +206,7 @@ SERVERS = [
     Case(
         "a class whose search takes vectors",
         "python: exec(open('served.py').read()); "
-        "served('engines check mine:Nearest --option takes=vector --query-vectors queries.npy')",
+        "served('engine check mine:Nearest --option takes=vector --query-vectors queries.npy')",
         lambda folder: _vectors(folder),
         codes=(0,),
         shows="closed twice +ok",
@@ -230,14 +230,15 @@ _ENGINE = "def search(query, k):\n    return [f'x{query[5:]}', 'y'][:k]\n"
 NOTES = [
     Case(
         "retrieve says nothing of ids that are judged nowhere",
-        f"python: exec(open('served.py').read()); served('retrieve mine:search {_JUDGED}')",
+        f"python: exec(open('served.py').read()); served('engine run mine:search {_JUDGED}')",
         lambda folder: (_world({})(folder), (folder / "mine.py").write_text(_ENGINE)),
         codes=(0,),
         shows="none of its items is judged for its query",
     ),
     Case(
         "retrieve says nothing of unjudged items in front",
-        f"python: exec(open('served.py').read()); served('retrieve mine:search {_JUDGED} -m P@2')",
+        f"python: exec(open('served.py').read()); "
+        f"served('engine run mine:search {_JUDGED} -m P@2')",
         lambda folder: (
             _world({})(folder),
             (folder / "mine.py").write_text(_ENGINE.replace("'y'", "'a'")),
@@ -265,13 +266,13 @@ def faster(query, k):
     return ["a"][:k]
 """
 _RUN = (
-    "started('retrieve mine:{} --queries queries.tsv --qrels qrels -m P@1 --rounds 1 -o "
+    "started('engine run mine:{} --queries queries.tsv --qrels qrels -m P@1 --rounds 1 -o "
     "{}').wait(); "
 )
 OTHERS = [
     Case(
         "Ctrl-C says nothing, and loses answers that had come",
-        f"python: exec(open('served.py').read()); interrupted('retrieve mine:search {_JUDGED} "
+        f"python: exec(open('served.py').read()); interrupted('engine run mine:search {_JUDGED} "
         "-o out')",
         lambda folder: (_world({})(folder), (folder / "mine.py").write_text(_SLOW)),
         codes=(0,),

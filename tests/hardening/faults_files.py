@@ -157,8 +157,8 @@ CASES = [
     ),
     Case(
         "results of other engines of Python are replaced",
-        "python: [rw.retrieve(lambda query, k, r=r: r, {'q': 'x'}, qrels={'q': {'d': 1}}, rounds=1)"
-        ".save('out', charts=False) for r in (['d'], ['d'], ['e', 'd'])]",
+        "python: [rw.evaluate_engine(lambda query, k, r=r: r, {'q': 'x'}, qrels={'q': {'d': 1}}, "
+        "rounds=1).save('out', charts=False) for r in (['d'], ['d'], ['e', 'd'])]",
         shows=r"out holds results of other objects \(details\.parquet has other values\).*pass "
         r"overwrite=True",
     ),
@@ -189,14 +189,13 @@ CASES = [
     ),
     Case(
         "report of answers -k 1",
-        "demo answers -o demo\nanswers demo/questions.json demo/answers.jsonl -k 1 -o "
-        "out\nreport out",
+        "demo qa -o demo\nanswers demo/questions.json demo/answers.jsonl -k 1 -o out\nreport out",
         codes=(0,),
         holds=("out/report.html",),
     ),
     Case(
         "compare of answers -k 1",
-        "demo answers -o demo\nanswers demo/questions.json demo/answers.jsonl -k 1 -o "
+        "demo qa -o demo\nanswers demo/questions.json demo/answers.jsonl -k 1 -o "
         "out\ncompare one=out two=out",
         codes=(0,),
         hides="more than once|Traceback",
@@ -227,9 +226,9 @@ CASES = [
             "evaluate qrels wide.txt",
             "evaluate wide.tsv a.run",
             "evaluate qrels wide.parquet",
-            "clips lint clips_wide.csv",
-            "clips lint clips_wide.jsonl",
-            "clips lint wide.parquet",
+            "keywords check clips_wide.csv",
+            "keywords check clips_wide.jsonl",
+            "keywords check wide.parquet",
         )
     ),
     *(
@@ -245,7 +244,7 @@ CASES = [
         for line in (
             "evaluate qrels long.parquet",
             "evaluate qrels many.parquet",
-            "clips lint long.parquet",
+            "keywords check long.parquet",
         )
     ),
     Case(

@@ -7,7 +7,7 @@ _ROWS = "".join(f"u{row % 500},{int(row % 500 < 100)}\n" for row in range(3000))
 CASES = [
     Case(
         "B9 three thousand rows of five hundred users",
-        "logs log.csv",
+        "clicks log.csv",
         text_files({"log.csv": f"user_id,click\n{_ROWS}"}),
         codes=(0,),
         shows=r"intervals take 3000 rows of 500 users \('user_id'\) for independent .* --column "
@@ -15,7 +15,7 @@ CASES = [
     ),
     Case(
         "B9 the same rows by user",
-        "logs log.csv --column query=user_id",
+        "clicks log.csv --column query=user_id",
         text_files({"log.csv": f"user_id,click\n{_ROWS}"}),
         codes=(0,),
         shows="500 queries counted",

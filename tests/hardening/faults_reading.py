@@ -77,8 +77,7 @@ MASKS = [
     ),
     Case(
         "a masked component of a vector",
-        "python: rw.search(np.ones((3, 2)), np.ma.array(np.ones((3, 2)), mask=np.eye(3, 2) > "
-        "0), k=1)",
+        "python: rw.knn(np.ones((3, 2)), np.ma.array(np.ones((3, 2)), mask=np.eye(3, 2) > 0), k=1)",
         shows=r"is masked in row 0, column 0 \(from 0\)",
     ),
 ]

@@ -83,7 +83,7 @@ CASES = [
     ),
     Case(
         "an engine's scores above 2**53 are read again",
-        "retrieve ./engine.py:search --queries q.tsv --qrels qrels -m RR --rounds 1 -o out\n"
+        "engine run ./engine.py:search --queries q.tsv --qrels qrels -m RR --rounds 1 -o out\n"
         "evaluate qrels out/run.parquet -m RR -f csv --intervals none",
         text_files(
             {
@@ -98,7 +98,7 @@ CASES = [
     ),
     Case(
         "a matrix of ranks",
-        "captions ranks.csv --positives diagonal -k 1",
+        "crossmodal ranks.csv --positives diagonal -k 1",
         text_files({"ranks.csv": "1.0,0,2,3\n1,0,3,2\n2,3,1,0\n3,2,0,1\n"}),
         codes=(0,),
         shows="ranks: every row or column holds each integer from 0 on once.*if these are ranks, "
@@ -106,7 +106,7 @@ CASES = [
     ),
     Case(
         "every list of an engine has one length below k",
-        "python: print(rw.retrieve(lambda query, k: ['a', 'b'], {'1': 'x', '2': 'y'}, "
+        "python: print(rw.evaluate_engine(lambda query, k: ['a', 'b'], {'1': 'x', '2': 'y'}, "
         "qrels={'1': {'a': 1}}, rounds=1).notes)",
         codes=(0,),
         shows="every query got 2 results for k = 10; if a setting of the engine limits them, raise "

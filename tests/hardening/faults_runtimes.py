@@ -40,7 +40,7 @@ CASES: list[Case] = [
     ),
     Case(
         "an engine by an address that is none",
-        "engines check 'http://[::1/x' --option preset=elasticsearch --option index=a",
+        "engine check 'http://[::1/x' --option preset=elasticsearch --option index=a",
         shows="url: Invalid IPv6 URL; expected http://HOST:PORT",
     ),
     Case(

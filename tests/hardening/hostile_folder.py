@@ -81,23 +81,24 @@ def write_work(folder: Path) -> None:
     np.save(folder / "queries.npy", vectors[:5])
 
 
-_SEARCH = "search base.npy queries.npy -k 3 --shards 3 -o found.run"
+_SEARCH = "knn base.npy queries.npy -k 3 --shards 3 -o found.run"
 WORK = {
     "a measure of a file": ["evaluate qrels run -m ./my_measures.py:first"],
     "an executor, here": [f"{_SEARCH} --executor here"],
     "an executor, processes": [f"{_SEARCH} --executor processes:2"],
     "an executor, array": [
         f"{_SEARCH} --executor array --work work",
-        *(f"part work {number}" for number in range(3)),
+        *(f"worker work {number}" for number in range(3)),
         f"{_SEARCH} --executor array --work work",
     ],
     "an executor, ray": [f"{_SEARCH} --executor ray --work work"],
     "a bench by processes": ["bench b.toml -o out --jobs 2 -f csv"],
     "a bench by an executor": ["bench b.toml -o out --executor processes:2 -f csv"],
     "an engine in a process": [
-        "retrieve ./my_engine.py:search --queries queries.tsv --qrels qrels -m RR --rounds 1 -o out"
+        "engine run ./my_engine.py:search --queries queries.tsv --qrels qrels -m RR --rounds 1 "
+        "-o out"
     ],
-    "an engine that is checked": ["engines check ./my_engine.py:search -f json"],
+    "an engine that is checked": ["engine check ./my_engine.py:search -f json"],
     "charts and a page": ["compare qrels run other -o out"],
 }
 """Command lines that start processes, or run code of a file, by what they do."""

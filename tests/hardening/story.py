@@ -185,7 +185,7 @@ INPUTS = [
     ),
     Case(
         "texts that answer SQuAD 2.0",
-        "answers gold.json texts.json",
+        "qa gold.json texts.json",
         text_files({"gold.json": _squad(), "texts.json": '{"q1": "the b", "q2": ""}'}),
         codes=(0,),
         shows="convention=squad2",

@@ -103,7 +103,7 @@ def test_processes_that_a_command_starts_import_nothing_beside_its_data(
 
 COMMANDS = [" ".join(words) for words in command_summaries()]
 ONLY_HELP = {command for command in COMMANDS if command.startswith("demo ")} | {
-    "study judge",
+    "judge label",
     "open",
 }
 """Commands that take long, serve a page, or open one."""
@@ -185,9 +185,9 @@ SCRIPT = """
 import rankwell as rw
 
 if __name__ == "__main__":
-    rw.search("base.npy", "queries.npy", k=3, executor="processes:2", shards=3)
+    rw.knn("base.npy", "queries.npy", k=3, executor="processes:2", shards=3)
     rw.bench("b.toml", output="out", jobs=2)
-    rw.retrieve("./my_engine.py:search", {"q1": "one"}, qrels={"q1": {"d1": 1}}, measures="RR", rounds=1)
+    rw.evaluate_engine("./my_engine.py:search", {"q1": "one"}, qrels={"q1": {"d1": 1}}, measures="RR", rounds=1)
 """  # noqa: E501
 
 

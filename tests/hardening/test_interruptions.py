@@ -19,7 +19,7 @@ import pytest
 
 from rankwell.comparison.bench import evaluate_cell
 from scripted_server import Reply, ScriptedServer
-from tasks.study.studies import pool_study, write_world
+from tasks.judge.studies import pool_study, write_world
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 SENTENCE = {
@@ -88,7 +88,7 @@ def retrieving(folder: Path) -> str:
     (folder / "queries.tsv").write_text("".join(f"q{row}\ttext {row}\n" for row in range(QUERIES)))
     (folder / "qrels").write_text("".join(f"q{row} 0 a 1\n" for row in range(QUERIES)))
     return (
-        "retrieve engine:search --queries queries.tsv --qrels qrels -m RR --rounds 1 --warm-up 0 "
+        "engine run engine:search --queries queries.tsv --qrels qrels -m RR --rounds 1 --warm-up 0 "
         "-o out"
     )
 
@@ -140,8 +140,8 @@ def test_answers_of_a_python_object_are_kept_in_the_journal(tmp_path: Path):
     code = """
 import sys, time
 from pathlib import Path
-from rankwell.tasks.retrieve.evaluation import retrieve_into
-from rankwell.tasks.retrieve.options import RetrieveOptions
+from rankwell.tasks.engine.evaluation import retrieve_into
+from rankwell.tasks.engine.options import EngineOptions
 
 def engine(query, k):
     time.sleep(0.02)
@@ -149,7 +149,7 @@ def engine(query, k):
         stream.write(query + chr(10))
     return ["a"][:k]
 
-options = RetrieveOptions(queries={f"q{row}": f"text {row}" for row in range(100)}, qrels={"q1": {"a": 1}}, rounds=1, warm_up=0)
+options = EngineOptions(queries={f"q{row}": f"text {row}" for row in range(100)}, qrels={"q1": {"a": 1}}, rounds=1, warm_up=0)
 Path("out").mkdir()
 retrieve_into(engine, options, Path("out"), None)
 """  # noqa: E501
@@ -183,9 +183,7 @@ def test_an_interruption_of_model_judge_keeps_every_reply_that_is_on_its_way(
         return Reply(reply, delay=0.1)
 
     with ScriptedServer(answer) as server:
-        child = started(
-            tmp_path, f"study model-judge study --url {server.url}/v1 --model m --jobs {jobs}"
-        )
+        child = started(tmp_path, f"judge llm study --url {server.url}/v1 --model m --jobs {jobs}")
         waited_for(lambda: len(server.received) >= 9)
 
         said = interrupt(child)
@@ -229,15 +227,15 @@ def inputs(folder: Path) -> None:
 COMMANDS = {
     "evaluate": "evaluate qrels one.run two.run -m AP -m nDCG@10 -o out",
     "compare": "compare qrels one.run two.run -m AP -m nDCG@10 -o out",
-    "two processes": "search items.npy queries.npy -k 100 --executor processes:2 --work parts "
+    "two processes": "knn items.npy queries.npy -k 100 --executor processes:2 --work parts "
     "-o out.parquet",
-    "search": "search items.npy queries.npy -k 100 -o out.parquet",
+    "search": "knn items.npy queries.npy -k 100 -o out.parquet",
     "encode": "encode texts.tsv --model tfidf-svd:16 --fit texts.tsv -o out.npy",
     "bench": "bench bench.toml -o out",
-    "captions": "captions scores.npy -o out",
+    "captions": "crossmodal scores.npy -o out",
     "trec-eval": "trec-eval -q -m all_trec qrels one.run",
     "fuse": "fuse one.run two.run -o out.run",
-    "engines check": "engines check sqlite-fts5",
+    "engine check": "engine check sqlite-fts5",
     "convert": "convert one.run out.parquet",
     "help": "--help",
 }
@@ -349,7 +347,7 @@ def test_an_interruption_where_nothing_can_be_raised_comes_again(number: int):
 def test_a_page_of_judging_ends_by_an_interruption_as_it_says(tmp_path: Path, number: int):
     write_world(tmp_path)
     pool_study(tmp_path)
-    child = started(tmp_path, "study judge study --judge anna --no-browser")
+    child = started(tmp_path, "judge label study --judge anna --no-browser")
     assert child.stderr is not None
     first = child.stderr.readline()
     child.send_signal(number)

@@ -49,7 +49,7 @@ def test_names_of_metrics_are_plain_and_each_has_its_own():
 
 
 def test_rows_of_a_measure_in_two_directions_have_names_of_their_own(tmp_path: Path):
-    rw.captions([[0.9, 0.1], [0.8, 0.2]]).save(tmp_path / "out", charts=False)
+    rw.evaluate_crossmodal([[0.9, 0.1], [0.8, 0.2]]).save(tmp_path / "out", charts=False)
 
     with logged(tmp_path / "out") as found:
         recall = {

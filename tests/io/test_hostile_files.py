@@ -39,7 +39,7 @@ from rankwell.io.formats import (
 from rankwell.io.matrices import read_embeddings
 from rankwell.io.records import read_list, read_number_list, read_numbers
 from rankwell.store import Source
-from rankwell.tasks.answers.formats import read_questions
+from rankwell.tasks.qa.formats import read_questions
 from rankwell.vectors.media.images import read_picture
 
 QRELS = "q 0 a 1\nq 0 b 0\n"
@@ -65,7 +65,7 @@ def refused(*words: object, folder: Path, **options: object) -> str:
 
 def embeddings(path: Path) -> object:
     """The figures of embeddings against themselves, which takes reading them."""
-    return rw.captions(queries=str(path), gallery=str(path))
+    return rw.evaluate_crossmodal(queries=str(path), gallery=str(path))
 
 
 def survives(path: Path) -> None:
@@ -123,9 +123,9 @@ def test_a_damaged_array_header_is_refused_wherever_an_array_is_read(what: str, 
     for read in (
         lambda: embeddings(tmp_path / "a.npy"),
         lambda: embeddings(tmp_path / "a.npz"),
-        lambda: rw.captions(str(tmp_path / "a.npy")),
-        lambda: rw.captions(np.eye(3), "diagonal", mask=str(tmp_path / "a.npy")),
-        lambda: rw.captions(np.eye(3), f"counts:{tmp_path / 'a.npy'}"),
+        lambda: rw.evaluate_crossmodal(str(tmp_path / "a.npy")),
+        lambda: rw.evaluate_crossmodal(np.eye(3), "diagonal", mask=str(tmp_path / "a.npy")),
+        lambda: rw.evaluate_crossmodal(np.eye(3), f"counts:{tmp_path / 'a.npy'}"),
     ):
         with pytest.raises(BadInput) as caught:
             read()
@@ -142,7 +142,7 @@ def test_arrays_as_other_programs_write_them_are_read(tmp_path: Path):
         (tmp_path / "a.npy").write_bytes(npy(header, numbers.tobytes()))
 
         found, expected = (
-            rw.captions(queries=each, gallery=numbers)
+            rw.evaluate_crossmodal(queries=each, gallery=numbers)
             for each in (str(tmp_path / "a.npy"), numbers)
         )
         assert [row["mean"] for row in found.summary] == [row["mean"] for row in expected.summary]
@@ -333,7 +333,7 @@ def test_counts_of_positives_cannot_wrap(tmp_path: Path):
     assert "BadInput: 3 counts with the sum 18446744073709551619" in found.stderr
     for counts in ([2**63, 0, 0], [10**5000, 0, 0], [2**64 - 1, 4, 0], [-1, 4, 0]):
         with pytest.raises(BadInput, match="3 counts with the sum"):
-            rw.captions(np.eye(3), counts)
+            rw.evaluate_crossmodal(np.eye(3), counts)
 
 
 @pytest.mark.parametrize(
@@ -356,16 +356,16 @@ def test_hostile_positives_are_refused(content: str, tmp_path: Path):
 
     assert "right" in refused("captions", "scores.npy", "--positives", "right", folder=tmp_path)
     with pytest.raises(BadInput):
-        rw.captions(np.eye(3), str(tmp_path / "right"))
+        rw.evaluate_crossmodal(np.eye(3), str(tmp_path / "right"))
 
 
 def test_counts_that_no_integer_holds_are_refused(tmp_path: Path):
     for number in ("1e300", "9" * 400, "1e19"):
         (tmp_path / "counts.txt").write_text(f"{number}\n1\n1\n")
         with pytest.raises(BadInput):
-            rw.captions(np.eye(3), f"counts:{tmp_path / 'counts.txt'}")
+            rw.evaluate_crossmodal(np.eye(3), f"counts:{tmp_path / 'counts.txt'}")
     with pytest.raises(BadInput):
-        rw.captions(np.eye(3), "counts:" + "9" * 5000)
+        rw.evaluate_crossmodal(np.eye(3), "counts:" + "9" * 5000)
 
 
 DEEP = "[" * 100_000 + "]" * 100_000
@@ -542,7 +542,7 @@ def test_frames_that_are_not_a_table_of_named_columns_are_refused():
 def test_positives_may_be_a_chunked_array():
     arrow = pytest.importorskip("pyarrow")
 
-    found = rw.captions(np.eye(3), arrow.chunked_array([[[0], [1]], [[2]]]))
+    found = rw.evaluate_crossmodal(np.eye(3), arrow.chunked_array([[[0], [1]], [[2]]]))
 
     assert found.summary[0]["mean"] == 100.0
 
@@ -693,15 +693,14 @@ def test_the_results_of_a_query_in_an_mteb_file_are_an_object(tmp_path: Path) ->
 
 def test_a_name_of_a_file_with_half_a_character_is_one_sentence() -> None:
     with pytest.raises(BadInput, match="has half a character, as no name of a file has"):
-        rw.captions("a.npy\ud800", "diagonal")
+        rw.evaluate_crossmodal("a.npy\ud800", "diagonal")
 
 
 def test_an_argument_with_half_a_character_is_one_sentence(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "sys.argv",
-        ["rankwell", "instances", "evaluate", "table.csv\ud800", "--scores", "scores.npy"],
+        "sys.argv", ["rankwell", "images", "table.csv\ud800", "--scores", "scores.npy"]
     )
 
     assert main() == 2

@@ -234,7 +234,7 @@ def test_what_search_writes_as_hdf5_is_read_for_recall(
         assert (
             run(
                 monkeypatch,
-                "search",
+                "knn",
                 tmp_path / "base.npy",
                 tmp_path / "queries.npy",
                 "-k",

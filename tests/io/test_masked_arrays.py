@@ -20,17 +20,20 @@ def _masked(*shape: int) -> Any:
 @pytest.mark.parametrize(
     ("call", "place"),
     [
-        (lambda table: rw.captions(table), "row 1, column 0"),
-        (lambda table: rw.captions(list(table)), "row 1, column 0"),
+        (lambda table: rw.evaluate_crossmodal(table), "row 1, column 0"),
+        (lambda table: rw.evaluate_crossmodal(list(table)), "row 1, column 0"),
         (lambda table: rw.eval_q2m(table, [[0], [1], [2]]), "row 1, column 0"),
         (
-            lambda table: rw.captions(
+            lambda table: rw.evaluate_crossmodal(
                 table.filled(0.5), [np.ma.array([0, 1], mask=[0, 1]), [1], [2]]
             ),
             "row 0: None names no item",
         ),
-        (lambda table: rw.search(table, table.filled(1.0), k=1), "row 1, column 0"),
-        (lambda table: rw.agree(table.filled(1.0), {"candidate": table}, k=1), "row 1, column 0"),
+        (lambda table: rw.knn(table, table.filled(1.0), k=1), "row 1, column 0"),
+        (
+            lambda table: rw.evaluate_embeddings(table.filled(1.0), {"candidate": table}, k=1),
+            "row 1, column 0",
+        ),
         (lambda table: rw.Ranking.from_rows(["q"] * 3, list("abc"), table[:, 0]), "row 1"),
         (lambda table: rw.Judgments.from_rows(["q"] * 3, list("abc"), table[:, 0]), "row 1"),
         (
@@ -57,7 +60,7 @@ def test_a_masked_entry_is_refused_with_its_place(call: Any, place: str):
 def test_an_array_without_a_masked_entry_is_an_array_as_any():
     scores = np.random.default_rng(0).random((3, 3))
 
-    assert str(rw.captions(np.ma.array(scores))) == str(rw.captions(scores))
+    assert str(rw.evaluate_crossmodal(np.ma.array(scores))) == str(rw.evaluate_crossmodal(scores))
 
 
 def test_missing_cells_of_frames_are_neither_texts_nor_attributes():

@@ -206,13 +206,13 @@ NO_VECTORS = Refusal(
     "Vectors are arrays, or a column of lists in Parquet.",
     "no known form of embeddings",
 )
-AGREE = "agree vectors.npy --reference other.npy -k 1 -f json"
-CAPTIONS = "captions scores.npy --positives right.json -f json"
-CLIPS_BY_TEXT = "clips evaluate --mode text --text-embeddings other.npy"
-INSTANCES = "instances evaluate images.csv -f json"
-STUDY = "study pool a.run b.run -o study --query-texts texts.csv --documents documents.csv"
-EXPORT = "study judge study --judge ann --export out.csv"
-RETRIEVE = "retrieve sqlite-fts5 -m RR --rounds 1 -f csv"
+AGREE = "embeddings vectors.npy --reference other.npy -k 1 -f json"
+CAPTIONS = "crossmodal scores.npy --positives right.json -f json"
+CLIPS_BY_TEXT = "keywords --mode text --text-embeddings other.npy"
+INSTANCES = "images images.csv -f json"
+STUDY = "judge pool a.run b.run -o study --query-texts texts.csv --documents documents.csv"
+EXPORT = "judge label study --judge ann --export out.csv"
+RETRIEVE = "engine run sqlite-fts5 -m RR --rounds 1 -f csv"
 ENCODE = "encode --model tfidf-svd:1 -o out.npy"
 CASES: dict[str, Case] = {
     "evaluate: judgments": Case(
@@ -262,23 +262,23 @@ CASES: dict[str, Case] = {
         QRELS,
         file="out.run",
     ),
-    "interleave: run": Case("interleave {table} b.run -o out.jsonl", RUN, file="out.jsonl"),
-    "interleave credit: clicks": Case(
-        "interleave a.run b.run -o out.jsonl; interleave credit out.jsonl {table} -f json",
+    "interleave: run": Case("clicks interleave {table} b.run -o out.jsonl", RUN, file="out.jsonl"),
+    "clicks interleave credit: clicks": Case(
+        "clicks interleave a.run b.run -o out.jsonl; clicks credit out.jsonl {table} -f json",
         _rows("list item click", ("01", "a", 1), ("01", "7.0", 0), ("NA", "7.0", 1)),
     ),
     "logs: log": Case(
-        "logs {table} --policy mine -f json",
+        "clicks {table} --policy mine -f json",
         LOG,
-        call=lambda it: rw.evaluate_logs(it, {"mine": "mine"}),
+        call=lambda it: rw.evaluate_clicks(it, {"mine": "mine"}),
     ),
     "logs: policy": Case(
-        "logs log.csv --policy {table} -f json",
+        "clicks log.csv --policy {table} -f json",
         _rows("item probability", ("a", 0.5), ("7.0", 0.5)),
-        call=lambda it: rw.evaluate_logs("log.csv", {"table": it}),
+        call=lambda it: rw.evaluate_clicks("log.csv", {"table": it}),
     ),
     "logs: model": Case(
-        "logs log.csv --policy mine --expected mine=mine --model {table} -f json",
+        "clicks log.csv --policy mine --expected mine=mine --model {table} -f json",
         _rows("item estimate", ("a", 0.5), ("7.0", 0.25)),
     ),
     "pairs: targets": Case("pairs {table}:score numbers.txt -f json", NUMBERS),
@@ -290,25 +290,27 @@ CASES: dict[str, Case] = {
         "pairs numbers.txt numbers.csv:score --strata {table}:part -f json", NUMBERS
     ),
     "captions: scores": Case(
-        "captions {table} -f json",
+        "crossmodal {table} -f json",
         _rows("caption a b", ("01", 0.5, 0.25), ("NA", 0.1, 0.2)),
         NO_MATRIX,
     ),
     "captions: pairs": Case(
-        "captions scores.csv --positives {table} -f json",
+        "crossmodal scores.csv --positives {table} -f json",
         PAIRS,
-        call=lambda it: rw.captions("scores.csv", it),
+        call=lambda it: rw.evaluate_crossmodal("scores.csv", it),
     ),
     "captions: judgments": Case(
-        "captions scores.csv --positives {table} -f json",
+        "crossmodal scores.csv --positives {table} -f json",
         QRELS,
-        call=lambda it: rw.captions("scores.csv", it),
+        call=lambda it: rw.evaluate_crossmodal("scores.csv", it),
     ),
     "captions: counts": Case(
-        "captions counted.npy --positives counts:{table}:n -f json",
+        "crossmodal counted.npy --positives counts:{table}:n -f json",
         _rows("video n", ("a", 2), ("b", 1), ("c", 1)),
     ),
-    "captions: groups": Case("captions scores.csv --positives groups:{table}:item -f json", PAIRS),
+    "captions: groups": Case(
+        "crossmodal scores.csv --positives groups:{table}:item -f json", PAIRS
+    ),
     "captions: query ids": Case(
         f"{CAPTIONS} --query-ids {{table}}:id --item-ids documents.csv:id", TEXTS
     ),
@@ -316,30 +318,32 @@ CASES: dict[str, Case] = {
         f"{CAPTIONS} --query-ids texts.csv:id --item-ids {{table}}", DOCUMENTS
     ),
     "captions: texts": Case(
-        "captions scores.csv --texts {table} -f json", [row | {"text": "a bus"} for row in TEXTS]
+        "crossmodal scores.csv --texts {table} -f json", [row | {"text": "a bus"} for row in TEXTS]
     ),
-    "agree: run": Case("agree {table} --reference b.run -k 1 -f json", RUN),
-    "agree: vectors": Case("agree {table} --reference other.npy -k 1 -f json", VECTORS, NO_VECTORS),
+    "agree: run": Case("embeddings {table} --reference b.run -k 1 -f json", RUN),
+    "agree: vectors": Case(
+        "embeddings {table} --reference other.npy -k 1 -f json", VECTORS, NO_VECTORS
+    ),
     "agree: ids": Case(f"{AGREE} --ids {{table}} --labels grades.csv", DOCUMENTS),
     "agree: excluded labels": Case(f"{AGREE} --exclude {{table}}:part", DOCUMENTS),
     "agree: judgments": Case(f"{AGREE} --ids documents.csv:id --labels {{table}}", ITEM_GRADES),
     "answers: questions": Case(
-        "answers {table} predictions.csv -c squad2 -f json",
+        "qa {table} predictions.csv -c squad2 -f json",
         GOLD,
-        call=lambda it: rw.evaluate_answers(it, "predictions.csv", convention="squad2"),
+        call=lambda it: rw.evaluate_qa(it, "predictions.csv", convention="squad2"),
     ),
     "answers: predictions": Case(
-        "answers gold.csv {table} -c squad2 -f json",
+        "qa gold.csv {table} -c squad2 -f json",
         PREDICTIONS,
-        call=lambda it: rw.evaluate_answers("gold.csv", it, convention="squad2"),
+        call=lambda it: rw.evaluate_qa("gold.csv", it, convention="squad2"),
     ),
     "answers: retrieved": Case(
-        "answers squad.json --retrieved {table} -c squad2 -f json",
+        "qa squad.json --retrieved {table} -c squad2 -f json",
         RETRIEVED,
-        call=lambda it: rw.evaluate_answers("squad.json", retrieved=it, convention="squad2"),
+        call=lambda it: rw.evaluate_qa("squad.json", retrieved=it, convention="squad2"),
     ),
     "answers: corpus": Case(
-        "answers squad.json --retrieved retrieved.csv --corpus {table} -c squad2 -f json", DOCUMENTS
+        "qa squad.json --retrieved retrieved.csv --corpus {table} -c squad2 -f json", DOCUMENTS
     ),
     "beyond: run": Case("beyond {table} --catalogue documents.csv:id -f json", RUN),
     "beyond: catalogue": Case("beyond a.run --catalogue {table} -f json", DOCUMENTS),
@@ -362,45 +366,46 @@ CASES: dict[str, Case] = {
     "beyond: judgments": Case(
         "beyond a.run --interactions seen.csv --judgments {table} -f json", QRELS
     ),
-    "clips evaluate: annotations": Case(
-        "clips evaluate --annotations {table} --embeddings vectors.npy --ids documents.csv:id "
-        "-f json",
+    "keywords evaluate: annotations": Case(
+        "keywords --annotations {table} --embeddings vectors.npy --ids documents.csv:id -f json",
         CLIPS,
-        call=lambda it: rw.evaluate_clips(it, "vectors.npy", ids="documents.csv:id"),
+        call=lambda it: rw.evaluate_keywords(it, "vectors.npy", ids="documents.csv:id"),
     ),
-    "clips evaluate: queries": Case(
+    "keywords evaluate: queries": Case(
         f"{CLIPS_BY_TEXT} --queries {{table}} --annotations clips.csv --embeddings vectors.npy "
         "--ids documents.csv:id -f json",
         CLIP_TEXTS,
     ),
-    "clips evaluate: ids": Case(
-        "clips evaluate --annotations clips.csv --embeddings vectors.npy --ids {table} -f json",
-        DOCUMENTS,
+    "keywords evaluate: ids": Case(
+        "keywords --annotations clips.csv --embeddings vectors.npy --ids {table} -f json", DOCUMENTS
     ),
-    "clips evaluate: run": Case(
-        "clips evaluate --annotations clips.csv --run {table} -f json", CLIP_RUN
+    "keywords evaluate: run": Case(
+        "keywords --annotations clips.csv --run {table} -f json", CLIP_RUN
     ),
-    "clips lint: annotations": Case("clips lint {table} -f json", CLIPS),
-    "clips lint: queries": Case("clips lint clips.csv --queries {table} -f json", CLIP_TEXTS),
-    "clips map: annotations": Case("clips map 'a red car' --annotations {table} -f json", CLIPS),
-    "clips calibrate: queries": Case(
-        "clips calibrate {table} --annotations clips.csv --encoder tfidf-svd:1 -f json", CLIP_TEXTS
+    "keywords lint: annotations": Case("keywords check {table} -f json", CLIPS),
+    "keywords lint: queries": Case(
+        "keywords check clips.csv --queries {table} -f json", CLIP_TEXTS
     ),
-    "clips template: clips": Case("clips template {table}:id", DOCUMENTS),
-    "instances stats: images": Case("instances stats {table} -f json", IMAGES),
-    "instances evaluate: images": Case(
-        "instances evaluate {table} --scores matrix.csv -f json", IMAGES
+    "keywords map: annotations": Case(
+        "keywords map 'a red car' --annotations {table} -f json", CLIPS
     ),
-    "instances evaluate: scores": Case(f"{INSTANCES} --scores {{table}}", IMAGE_SCORES, NO_MATRIX),
-    "instances evaluate: judgments": Case(
-        "instances evaluate --scores matrix.csv --positives {table} -f json",
+    "keywords calibrate: queries": Case(
+        "keywords calibrate {table} --annotations clips.csv --encoder tfidf-svd:1 -f json",
+        CLIP_TEXTS,
+    ),
+    "keywords template: clips": Case("keywords template {table}:id", DOCUMENTS),
+    "images stats: images": Case("images stats {table} -f json", IMAGES),
+    "images evaluate: images": Case("images {table} --scores matrix.csv -f json", IMAGES),
+    "images evaluate: scores": Case(f"{INSTANCES} --scores {{table}}", IMAGE_SCORES, NO_MATRIX),
+    "images evaluate: judgments": Case(
+        "images --scores matrix.csv --positives {table} -f json",
         _rows("query item grade", ("b", "a", 1), ("d", "a", 1)),
     ),
-    "instances evaluate: ids": Case(
+    "images evaluate: ids": Case(
         f"{INSTANCES} --scores two.npy --query-ids {{table}}:query --reference-ids ids.json",
         IMAGE_SCORES,
     ),
-    "instances evaluate: clusters": Case(
+    "images evaluate: clusters": Case(
         f"{INSTANCES} --scores matrix.csv --clusters {{table}}",
         _rows("image cluster", ("a", "u"), ("b", "u"), ("7.0", "v"), ("d", "u")),
     ),
@@ -447,12 +452,12 @@ CASES: dict[str, Case] = {
         STUDY.replace("documents.csv", "{table}") + f"; {EXPORT}", DOCUMENTS, file="out.csv"
     ),
     "study judge: sheet": Case(
-        "study judge study --judge ann --import {table}; convert study out.qrels",
+        "judge label study --judge ann --import {table}; convert study out.qrels",
         SHEET,
         file="out.qrels",
     ),
     "study agreement: judgments": Case(
-        "study judge study --judge ann --import sheet.csv; study agreement study --gold {table} "
+        "judge label study --judge ann --import sheet.csv; judge agreement study --gold {table} "
         "-f json",
         QRELS,
     ),
@@ -464,10 +469,10 @@ CASES: dict[str, Case] = {
     ),
     "encode: fit": Case(f"{ENCODE} texts.csv --fit {{table}}", DOCUMENTS, file="out.npy"),
     "search: ids": Case(
-        "search vectors.npy other.npy -k 1 --base-ids {table} -o out.run", DOCUMENTS, file="out.run"
+        "knn vectors.npy other.npy -k 1 --base-ids {table} -o out.run", DOCUMENTS, file="out.run"
     ),
     "search: groups": Case(
-        "search vectors.npy other.npy -k 1 --base-groups {table}:part --query-groups {table}:part "
+        "knn vectors.npy other.npy -k 1 --base-groups {table}:part --query-groups {table}:part "
         "-o out.run",
         DOCUMENTS,
         file="out.run",
@@ -532,7 +537,7 @@ def test_every_command_reads_the_same_from_every_dialect_of_a_table(
         for left in world.glob("out*"):
             shutil.rmtree(left) if left.is_dir() else left.unlink()
         shutil.rmtree(world / "study", ignore_errors=True)
-        if not case.command.startswith("study pool"):
+        if not case.command.startswith("judge pool"):
             shutil.copytree(world / "exported", world / "study")
         code, out, err = 0, "", ""
         for command in case.command.replace("{table}", file.name).split("; "):
@@ -566,21 +571,21 @@ def test_every_command_reads_the_same_from_every_dialect_of_a_table(
 
 LACKING = {
     "agree": f"{AGREE} --exclude {{table}}:part",
-    "answers": "answers gold.csv {table} --predictions-format hf",
+    "answers": "qa gold.csv {table} --predictions-format hf",
     "beyond": "beyond a.run --catalogue {table}",
-    "captions": "captions scores.csv --positives {table}",
-    "clips": "clips lint {table}",
-    "clips: queries": "clips lint clips.csv --queries {table}",
-    "instances": "instances stats {table}",
-    "logs": "logs {table}",
-    "logs: queries": "logs {table} --column reward=a --value-of query",
+    "captions": "crossmodal scores.csv --positives {table}",
+    "clips": "keywords check {table}",
+    "clips: queries": "keywords check clips.csv --queries {table}",
+    "instances": "images stats {table}",
+    "logs": "clicks {table}",
+    "logs: queries": "clicks {table} --column reward=a --value-of query",
     "pairs": "pairs {table}:score numbers.txt",
     "rag": "rag {table} chunks.jsonl",
     "rag: all chunks": "rag passages.jsonl chunks.jsonl --chunks {table} -m SpanPOmega",
     "retrieve": f"{RETRIEVE} --items documents.csv --queries texts.csv --collapse part2",
     "runs": "evaluate qrels.txt a.run --sessions {table}:session -m sDCG",
     "runs: columns": "evaluate qrels.txt {table} --columns query=a,item=b",
-    "study": "study judge exported --judge ann --import {table}",
+    "study": "judge label exported --judge ann --import {table}",
 }
 """Commands on a table without a column that they need."""
 SENTENCE = re.compile(

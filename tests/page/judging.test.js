@@ -4,7 +4,7 @@ import test from "node:test";
 import {load, openPage} from "./page.js";
 
 openPage();
-const ASSETS = "tasks/study/assets";
+const ASSETS = "tasks/judge/assets";
 const {answered, before, extended, nextAsk, trailOf} = await load(`${ASSETS}/order.js`);
 const {gradeKeys} = await load(`${ASSETS}/grade_keys.js`);
 const {guideline} = await load(`${ASSETS}/guideline.js`);

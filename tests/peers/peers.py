@@ -201,7 +201,7 @@ def open_bandit(rng: Random) -> Iterator[Difference | None]:
     case, slates = make_logs.drawn_bandit(rng), make_logs.drawn_slates(rng)
     names = make_logs.ESTIMATES
     theirs = _theirs("peer-obp", packages, "make_logs", "bandit", case, alone=alone)
-    found = rw.evaluate_logs(
+    found = rw.evaluate_clicks(
         case["log"],
         {"mine": case["policy"]},
         [*names.values()],
@@ -225,7 +225,7 @@ def open_bandit(rng: Random) -> Iterator[Difference | None]:
             "value_of": "query",
             "intervals": "none",
         }
-        ours = rw.evaluate_logs(slates["log"], {"mine": f"mine_{column}"}, measure, **given)[
+        ours = rw.evaluate_clicks(slates["log"], {"mine": f"mine_{column}"}, measure, **given)[
             measure
         ]["mine"]
         yield (

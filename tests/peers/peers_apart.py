@@ -50,7 +50,7 @@ def answers(measures: dict[str, str]) -> Callable[[Any], Values]:
 
     def _ours(case: Any) -> Values:
         from rankwell import parse_measure
-        from rankwell.tasks.answers.answer_pairs import answer_pairs
+        from rankwell.tasks.qa.answer_pairs import answer_pairs
 
         pairs = answer_pairs({"q": case["right"]}, {"q": [case["answer"]]})
         return {name: float(parse_measure(measure)(pairs)[0]) for name, measure in measures.items()}

@@ -29,11 +29,11 @@ _INPUTS = [
 ]
 """Modules with a function `write` that writes inputs of some cases."""
 _EXTRAS = {
-    "h5py": r"^search/.*hdf5$",
-    "torch": r"^search/(backend-torch|device)$",
-    "faiss": r"^search/backend-faiss$",
+    "h5py": r"^knn/.*hdf5$",
+    "torch": r"^knn/(backend-torch|device)$",
+    "faiss": r"^knn/backend-faiss$",
     "rapidfuzz": r"^rag/(ragas|similarity)$",
-    "cv2": r"^instances/(sift|rootsift|match.*)$",
+    "cv2": r"^images/(sift|rootsift|match.*)$",
 }
 """Packages of extras by the cases that need them."""
 

@@ -68,19 +68,21 @@ def _frames(**options: Any) -> Found:
 
 def _captions(name: str = "tied", **options: Any) -> Found:
     positives = json.loads(Path("captions/several.json").read_text())
-    return shown(rw.captions(np.load(f"captions/{name}.npy"), positives, **options))
+    return shown(rw.evaluate_crossmodal(np.load(f"captions/{name}.npy"), positives, **options))
 
 
 def _captions_of_vectors(**options: Any) -> Found:
     queries, gallery = np.load("captions/queries.npy"), np.load("captions/gallery.npy")
-    return shown(rw.captions(queries=queries, gallery=gallery, positives="counts:3", **options))
+    return shown(
+        rw.evaluate_crossmodal(queries=queries, gallery=gallery, positives="counts:3", **options)
+    )
 
 
 def _captions_masked() -> Found:
     mask = np.array(json.loads(Path("captions/mask.json").read_text()), dtype=bool)
     texts = Path("captions/texts.txt").read_text().splitlines()
     return shown(
-        rw.captions(
+        rw.evaluate_crossmodal(
             np.load("captions/tied.npy"),
             "counts:3",
             mask=mask,
@@ -105,7 +107,7 @@ def _q2m() -> Found:
 
 def _clips(**options: Any) -> Found:
     names = Path("clips/ids.txt").read_text().split()
-    result = rw.evaluate_clips(
+    result = rw.evaluate_keywords(
         "clips/table.csv", np.load("clips/vectors.npy"), ids=names, details=True, **options
     )
     return shown(result, "by_group", "by_keyword")
@@ -114,7 +116,7 @@ def _clips(**options: Any) -> Found:
 def _clips_by_text(**options: Any) -> Found:
     schema = rw.read_schema("clips/schema.json")
     mapper = rw.KeywordMapper(schema.vocabulary)
-    result = rw.evaluate_clips(
+    result = rw.evaluate_keywords(
         "clips/table.csv",
         "clips/vectors.npy",
         mode="text",
@@ -136,7 +138,7 @@ class _Engine:
 
 
 def _clips_live() -> Found:
-    result = rw.evaluate_clips(
+    result = rw.evaluate_keywords(
         "clips/table.csv",
         mode="text",
         queries="clips/queries.csv",
@@ -151,7 +153,7 @@ def _instances(name: str = "scores", **options: Any) -> Found:
         each: Path(f"images/{each}.ids.txt").read_text().split()
         for each in ("queries", "references")
     }
-    result = rw.evaluate_instances(
+    result = rw.evaluate_images(
         "images/table.csv",
         scores=np.load(f"images/{name}.npy"),
         query_ids=ids["queries"],
@@ -164,7 +166,7 @@ def _instances(name: str = "scores", **options: Any) -> Found:
 def _instances_of_vectors(**options: Any) -> Found:
     names = Path("images/all.ids.txt").read_text().split()
     return shown(
-        rw.evaluate_instances(
+        rw.evaluate_images(
             "images/table.csv", embeddings=np.load("images/all.npy"), ids=names, **options
         ),
         "by_instance",
@@ -174,7 +176,11 @@ def _instances_of_vectors(**options: Any) -> Found:
 def _agree(**options: Any) -> Found:
     vectors = {name: np.load(f"vectors/{name}.npy") for name in ("teacher", "near", "far")}
     reference = vectors.pop("teacher")
-    return shown(rw.agree(reference, vectors, samples="all", k=options.pop("k", (1, 5)), **options))
+    return shown(
+        rw.evaluate_embeddings(
+            reference, vectors, samples="all", k=options.pop("k", (1, 5)), **options
+        )
+    )
 
 
 def _agree_measures() -> Found:
@@ -190,16 +196,14 @@ def _agree_measures() -> Found:
 
 def _answers(**options: Any) -> Found:
     predictions = json.loads(Path("answers/texts.json").read_text())
-    return shown(
-        rw.evaluate_answers("answers/gold.json", predictions, convention="squad2", **options)
-    )
+    return shown(rw.evaluate_qa("answers/gold.json", predictions, convention="squad2", **options))
 
 
 def _answers_and_lists() -> Found:
     questions = rw.read_questions("answers/gold.json")
     predictions = rw.read_predictions("answers/ranked.jsonl", questions=questions.table)
     retrieved = rw.read_ranking("answers/found.run")
-    result = rw.evaluate_answers(
+    result = rw.evaluate_qa(
         questions.table, predictions.table, retrieved=retrieved, ties="optimistic", details=True
     )
     return {**shown(result), "notes of files": [*questions.notes, *predictions.notes]}
@@ -302,7 +306,7 @@ def _retrieve() -> Found:
 
     queries = {"q1": "parse a command", "q2": "scheduler", "q3": "out of order", "q4": "date"}
     judged = {"q1": {"a": 2, "c": 1}, "q2": {"b": 1}, "q3": {"d": 1}}
-    result = rw.retrieve(
+    result = rw.evaluate_engine(
         search,
         queries,
         items=items,

@@ -23,6 +23,7 @@ from typing import Any
 
 import pytest
 
+from rankwell.data.catalogue import DROP_IN, find_command
 from regression import comparing, running
 from regression.cases import CALLS, CASES, LINES, Runner
 
@@ -78,10 +79,9 @@ def _as_json(line: str) -> str:
     """The command with its figures as JSON, where it prints some."""
     words = shlex.split(line)
     words = words[2:] if words[0] == "<" else words
-    of_part = len(words) > 1 and re.fullmatch("[a-z-]+", words[1]) is not None
     if words[0] == "fuse" and "--tune" not in words:
         return line  # It writes a run, and has nothing to print.
-    if not (_has_format(words[0]) or (of_part and _has_format(words[0], words[1]))):
+    if words[0] in ("cp", DROP_IN) or not _has_format(*find_command(words)):
         return line
     return f"{_FORMAT.sub('', line)} -f json"
 
@@ -89,7 +89,7 @@ def _as_json(line: str) -> str:
 @cache
 def _has_format(*words: str) -> bool:
     """Whether a command has an option of the format; those that describe have no figures."""
-    if words[0] in ("cp", "part", "trec-eval", "explain", "measures", "engines"):
+    if words in (("explain",), ("measures",), ("engine", "list")):
         return False
     code, out, _ = running.in_process([*words, "--help"])
     return code == 0 and "--format" in out

@@ -1,4 +1,4 @@
-"""Inputs of the cases of `engines`: two queries with their vectors."""
+"""Inputs of the cases of `engine list`: two queries with their vectors."""
 
 from pathlib import Path
 

@@ -1,9 +1,9 @@
-"""Inputs of the cases of `logs` and `interleave`: logged data, lists and clicks on them."""
+"""Inputs of the cases of `clicks` and `clicks interleave`: logged data, lists and clicks on them."""
 
 from pathlib import Path
 
 import rankwell as rw
-from tasks.logs import smallest
+from tasks.clicks import smallest
 
 
 def write(folder: Path) -> None:

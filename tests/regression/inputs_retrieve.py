@@ -1,8 +1,8 @@
-"""Inputs of the cases of `retrieve`: an engine of its own, queries and judgments."""
+"""Inputs of the cases of `engine run`: an engine of its own, queries and judgments."""
 
 from pathlib import Path
 
-from tasks.retrieve import smallest
+from tasks.engine import smallest
 
 _ENGINE = """
 from rankwell.engines import Engine, EngineFamily, EngineHits, Parameter, Session
@@ -47,7 +47,7 @@ FAMILY = EngineFamily(
 _BENCH = """
 [[dataset]]
 name = "faq"
-command = "retrieve"
+command = "engine run"
 items = "docs.tsv"
 queries = "asked.tsv"
 qrels = "judged.txt"

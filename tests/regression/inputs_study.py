@@ -1,13 +1,13 @@
-"""Inputs of the cases of `study`: studies with judges, a model and files to import."""
+"""Inputs of the cases of `judge`: studies with judges, a model and files to import."""
 
 from pathlib import Path
 
-from rankwell.tasks.study.batches import lease_batch
-from rankwell.tasks.study.folder import read_study
-from rankwell.tasks.study.journal import JournalLine, append_lines
-from rankwell.tasks.study.model_replies import ModelReply, append_reply
-from tasks.study import smallest
-from tasks.study.studies import pool_study, write_world
+from rankwell.tasks.judge.batches import lease_batch
+from rankwell.tasks.judge.folder import read_study
+from rankwell.tasks.judge.journal import JournalLine, append_lines
+from rankwell.tasks.judge.model_replies import ModelReply, append_reply
+from tasks.judge import smallest
+from tasks.judge.studies import pool_study, write_world
 
 _THEN = "2026-11-25T12:00:00.000Z"
 _LINE = (

@@ -257,7 +257,7 @@ def _measurements() -> Generator[None]:
     import time
 
     from rankwell import threads
-    from rankwell.tasks.retrieve import hosts, measuring
+    from rankwell.tasks.engine import hosts, measuring
 
     clock, processor, usage, ticks = (
         time.perf_counter,

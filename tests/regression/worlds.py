@@ -251,7 +251,7 @@ measure = ["AP", "nDCG@10"]
 
 [[dataset]]
 name = "vectors"
-command = "agree"
+command = "embeddings"
 reference = "vectors/teacher.npy"
 k = [1, 5]
 samples = "all"
@@ -259,25 +259,25 @@ measure = "R@5"
 
 [[dataset]]
 name = "videos"
-command = "captions"
+command = "crossmodal"
 positives = "captions/positives.json"
 k = [1, 5, 10]
 
 [[dataset]]
 name = "questions"
-command = "answers"
+command = "qa"
 gold = "answers/gold.json"
 convention = "squad2"
 
 [[dataset]]
 name = "clips"
-command = "clips evaluate"
+command = "keywords"
 annotations = "clips/table.csv"
 measure = "P@5"
 
 [[dataset]]
 name = "paintings"
-command = "instances"
+command = "images"
 images = "museum=images/table.csv"
 query_ids = "images/queries.ids.txt"
 reference_ids = "images/references.ids.txt"

@@ -1,4 +1,4 @@
-"""Drawn questions, answers and retrieved documents in the forms that `rankwell answers` reads, and
+"""Drawn questions, answers and retrieved documents in the forms that `rankwell qa` reads, and
 a grid over a small system.
 """
 
@@ -321,7 +321,7 @@ measures = ["reader_top1_f1"]
 
 [[dataset]]
 name = "questions"
-command = "answers"
+command = "qa"
 gold = "gold.json"
 
 [dataset.vary]
@@ -339,7 +339,7 @@ top = [1, 2]
     "files.toml": """\
 [[dataset]]
 name = "questions"
-command = "answers"
+command = "qa"
 gold = "gold.json"
 
 [dataset.vary]

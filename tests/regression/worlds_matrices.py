@@ -366,7 +366,7 @@ def _images(folder: Path) -> None:
     )
     _json(folder / "place.json", [[place % 17, (place + 1) % 17] for place in range(len(queries))])
     (folder / "systems.toml").write_text(
-        '[[dataset]]\nname = "plain"\ntitle = "Plain"\ncommand = "instances"\nimages = '
+        '[[dataset]]\nname = "plain"\ntitle = "Plain"\ncommand = "images"\nimages = '
         '"plain.csv"\nscores = "{system}.npy"\n'
         'query_ids = "queries.ids.txt"\nreference_ids = "references.ids.txt"\n'
         '[[system]]\nname = "scores"\n[[system]]\nname = "better"\ntitle = "A better one"\n',

@@ -329,13 +329,13 @@ def test_a_folder_that_another_process_writes_stays_and_the_message_names_it(
 
 DEMOS = [
     "demo",
-    "demo answers",
-    "demo clips",
-    "demo agree",
-    "demo captions",
-    "demo instances",
-    "demo retrieve",
-    "demo study",
+    "demo qa",
+    "demo keywords",
+    "demo embeddings",
+    "demo crossmodal",
+    "demo images",
+    "demo engine",
+    "demo judge",
 ]
 
 
@@ -361,11 +361,11 @@ def test_a_demo_leaves_a_folder_that_another_process_writes(
 def test_a_demo_replaces_files_of_others_only_on_request(tmp_path: Path, monkeypatch, capsys):
     (tmp_path / "captions.txt").write_text("mine")
 
-    assert run(monkeypatch, f"demo captions -o {tmp_path}") == 2
+    assert run(monkeypatch, f"demo crossmodal -o {tmp_path}") == 2
     assert f"{tmp_path}/captions.txt is there with another content" in capsys.readouterr().err
     assert (tmp_path / "captions.txt").read_text() == "mine"
-    assert run(monkeypatch, f"demo captions -o {tmp_path} --overwrite") == 0
-    assert run(monkeypatch, f"demo captions -o {tmp_path}") == 0
+    assert run(monkeypatch, f"demo crossmodal -o {tmp_path} --overwrite") == 0
+    assert run(monkeypatch, f"demo crossmodal -o {tmp_path}") == 0
 
 
 def test_a_decorated_function_keeps_files_by_the_overwrite_of_its_call(tmp_path: Path):

@@ -390,7 +390,7 @@ def test_results_come_back_as_dictionaries_and_columns():
     )
     with pytest.raises(UnknownName, match="there is no table 'sumary'"):
         result.to_columns("sumary")
-    both = rankwell.captions(np.eye(3), measures="R@1")
+    both = rankwell.evaluate_crossmodal(np.eye(3), measures="R@1")
     with pytest.raises(
         BadUsage, match=r"several values of R@1 for a query; take \.to_columns\('per_query'\)"
     ):

@@ -38,9 +38,9 @@ from rankwell.reporting.page import (
     scripts,
 )
 from rankwell.results import Results
-from rankwell.tasks.answers.evaluation import evaluate_answers
-from rankwell.tasks.captions.evaluation import captions
+from rankwell.tasks.crossmodal.evaluation import evaluate_crossmodal
 from rankwell.tasks.pairs.evaluation import ModelPairs, PairInputs, PairOptions, evaluate_pairs
+from rankwell.tasks.qa.evaluation import evaluate_qa
 from rankwell.tasks.runs.evaluation import evaluate
 
 HOSTILE = [
@@ -360,7 +360,7 @@ def test_texts_of_queries_may_be_given_with_the_report(tmp_path: Path) -> None:
 
 
 def test_texts_of_queries_hold_for_both_directions(tmp_path: Path) -> None:
-    keep(captions(np.random.default_rng(0).random((3, 3)), details=True), tmp_path)
+    keep(evaluate_crossmodal(np.random.default_rng(0).random((3, 3)), details=True), tmp_path)
 
     queries = data_of(page(tmp_path, query_texts={"1": "a caption"}))["queries"]
 
@@ -649,7 +649,7 @@ def test_the_order_of_rows_does_not_show(small: Path, tmp_path: Path) -> None:
 
 def test_captions_of_both_directions_are_different_queries(tmp_path: Path) -> None:
     np.save(tmp_path / "scores.npy", np.random.default_rng(0).random((12, 12)))
-    sys.argv = ["rankwell", "captions", str(tmp_path / "scores.npy"), "-o", str(tmp_path / "out")]
+    sys.argv = ["rankwell", "crossmodal", str(tmp_path / "scores.npy"), "-o", str(tmp_path / "out")]
     assert main() == 0
     data = data_of(page(tmp_path / "out"))
     assert data["protocol"] == "captions"
@@ -676,7 +676,7 @@ def test_captions_of_both_directions_are_different_queries(tmp_path: Path) -> No
 
 
 def test_ceilings_and_chance_levels_stand_beside_the_figures(tmp_path: Path) -> None:
-    keep(captions(np.random.default_rng(0).random((12, 12)), intervals="none"), tmp_path)
+    keep(evaluate_crossmodal(np.random.default_rng(0).random((12, 12)), intervals="none"), tmp_path)
     rows = json.loads((tmp_path / "summary.json").read_bytes())["rows"]
     levels = [(row.get("ceiling"), row.get("chance")) for row in data_of(page(tmp_path))["summary"]]
     assert levels == [(row["ceiling"], row["chance"]) for row in rows]
@@ -697,7 +697,7 @@ def answers_folder(folder: Path) -> Path:
         for number, document in enumerate(("France#0", "France#0", "France#0", "none"))
     )
     (folder / "bm25.run").write_text(run)
-    result = evaluate_answers(
+    result = evaluate_qa(
         written(folder / "gold.json", gold),
         lines(folder / "reader.jsonl", *given),
         retrieved=str(folder / "bm25.run"),
@@ -730,7 +730,7 @@ def test_a_document_of_two_folders_is_one_item_and_each_folder_keeps_its_own_out
             tmp_path / "corpus.json",
             {"France#0": "Paris is here.", "France#1": "Paris is there.", "Spain#0": "No."},
         )
-        result = evaluate_answers(
+        result = evaluate_qa(
             gold,
             answers,
             retrieved=str(tmp_path / f"{name}.run"),
@@ -816,7 +816,7 @@ def test_relevant_items_and_flags_are_those_of_each_run(tmp_path: Path) -> None:
         {"id": "q2", "text": "Rome"},
     ]
     (tmp_path / "found.run").write_text("q1 Q0 France#0 1 2.0 x\nq2 Q0 France#0 1 1.0 x\n")
-    result = evaluate_answers(
+    result = evaluate_qa(
         gold,
         lines(tmp_path / "reader.jsonl", *given),
         retrieved=str(tmp_path / "found.run"),

@@ -20,14 +20,14 @@ from rankwell.data.matrices import ScoredPairs
 from rankwell.io.result_folder import read_results
 from rankwell.reporting.folder import write_result
 from rankwell.reporting.options import present
-from rankwell.tasks.agreement.evaluation import agree
-from rankwell.tasks.agreement.printing import write_folder as write_agreement
-from rankwell.tasks.answers.evaluation import evaluate_answers
-from rankwell.tasks.captions.evaluation import captions
-from rankwell.tasks.clips.evaluation import evaluate_clips
-from rankwell.tasks.instances.evaluation import evaluate_instances
-from rankwell.tasks.instances.images import ImageEntry, Images
+from rankwell.tasks.crossmodal.evaluation import evaluate_crossmodal
+from rankwell.tasks.embeddings.evaluation import evaluate_embeddings
+from rankwell.tasks.embeddings.printing import write_folder as write_agreement
+from rankwell.tasks.images.evaluation import evaluate_images
+from rankwell.tasks.images.images import ImageEntry, Images
+from rankwell.tasks.keywords.evaluation import evaluate_keywords
 from rankwell.tasks.pairs.evaluation import ModelPairs, PairInputs, PairOptions, evaluate_pairs
+from rankwell.tasks.qa.evaluation import evaluate_qa
 
 HOSTILE = '<img src="x" onerror="window.ran = 1">'
 
@@ -74,7 +74,7 @@ def clips(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]
     (place / "clips.json").write_text(json.dumps(table))
     np.save(place / "v.npy", draw.standard_normal((24, 4)))
-    result = evaluate_clips(
+    result = evaluate_keywords(
         place / "clips.json",
         place / "v.npy",
         ids=names,
@@ -146,7 +146,9 @@ def test_agreement_shows_rank_similarity_and_margin_under_the_reference(
         for name, noise in (("near", 0.3), ("far", 0.9))
     }
     write_agreement(
-        agree(reference, candidates, k=10, samples=8, intervals="none", eps=0.05, details=True),
+        evaluate_embeddings(
+            reference, candidates, k=10, samples=8, intervals="none", eps=0.05, details=True
+        ),
         tmp_path,
     )
     query = read_results(tmp_path).details()["query"][0]
@@ -186,7 +188,7 @@ def test_answers_show_what_they_share_with_the_right_one(browser: Page, tmp_path
         {"id": "q1", "rank": 3, "text": "xyz"},
         {"id": "q2", "rank": 1, "text": None, "no_answer": 0.5},
     ]
-    result = evaluate_answers(
+    result = evaluate_qa(
         written(tmp_path / "gold.json", gold),
         lines(tmp_path / "reader.jsonl", *given),
         convention="squad2",
@@ -226,7 +228,7 @@ def test_instances_show_tiles_with_labels_and_the_first_right_one(
         [*references, ImageEntry("q1", "thing 2", "query"), ImageEntry("q2", "thing 0", "query")]
     )
     scores = np.array([np.arange(12.0)[::-1], np.arange(12.0)])
-    result = evaluate_instances(
+    result = evaluate_images(
         images,
         scores=scores,
         query_ids=["q1", "q2"],
@@ -256,7 +258,7 @@ def test_captions_show_the_lead_of_the_best_right_one_or_its_distance_from_the_f
 ) -> None:
     scores = np.array([[0.9, 0.4, 0.1], [0.8, 0.55, 0.2], [0.3, 0.2, 0.6]])
     names = {"query_ids": ["c0", "c1", "c2"], "item_ids": ["v0", "v1", "v2"]}
-    result = captions(
+    result = evaluate_crossmodal(
         scores, texts=["a red car", "a bus", HOSTILE], details=True, intervals="none", **names
     )
     present(result, output=tmp_path, charts=False)
@@ -287,7 +289,7 @@ def live_results(folder: Path) -> Path:
     asked = {f"q{row}": f"parse {'date' if row % 2 else 'x'}" for row in range(24)}
     judged = {query: {f"d{row % 12}": 1} for row, query in enumerate(asked)}
     sweep = {"k1": [0.5, 1.2], "b": [0.0, 0.75]}
-    result = rw.retrieve(
+    result = rw.evaluate_engine(
         "sqlite-fts5",
         asked,
         items=docs,

@@ -10,9 +10,9 @@ from rankwell.reporting.charts import CHARTS, ChartData, draw
 from rankwell.reporting.line_charts import k_curves, parameter_chart
 from rankwell.results import compare_values
 from rankwell.stats import summarise
-from rankwell.tasks.answers.printing import no_answer_chart
-from rankwell.tasks.answers.thresholds import ThresholdSearch
-from rankwell.tasks.clips.presentation import heat_map
+from rankwell.tasks.keywords.presentation import heat_map
+from rankwell.tasks.qa.printing import no_answer_chart
+from rankwell.tasks.qa.thresholds import ThresholdSearch
 
 SENTENCE = "scales differ between panels"
 REACHES = (("em", 0.1), ("F1", 0.2))

@@ -17,7 +17,7 @@ from rankwell.reporting.folder import write_result
 from rankwell.reporting.page.data import page_data
 from rankwell.reporting.page.summaries import charts as page_charts
 from rankwell.reporting.page.summaries import settings
-from tasks.retrieve import engines_here
+from tasks.engine import engines_here
 
 
 @pytest.fixture(autouse=True)
@@ -52,7 +52,7 @@ def swept(folder: Path, engine: str, tried: dict[str, list[Any]], cheapest: int)
     """
     asked = {f"q{row}": f"{engines_here.WORDS[row % 10]} one" for row in range(24)}
     rows = parameters(engine, tried, {cheapest: ["cheapest"]})
-    result = rw.retrieve(
+    result = rw.evaluate_engine(
         engines_here.search,
         asked,
         qrels={query: ["one"] for query in asked},
@@ -135,7 +135,7 @@ def test_settings_of_one_sweep_are_not_compared_with_each_other(tmp_path: Path) 
 def test_where_exact_results_are_the_key_nothing_is_unjudged(tmp_path: Path) -> None:
     asked = {f"q{row}": f"{engines_here.WORDS[row]} one two" for row in range(8)}
     truth = rw.read_ranking({query: {"one": 2.0, "six": 1.0} for query in asked})
-    result = rw.retrieve(engines_here.search, asked, truth=truth, k=2, rounds=1)
+    result = rw.evaluate_engine(engines_here.search, asked, truth=truth, k=2, rounds=1)
     write_result(result, tmp_path / "out", charts=False, tables=result.tables)
 
     data = page_data(page_source([("out", read_results(tmp_path / "out"))])).complete()

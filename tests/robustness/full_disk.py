@@ -26,8 +26,8 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
 LINES = (
     "evaluate qrels.txt a.run b.run -m AP -o SMALL/out",
     "compare qrels.txt a.run b.run -m AP -o SMALL/out",
-    "captions captions/tied.npy --positives captions/positives.json -o SMALL/out",
-    "answers answers/gold.json answers/texts.json -c squad2 -o SMALL/out",
+    "crossmodal captions/tied.npy --positives captions/positives.json -o SMALL/out",
+    "qa answers/gold.json answers/texts.json -c squad2 -o SMALL/out",
     "pairs vectors/pairs.csv:score vectors/pairs.csv:one -o SMALL/out",
     "convert a.run SMALL/run.parquet",
     "convert a.run SMALL/run.csv",
@@ -36,11 +36,11 @@ LINES = (
     "convert a.run SMALL/run.txt.gz",
     "fuse a.run b.run -o SMALL/fused.run",
     "encode queries.jsonl --model tfidf-svd:2 --fit corpus.jsonl -o SMALL/vectors.npy",
-    "search vectors/base.npy vectors/asked.npy -k 3 -o SMALL/found.run",
+    "knn vectors/base.npy vectors/asked.npy -k 3 -o SMALL/found.run",
     "beyond beyond/mine.run --catalogue beyond/items.csv:id -o SMALL/out",
-    "logs logs/log.csv --policy mine -o SMALL/out",
-    "interleave logs/a.run logs/b.run -o SMALL/lists.jsonl",
-    "interleave credit logs/lists.jsonl logs/clicks.csv -o SMALL/out",
+    "clicks logs/log.csv --policy mine -o SMALL/out",
+    "clicks interleave logs/a.run logs/b.run -o SMALL/lists.jsonl",
+    "clicks credit logs/lists.jsonl logs/clicks.csv -o SMALL/out",
 )
 KIB = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
 """Room that a command finds."""

@@ -75,11 +75,16 @@ CASES = (
         "compare", ("compare one two -o out", "compare two one -o out"), "gate out --require AP>=0"
     ),
     Case(
-        "captions", ("captions a.npy -o out", "captions b.npy -o out"), "gate out --require R@1>=0"
+        "captions",
+        ("crossmodal a.npy -o out", "crossmodal b.npy -o out"),
+        "gate out --require R@1>=0",
     ),
     Case(
         "agree",
-        ("agree --reference a.npy b.npy -k 2 -o out", "agree --reference b.npy a.npy -k 2 -o out"),
+        (
+            "embeddings --reference a.npy b.npy -k 2 -o out",
+            "embeddings --reference b.npy a.npy -k 2 -o out",
+        ),
         "report out",
     ),
     Case(
@@ -97,8 +102,8 @@ CASES = (
         ),
     ),
     Case(
-        "instances evaluate",
-        ("instances evaluate museum --encoder small-grey --cache kept -o out",),
+        "images",
+        ("images museum --encoder small-grey --cache kept -o out",),
         "gate out --require P@1>=0",
     ),
     Case("bench", ("bench bench.toml -o out --jobs 2", "bench bench.toml -o out"), ""),
@@ -106,11 +111,11 @@ CASES = (
         "fuse",
         ("fuse one.run two.run -o out.run", "fuse two.run one.run --method combsum -o out.run"),
     ),
-    Case("search", ("search a.npy b.npy -k 3 -o out.run", "search b.npy a.npy -k 3 -o out.run")),
+    Case("search", ("knn a.npy b.npy -k 3 -o out.run", "knn b.npy a.npy -k 3 -o out.run")),
     Case(
         "search",
         tuple(
-            f"search a.npy b.npy -k 3 --shards 6 --work work --executor {name} -o out.run"
+            f"knn a.npy b.npy -k 3 --shards 6 --work work --executor {name} -o out.run"
             for name in ("here", "processes:2")
         ),
     ),
@@ -118,14 +123,14 @@ CASES = (
     Case("report", ("report one -o out.html", "report two -o out.html")),
     Case(
         "answers",
-        tuple(f"answers {_ANSWERS} -c {name} -o out" for name in ("squad2", "piaf-article")),
+        tuple(f"qa {_ANSWERS} -c {name} -o out" for name in ("squad2", "piaf-article")),
         "gate out --require EM>=0",
     ),
     Case(
-        "answers grid",
+        "qa grid",
         (
-            "answers grid worlds/answers/files.toml -o out",
-            "answers grid worlds/answers/files.toml -o out --jobs 2",
+            "qa grid worlds/answers/files.toml -o out",
+            "qa grid worlds/answers/files.toml -o out --jobs 2",
         ),
     ),
     Case(
@@ -136,19 +141,18 @@ CASES = (
     Case(
         "interleave",
         (
-            "interleave one.run two.run -o out.jsonl",
-            "interleave one.run two.run --method balanced -o out.jsonl",
+            "clicks interleave one.run two.run -o out.jsonl",
+            "clicks interleave one.run two.run --method balanced -o out.jsonl",
         ),
     ),
     Case(
-        "interleave credit",
+        "clicks credit",
         tuple(
-            f"interleave credit lists.jsonl clicks.csv --test {name} -o out"
-            for name in ("sign", "t")
+            f"clicks credit lists.jsonl clicks.csv --test {name} -o out" for name in ("sign", "t")
         ),
         "report out",
     ),
-    Case("logs", ("logs log.csv -o out", "logs log.csv --policy mine -o out"), "report out"),
+    Case("logs", ("clicks log.csv -o out", "clicks log.csv --policy mine -o out"), "report out"),
     Case("beyond", ("beyond one.run -o out", "beyond one.run -k 1 -o out"), "report out"),
     Case(
         "rag",
@@ -161,39 +165,34 @@ CASES = (
         "report out",
     ),
     Case(
-        "study pool",
+        "judge pool",
         tuple(
-            f"study pool one.run two.run {_TEXTS} -m {name} -o out" for name in ("SDCG@10", "P@5")
+            f"judge pool one.run two.run {_TEXTS} -m {name} -o out" for name in ("SDCG@10", "P@5")
         ),
         kept=True,
     ),
     Case(
-        "clips evaluate",
-        tuple(f"clips evaluate {_CLIPS} {ties} -o out" for ties in ("", "--ties input")),
+        "keywords",
+        tuple(f"keywords {_CLIPS} {ties} -o out" for ties in ("", "--ties input")),
         "report out",
     ),
     Case(
-        "clips template",
+        "keywords template",
         tuple(
-            f"clips template worlds/pictures {more} --overwrite -o out.csv"
+            f"keywords template worlds/pictures {more} --overwrite -o out.csv"
             for more in ("", "--groups weather")
         ),
     ),
+    Case("images match", ("images match worlds/museum --cache kept --processes 2 -o out.npy",)),
     Case(
-        "instances match", ("instances match worlds/museum --cache kept --processes 2 -o out.npy",)
-    ),
-    Case(
-        "instances stats",
+        "images stats",
         (
-            "instances stats worlds/images/table.csv -o out.csv",
-            "instances stats worlds/museum -o out.csv",
+            "images stats worlds/images/table.csv -o out.csv",
+            "images stats worlds/museum -o out.csv",
         ),
     ),
     Case(
-        "instances table",
-        ("instances table worlds/images/systems.toml -o out",),
-        slow=True,
-        timed=True,
+        "images table", ("images table worlds/images/systems.toml -o out",), slow=True, timed=True
     ),
     *(
         Case(f"demo{name}", (f"demo{name} -o out",), slow=True, timed=name == " instances")
@@ -201,13 +200,12 @@ CASES = (
     ),
 )
 EXEMPT = {
-    "clips calibrate": "it reads a model of sentence-transformers, for most of a minute",
-    "demo study": "its judgments have times, and a study that has begun is never written anew; "
-    "`study pool` "
+    "keywords calibrate": "it reads a model of sentence-transformers, for most of a minute",
+    "demo judge": "its judgments have times, and a study that has begun is never written anew; "
+    "`judge pool` "
     "is killed",
-    "demo retrieve": "its results are times, as those of `retrieve`",
-    "retrieve": "its results are times, which no two calls share; tests/tasks/retrieve "
-    "interrupts it",
+    "demo engine": "its results are times, as those of `engine run`",
+    "retrieve": "its results are times, which no two calls share; tests/tasks/engine interrupts it",
 }
 """Commands that write and are not killed here, and why."""
 WRITES = frozenset({"output", "target", "cache", "resume", "fresh"})

@@ -21,17 +21,14 @@ REFUSED = (
     r"the environment .* have expired"
 )
 READS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "search": (
-        "search {}/base.npy {}/queries.npy -k 4 -o two/found.run",
-        ("base.npy", "queries.npy"),
-    ),
+    "search": ("knn {}/base.npy {}/queries.npy -k 4 -o two/found.run", ("base.npy", "queries.npy")),
     "captions": (
-        "captions --queries {}/queries.npy --gallery {}/base.npy --positives positives.json "
+        "crossmodal --queries {}/queries.npy --gallery {}/base.npy --positives positives.json "
         "--direction t2v -o two/found",
         ("queries.npy", "base.npy"),
     ),
     "agree": (
-        "agree --reference {}/base.npy {}/small.npy -k 2 --samples 9 -o two/found",
+        "embeddings --reference {}/base.npy {}/small.npy -k 2 --samples 9 -o two/found",
         ("base.npy", "small.npy"),
     ),
     "evaluate": ("evaluate {}/qrels.txt {}/one.run -m RR -o two/found", ("qrels.txt", "one.run")),
@@ -170,11 +167,11 @@ def expect_one_sentence(code: int, error: str, sentence: str) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        "search {} queries.npy -k 3 -o two.run",
-        "search base.npy {} -k 3 -o two.run --executor here",
-        "search base.npy queries.npy -k 3 -o two.run --work {}",
-        "captions --queries queries.npy --gallery {} --positives positives.json --executor here",
-        "agree --reference base.npy {}",
+        "knn {} queries.npy -k 3 -o two.run",
+        "knn base.npy {} -k 3 -o two.run --executor here",
+        "knn base.npy queries.npy -k 3 -o two.run --work {}",
+        "crossmodal --queries queries.npy --gallery {} --positives positives.json --executor here",
+        "embeddings --reference base.npy {}",
         "evaluate {} one.run",
         "evaluate qrels.txt {} --executor here",
         "encode {} --model tfidf-svd:2 -o two.npy",
@@ -201,9 +198,9 @@ def test_an_address_that_has_become_a_path_is_the_same_sentence():
 @pytest.mark.parametrize(
     "words",
     [
-        "search base.npy queries.npy -k 3 -o {}.run",
+        "knn base.npy queries.npy -k 3 -o {}.run",
         "evaluate qrels.txt one.run -o {}",
-        "captions base.npy -o {}",
+        "crossmodal base.npy -o {}",
         "convert one.run {}.run",
     ],
 )

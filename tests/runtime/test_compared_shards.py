@@ -52,11 +52,11 @@ def ranked(files: Path, gallery: object, **options: Any) -> Results:
         "intervals": "none",
         **options,
     }
-    return rankwell.captions(queries=str(files / "q.npy"), gallery=str(gallery), **given)
+    return rankwell.evaluate_crossmodal(queries=str(files / "q.npy"), gallery=str(gallery), **given)
 
 
 def compared(files: Path, reference: object, **options: Any) -> Results:
-    return rankwell.agree(
+    return rankwell.evaluate_embeddings(
         f"big={reference}", [str(files / "other.npy")], k="1,5", intervals="none", **options
     )
 
@@ -119,9 +119,9 @@ def test_shards_of_parquet_are_copied_to_the_work_folder_and_the_first_may_be_em
     assert any(
         np.load(path).shape == (VIDEOS, 5) for path in (files / "work" / ".arrays").iterdir()
     )
-    alone = rankwell.search(files / "q.npy", files / "g.npy", k=7)
+    alone = rankwell.knn(files / "q.npy", files / "g.npy", k=7)
     for options in ({}, {"shards": 4}):
-        searched = rankwell.search(str(files / "q.npy"), str(files / "tables"), k=7, **options)
+        searched = rankwell.knn(str(files / "q.npy"), str(files / "tables"), k=7, **options)
         assert searched.positions.tobytes() == alone.positions.tobytes()
 
 
@@ -180,7 +180,7 @@ def test_a_folder_inside_a_folder_of_shards_is_an_error_at_both_kinds_of_places(
 
     for folder in (str(files / "shards"), "s3://bucket/g/", "s3://bucket/g"):
         with pytest.raises(BadInput, match=r"/year=1/ is neither a shard of vectors"):
-            rankwell.search(files / "q.npy", folder, k=1)
+            rankwell.knn(files / "q.npy", folder, k=1)
     with pytest.raises(
         BadInput,
         match=r"s3://bucket/runs/year=1 is a folder; expected the files of one run in one folder",

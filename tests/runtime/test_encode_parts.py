@@ -73,7 +73,7 @@ def test_the_function_writes_the_files_of_the_command_and_returns_the_embeddings
     assert rankwell.encode(
         texts, folder / "parts/v.npy", model="tfidf-svd:5", fit=fit, overwrite=True
     ).vectors.shape == (250, 5)
-    with pytest.raises(rankwell.Unfinished, match=r"rankwell part "):
+    with pytest.raises(rankwell.Unfinished, match=r"rankwell worker "):
         rankwell.encode(
             texts,
             folder / "array/v.npy",

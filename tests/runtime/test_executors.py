@@ -43,7 +43,7 @@ def files(tmp_path: Path) -> Path:
 
 
 def search(files: Path, **options) -> bytes:
-    found = rankwell.search(
+    found = rankwell.knn(
         str(files / "queries.npy"), str(files / "base.npy"), **{"k": 20, "metric": "l2", **options}
     )
     return found.positions.tobytes() + found.scores.tobytes()
@@ -75,7 +75,7 @@ def test_a_folder_that_begins_with_a_hyphen_has_its_path_in_the_printed_line(
 ):
     monkeypatch.chdir(files)
 
-    with pytest.raises(rankwell.Unfinished, match=r"--wrap 'rankwell part \./-w --threads"):
+    with pytest.raises(rankwell.Unfinished, match=r"--wrap 'rankwell worker \./-w --threads"):
         search(files, executor="array", work="-w", shards=3)
 
 
@@ -157,7 +157,7 @@ def long(tmp_path: Path) -> Path:
 
 def command(files: Path, *words: str) -> list[str]:
     places = [str(files / "base.npy"), str(files / "queries.npy"), "-k", "20", "--metric", "dot"]
-    return [sys.executable, "-m", "rankwell", "search", *places, *words]
+    return [sys.executable, "-m", "rankwell", "knn", *places, *words]
 
 
 @posix
@@ -237,14 +237,14 @@ def test_numbers_are_written_as_slurm_writes_them():
 
 def test_an_array_longer_than_slurm_allows_is_split_with_offsets():
     job = ArrayJob(
-        ["rankwell", "part", "a b"], [0, 3, 999, 1000, 1001, 2500], 2600, 2, 1 << 30, "1.0"
+        ["rankwell", "worker", "a b"], [0, 3, 999, 1000, 1001, 2500], 2600, 2, 1 << 30, "1.0"
     )
     script = EXECUTORS["array"].script
     assert script is not None
 
     lines = [line for line in script("1000", job).splitlines() if line.startswith("sbatch")]
 
-    resources = "--cpus-per-task=2 --mem=2048M --requeue --wrap 'rankwell part '\"'\"'a b'\"'\"''"
+    resources = "--cpus-per-task=2 --mem=2048M --requeue --wrap 'rankwell worker '\"'\"'a b'\"'\"''"
     assert lines == [
         f"sbatch --array=0,3,999 {resources}",
         f"sbatch --array=0-1 --export=ALL,RANKWELL_PART_OFFSET=1000 {resources}",
@@ -268,7 +268,7 @@ def test_other_sizes_are_refused(text: str):
 def test_the_script_and_the_manifest_to_copy_are_what_an_array_prints():
     page = (Path(__file__).parents[2] / "docs/scale.md").read_text(encoding="utf-8")
     job = ArrayJob(
-        ["rankwell", "part", "work", "--threads", "8"],
+        ["rankwell", "worker", "work", "--threads", "8"],
         list(range(200)),
         200,
         8,

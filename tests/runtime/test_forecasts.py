@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from commanding import with_fields
-from rankwell.tasks.agreement.task import agree
-from rankwell.tasks.captions.task import captions
+from rankwell.tasks.crossmodal.task import crossmodal
+from rankwell.tasks.embeddings.task import embeddings
 
 ITEMS = 10**9
 _MOST = 64 << 20
@@ -49,7 +49,7 @@ def forecast(command: Callable[..., Any], *places: str, **options: Any) -> dict[
 )
 def test_models_of_a_billion_items_need_no_sample(tables: Path, samples: str, queries: int):
     costs = forecast(
-        agree.command(),
+        embeddings.command(),
         str(tables / "small.npy"),
         reference=str(tables / "base.npy"),
         samples=samples,
@@ -67,7 +67,7 @@ def test_a_billion_videos_need_no_array_of_them(tables: Path, ties: str):
     places = {"queries": str(tables / "queries.npy"), "gallery": str(tables / "base.npy")}
 
     costs = forecast(
-        captions.command(),
+        crossmodal.command(),
         **places,
         positives=str(tables / "positives.json"),
         ties=ties,

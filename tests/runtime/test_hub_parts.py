@@ -53,7 +53,7 @@ def parquet(vectors, folder: Path) -> bytes:
 
 
 def search(base, queries: Path, **options) -> TopK:
-    return rankwell.search(str(queries), base, **{"k": 20, "metric": "dot", **options})
+    return rankwell.knn(str(queries), base, **{"k": 20, "metric": "dot", **options})
 
 
 def bytes_of(found: TopK) -> bytes:
@@ -62,7 +62,7 @@ def bytes_of(found: TopK) -> bytes:
 
 @pytest.fixture
 def expected(queries: Path) -> bytes:
-    return bytes_of(rankwell.search(np.load(queries), VECTORS, k=20, metric="dot"))
+    return bytes_of(rankwell.knn(np.load(queries), VECTORS, k=20, metric="dot"))
 
 
 @pytest.mark.parametrize(
@@ -103,9 +103,7 @@ def test_row_groups_are_read_by_the_parts_that_need_them(data: Hub, queries: Pat
 
     found = search(place, queries, shards=2, executor="here")
 
-    assert bytes_of(found) == bytes_of(
-        rankwell.search(np.load(queries), vectors, k=20, metric="dot")
-    )
+    assert bytes_of(found) == bytes_of(rankwell.knn(np.load(queries), vectors, k=20, metric="dot"))
     assert max(size for _, size in data.reads) < 0.6 * len(content)
 
 
@@ -194,8 +192,7 @@ def test_what_cannot_be_read_is_one_sentence(
     data.status = status
     output, work = queries.with_name("found.run"), queries.with_name("work")
     monkeypatch.setattr(
-        "sys.argv",
-        ["rankwell", "search", place, str(queries), "-o", str(output), "--work", str(work)],
+        "sys.argv", ["rankwell", "knn", place, str(queries), "-o", str(output), "--work", str(work)]
     )
 
     assert main() == 2

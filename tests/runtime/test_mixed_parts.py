@@ -19,14 +19,14 @@ import rankwell
 from buckets import Bucket
 from commanding import with_fields
 from rankwell.cli.commands.encode import encode
-from rankwell.cli.commands.part import part
+from rankwell.cli.commands.worker import worker
 from rankwell.errors import BadInput, BadUsage
 from rankwell.runtime.parts import encode as encoding
 from rankwell.runtime.parts.execution import compute_part
 from rankwell.runtime.parts.plans import WorkFolder
 from rankwell.vectors.encoders import tfidf_svd
 
-run, show = with_fields(encode), with_fields(part)
+run, show = with_fields(encode), with_fields(worker)
 MODEL = {"model": "tfidf-svd:6", "batch_size": 1}
 OLD = {"device": "cpu", "processor": "x86_64 AVX2", "versions": "numpy 2.1.0"}
 NEW = {**OLD, "processor": "x86_64 AVX512"}
@@ -331,7 +331,7 @@ def test_a_process_without_an_instruction_set_is_another_machine(texts: Path):
     if not found:
         pytest.skip("NumPy uses only its baseline here")
     run(str(texts), output=texts.parent / "v.npy", **options_of(texts))
-    command = [sys.executable, "-m", "rankwell", "part", str(texts.parent / "w"), "1"]
+    command = [sys.executable, "-m", "rankwell", "worker", str(texts.parent / "w"), "1"]
 
     for index in (0, 2):
         compute_part(texts.parent / "w", index)

@@ -16,10 +16,10 @@ from benches import RUNS_ALONE, make_bench
 from commanding import with_fields
 from rankwell.cli import main
 from rankwell.cli.commands.encode import encode
-from rankwell.cli.commands.search import search
+from rankwell.cli.commands.knn import knn
 from rankwell.data.catalogue import command_function
 from rankwell.runtime.parts.execution import share
-from rankwell.tasks.captions.task import captions
+from rankwell.tasks.crossmodal.task import crossmodal
 from tasks.runs.run_shards import rows_of, scattered, write_judgments, write_shards
 
 
@@ -52,9 +52,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 JOBS: dict[str, tuple[Any, tuple[Any, ...], dict[str, Any]]] = {
-    "products": (search, ("base.npy", "queries.npy"), {"output": Path("found.hdf5"), "k": 3}),
+    "products": (knn, ("base.npy", "queries.npy"), {"output": Path("found.hdf5"), "k": 3}),
     "products, ranks": (
-        captions.command(),
+        crossmodal.command(),
         (),
         {"queries": "queries.npy", "gallery": "base.npy", "positives": "positives.json"},
     ),
@@ -128,7 +128,7 @@ def test_a_terminal_shows_one_line_that_fits_and_a_file_none(
     monkeypatch.setattr("time.monotonic", lambda: float(next(times)))
     words = [
         "rankwell",
-        "search",
+        "knn",
         "base.npy",
         "queries.npy",
         "--overwrite",

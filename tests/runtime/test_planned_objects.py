@@ -38,12 +38,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def ranked(queries: str, gallery: str, **options: Any) -> Results:
     given: dict[str, Any] = {"positives": "positives.json", "intervals": "none", **options}
-    return rankwell.captions(queries=queries, gallery=gallery, **given)
+    return rankwell.evaluate_crossmodal(queries=queries, gallery=gallery, **given)
 
 
 def compared(reference: str, other: str, **options: Any) -> Results:
     given: dict[str, Any] = {"k": "1,5", "samples": 13, "intervals": "none", **options}
-    return rankwell.agree(f"big={reference}", [f"small={other}"], **given)
+    return rankwell.evaluate_embeddings(f"big={reference}", [f"small={other}"], **given)
 
 
 def values(result: Results) -> str:
@@ -205,9 +205,9 @@ def test_runs_in_a_bucket_are_runs(s3: Bucket, folder: Path):
         s3.put(f"{name}.run", Path(f"{name}.run").read_bytes())
     given: dict[str, Any] = {"k": "1", "intervals": "none"}
 
-    found = rankwell.agree("s3://bucket/one.run", ["s3://bucket/two.run"], **given)
+    found = rankwell.evaluate_embeddings("s3://bucket/one.run", ["s3://bucket/two.run"], **given)
 
-    assert found.summary == rankwell.agree("one.run", ["two.run"], **given).summary
+    assert found.summary == rankwell.evaluate_embeddings("one.run", ["two.run"], **given).summary
 
 
 def test_an_object_that_changes_behind_its_plan_is_refused(s3: Bucket, folder: Path):

@@ -95,10 +95,10 @@ def benched(folder: Path) -> list[str]:
 
 
 PLACES = ["base.npy", "queries.npy", "-o", "ray.run", "--work", "work"]
-SEARCH = "search base.npy queries.npy -k 20 --metric l2 --shards 5"
-AGREE = "agree --reference captions.npy other.npy --samples 30 -k 1,5 --shards 3"
+SEARCH = "knn base.npy queries.npy -k 20 --metric l2 --shards 5"
+AGREE = "embeddings --reference captions.npy other.npy --samples 30 -k 1,5 --shards 3"
 CAPTIONS = (
-    "captions --queries captions.npy --gallery videos.npy --positives positives.json "
+    "crossmodal --queries captions.npy --gallery videos.npy --positives positives.json "
     "--protocol both --shards 3"
 )
 COMMANDS: dict[str, Callable[[Path], list[str]]] = {
@@ -206,17 +206,17 @@ LONG: dict[str, tuple[Callable[[Path], None], str, str]] = {
     "search": (
         long_tables,
         "work",
-        "search base.npy queries.npy -k 20 --metric dot --shards 12 -o {}/found.run",
+        "knn base.npy queries.npy -k 20 --metric dot --shards 12 -o {}/found.run",
     ),
     "captions": (
         long_tables,
         "work/second",
-        f"captions {TABLES} --direction t2v --shards 12 -o {{}}/found",
+        f"crossmodal {TABLES} --direction t2v --shards 12 -o {{}}/found",
     ),
     "agree": (
         long_tables,
         "work/second",
-        "agree --reference base.npy small.npy --samples 1000 -k 10 --shards 12 -o {}/found",
+        "embeddings --reference base.npy small.npy --samples 1000 -k 10 --shards 12 -o {}/found",
     ),
     "evaluate": (long_runs, "work/second", "evaluate qrels.txt run -m AP --shards 12 -o {}/found"),
     "encode": (
@@ -270,7 +270,7 @@ def test_a_cluster_of_its_own_gives_the_bytes_of_one_process(folder: Path):
             sys.executable,
             "-m",
             "rankwell",
-            "search",
+            "knn",
             "base.npy",
             "queries.npy",
             "-k",
@@ -298,7 +298,7 @@ class RayThatStartsNothing(SimpleNamespace):
 
 
 def search(folder: Path, executor: str) -> None:
-    rankwell.search(
+    rankwell.knn(
         str(folder / "queries.npy"),
         str(folder / "base.npy"),
         k=20,

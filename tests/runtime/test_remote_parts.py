@@ -41,14 +41,14 @@ def put_shards(s3: Bucket) -> str:
 
 
 def search(base: object, queries: object, **options) -> TopK:
-    return rankwell.search(str(queries), str(base), **{"k": 15, "metric": "l2", **options})
+    return rankwell.knn(str(queries), str(base), **{"k": 15, "metric": "l2", **options})
 
 
 def bytes_of(found: TopK) -> bytes:
     return found.positions.tobytes() + found.scores.tobytes()
 
 
-EXPECTED = bytes_of(rankwell.search(QUERIES, VECTORS, k=15, metric="l2"))
+EXPECTED = bytes_of(rankwell.knn(QUERIES, VECTORS, k=15, metric="l2"))
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_a_folder_of_shards_is_searched_in_place(queries: Path, tmp_path: Path):
         search(
             folder, write_shards(tmp_path / "q", {"a": slice(0, 9), "b": slice(9, 20)}), shards=2
         )
-    ) == bytes_of(rankwell.search(VECTORS[:20], VECTORS, k=15, metric="l2"))
+    ) == bytes_of(rankwell.knn(VECTORS[:20], VECTORS, k=15, metric="l2"))
 
 
 def test_shards_end_where_files_end_if_that_is_near(tmp_path: Path, queries: Path):
@@ -141,7 +141,7 @@ def test_a_million_queries_that_fit_the_memory_read_the_gallery_once(s3: Bucket,
         0,
         1_000_000,
     ]
-    some = rankwell.search(asked[::1000], gallery, k=10, metric="l2")
+    some = rankwell.knn(asked[::1000], gallery, k=10, metric="l2")
     assert found.positions[::1000].tobytes() == some.positions.tobytes()
     assert found.scores[::1000].tobytes() == some.scores.tobytes()
 
@@ -348,7 +348,7 @@ def test_parts_in_a_bucket_that_are_done_are_not_computed_again_and_damaged_ones
 
 
 def test_an_array_works_through_a_bucket(s3: Bucket, base: Path):
-    with pytest.raises(Unfinished, match=r"sbatch --array=0-2 .*rankwell part s3://bucket/work"):
+    with pytest.raises(Unfinished, match=r"sbatch --array=0-2 .*rankwell worker s3://bucket/work"):
         in_bucket(base, executor="array")
     for index in range(3):
         compute_part(WORK, index)

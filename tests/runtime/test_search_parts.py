@@ -12,8 +12,8 @@ import pytest
 import rankwell
 from commanding import with_fields
 from oracles.neighbours import neighbours
-from rankwell.cli.commands import search as truth
-from rankwell.cli.commands.search import search as command
+from rankwell.cli.commands import knn as truth
+from rankwell.cli.commands.knn import knn as command
 from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem, UnknownName
 from rankwell.runtime.parts import KINDS, Limits
 from rankwell.runtime.parts import vectors as vectors_of_parts
@@ -54,7 +54,7 @@ def with_ids(folder: Path) -> None:
 
 
 def search(folder: Path, **options) -> TopK:
-    return rankwell.search(str(folder / "queries.npy"), str(folder / "base.npy"), **options)
+    return rankwell.knn(str(folder / "queries.npy"), str(folder / "base.npy"), **options)
 
 
 def bytes_of(found: TopK) -> bytes:
@@ -318,13 +318,13 @@ def test_vectors_that_are_read_whole_are_refused_by_name(files: Path):
     with pytest.raises(
         BadUsage, match=r"base\.npz can only be read whole; save its vectors as \.npy"
     ):
-        rankwell.search(str(files / "queries.npy"), str(files / "base.npz"), shards=2)
+        rankwell.knn(str(files / "queries.npy"), str(files / "base.npz"), shards=2)
 
 
 def test_arrays_are_searched_in_one_piece_and_refused_in_parts():
     vectors = copies(30, 6)
 
-    assert rankwell.search(vectors[:3], vectors, k=1, metric="l2").positions.tolist() == [
+    assert rankwell.knn(vectors[:3], vectors, k=1, metric="l2").positions.tolist() == [
         [0],
         [1],
         [2],
@@ -332,7 +332,7 @@ def test_arrays_are_searched_in_one_piece_and_refused_in_parts():
     with pytest.raises(
         BadUsage, match="parts are computed from files; this is an ndarray; save it"
     ):
-        rankwell.search(vectors, vectors, k=1, executor="here")
+        rankwell.knn(vectors, vectors, k=1, executor="here")
 
 
 def test_shards_have_a_thousand_items_for_each_of_a_list_where_there_are_enough(files: Path):

@@ -83,7 +83,7 @@ def test_an_array_is_submitted_twice(tmp_path: Path):
 
     assert (planned.missing, "--array=0-2" in planned.text) == (None, True)
     assert between.missing == (0, 1, 2)
-    assert f"rankwell part {folder}/second --threads" in between.text
+    assert f"rankwell worker {folder}/second --threads" in between.text
     assert between.notes == (
         f"{folder}/second: 3 of 3 parts are missing: 0-2; submit them, then run this command "
         "again.",

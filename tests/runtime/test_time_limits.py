@@ -38,7 +38,7 @@ def test_a_suspended_process_is_replaced_and_no_byte_differs(
 
     thread = threading.Thread(target=_suspend, daemon=True)
     thread.start()
-    result = rankwell.search(
+    result = rankwell.knn(
         *places,
         k=10,
         executor="processes:2",
@@ -46,7 +46,7 @@ def test_a_suspended_process_is_replaced_and_no_byte_differs(
         shards=3,
         part_timeout=15,
     )
-    alone = rankwell.search(*places, k=10)
+    alone = rankwell.knn(*places, k=10)
 
     assert "took longer than 15 s; it is started again\n" in capsys.readouterr().err
     assert not Path(f"/proc/{suspended[0]}").exists()
@@ -63,7 +63,7 @@ def test_a_part_that_always_takes_too_long_is_an_error(
     with pytest.raises(
         BadUsage, match=r"part 0 took longer than part_timeout=0\.01 allows, 4 times; allow more"
     ):
-        rankwell.search(*places, k=2, executor="processes:1", shards=2, part_timeout=0.01)
+        rankwell.knn(*places, k=2, executor="processes:1", shards=2, part_timeout=0.01)
 
     line = "part 0 took longer than 0.01 s; it is started again\n"
     assert capsys.readouterr().err == line * 4
@@ -109,7 +109,7 @@ def test_what_an_executor_cannot_do_is_refused(
     np.save(tmp_path / "base.npy", np.eye(4, dtype=np.float32))
 
     with pytest.raises(BadUsage, match=message):
-        rankwell.search(str(tmp_path / "base.npy"), str(tmp_path / "base.npy"), k=2, **options)
+        rankwell.knn(str(tmp_path / "base.npy"), str(tmp_path / "base.npy"), k=2, **options)
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_messages_have_the_seconds_as_they_were_typed_and_nothing_is_written(
     monkeypatch.chdir(tmp_path)
     np.save("base.npy", np.eye(4, dtype=np.float32))
     monkeypatch.setattr(
-        "sys.argv", f"rankwell search base.npy base.npy -k 2 -o two.run --work work {words}".split()
+        "sys.argv", f"rankwell knn base.npy base.npy -k 2 -o two.run --work work {words}".split()
     )
 
     assert main() == 2
@@ -155,7 +155,7 @@ def test_each_process_sees_its_own_gpus(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr("rankwell.runtime.executors.processes.start_command", _start)
 
     places = [str(tmp_path / "base.npy")] * 2
-    rankwell.search(*places, k=2, executor="processes:2", shards=2, gpus=2)
+    rankwell.knn(*places, k=2, executor="processes:2", shards=2, gpus=2)
 
     assert seen == ["3,1", "0,2"]
 
@@ -177,7 +177,7 @@ def test_too_few_gpus_are_an_error(monkeypatch: pytest.MonkeyPatch, visible: str
 
 
 def test_an_array_requests_gpus():
-    job = ArrayJob(["rankwell", "part", "work"], [0], 1, 2, 1 << 30, "1.0", 4)
+    job = ArrayJob(["rankwell", "worker", "work"], [0], 1, 2, 1 << 30, "1.0", 4)
     script = EXECUTORS["array"].script
     assert script is not None
 

@@ -30,7 +30,7 @@ def files(tmp_path: Path) -> Path:
 
 def search(files: Path, work: str = "work", **options) -> bytes:
     given = {"k": 4, "shards": 3, "work": str(files / work), **options}
-    found = rankwell.search(str(files / "queries.npy"), str(files / "base.npy"), **given)
+    found = rankwell.knn(str(files / "queries.npy"), str(files / "base.npy"), **given)
     return found.positions.tobytes() + found.scores.tobytes()
 
 
@@ -94,12 +94,12 @@ def test_a_path_with_dots_names_the_same_input_and_a_long_path_is_shown_where_it
     long = files / ("a" * 60)
     given = {"k": 4, "shards": 3, "work": str(files / "work")}
 
-    rankwell.search(str(files / "queries.npy"), str(long / "base.npy"), **given)
-    rankwell.search(str(files / "queries.npy"), str(long / ".." / long.name / "base.npy"), **given)
+    rankwell.knn(str(files / "queries.npy"), str(long / "base.npy"), **given)
+    rankwell.knn(str(files / "queries.npy"), str(long / ".." / long.name / "base.npy"), **given)
     with pytest.raises(
         BadUsage, match=r"base was '…a{19}/base\.npy', is '…a{19}/other\.npy'\. Name"
     ):
-        rankwell.search(str(files / "queries.npy"), str(long / "other.npy"), **given)
+        rankwell.knn(str(files / "queries.npy"), str(long / "other.npy"), **given)
 
 
 def test_a_work_folder_that_is_a_file_is_refused_and_the_file_stays(files: Path):

@@ -183,9 +183,9 @@ def test_embeddings_that_can_only_be_read_whole_are_copied_into_the_bucket(
         "direction": "t2v",
     }
 
-    found = rankwell.captions(gallery="videos.npz", work=WORK, shards=3, **given)
+    found = rankwell.evaluate_crossmodal(gallery="videos.npz", work=WORK, shards=3, **given)
 
-    alone = rankwell.captions(gallery="videos.npy", **given)
+    alone = rankwell.evaluate_crossmodal(gallery="videos.npy", **given)
     assert [*found.per_query()] == [*alone.per_query()]
     tables = read_plan(WORK).options["tables"]
     assert tables["gallery"][0].startswith(f"{WORK}/.arrays/")
@@ -200,10 +200,10 @@ def test_an_array_through_a_bucket_is_submitted_twice(s3: Bucket, start: Start, 
     run = start(job)
 
     code, planned, _ = run("--executor", "array")
-    assert (code, f"rankwell part {WORK} --threads" in planned) == (0, True)
+    assert (code, f"rankwell worker {WORK} --threads" in planned) == (0, True)
     compute_all(place_of(WORK))
     code, between, notes = run("--executor", "array")
-    assert (code, f"rankwell part {WORK}/second --threads" in between) == (5, True)
+    assert (code, f"rankwell worker {WORK}/second --threads" in between) == (5, True)
     assert (
         f"{WORK}/second: {parts(second())} of {parts(second())} parts are missing"
         in notes.replace("\n", " ")

@@ -256,7 +256,7 @@ def test_one_name_of_a_confidence_is_as_a_list_of_it_and_others_are_refused():
     with pytest.raises(BadUsage, match="expected a name or a list"):
         rw.evaluate(judgments, run, "RR", confidence=3)
     with pytest.raises(UnknownName, match="known are max, diff1"):
-        rw.evaluate_instances(confidence="std")
+        rw.evaluate_images(confidence="std")
 
 
 def test_a_run_in_shards_is_refused(tmp_path: Path):

@@ -20,7 +20,7 @@ from rankwell import cli
 from rankwell.data.code import load_object
 from rankwell.errors import BadInput, BadUsage, MissingExtra, NothingToEvaluate, UnknownName
 from rankwell.io.matrices import read_embeddings
-from rankwell.tasks.instances.commands.encode_images import images as encode_command
+from rankwell.tasks.images.commands.encode_images import images as encode_command
 from rankwell.vectors.encoders import IMAGE_ENCODERS, ImageSettings, Pixels, load_image_encoder
 from rankwell.vectors.encoders.runs import encode_images
 from rankwell.vectors.media.images import read_picture

@@ -584,7 +584,7 @@ def test_the_command_names_a_bad_row_and_fails_with_2(tmp_path, capsys, monkeypa
     place = str(tmp_path / "base.npy")
 
     monkeypatch.setattr(
-        "sys.argv", ["rankwell", "search", place, place, "-o", str(tmp_path / "run.parquet")]
+        "sys.argv", ["rankwell", "knn", place, place, "-o", str(tmp_path / "run.parquet")]
     )
 
     assert main() == 2
@@ -600,7 +600,7 @@ def test_the_command_leaves_out_the_query_itself_by_id_only_where_both_sides_hav
     Path("ids.txt").write_text("a\nb\nc\nd\ne\n")
     words = [
         "rankwell",
-        "search",
+        "knn",
         "vectors.npy",
         "vectors.npy",
         "-k",

@@ -2,7 +2,7 @@
 
 #include "_scan.h"
 
-/* Whether any hash appears twice in some of the partitions: every `parts`-th from `part` on. 1, 0 or NO_MEMORY. */
+/* Whether any hash appears twice in some of the partitions: every `parts`-th from `worker` on. 1, 0 or NO_MEMORY. */
 int rankwell_any_twice(Worker *const *workers, size_t count, size_t part, size_t parts)
 {
     uint64_t *slots = NULL;

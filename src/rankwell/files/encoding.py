@@ -68,7 +68,7 @@ def encode(
     texts: a path of JSON lines, CSV, TSV, Parquet or lines. output: the file; ids and a manifest
     are written beside it, and where it was made from these texts in this way there is nothing to
     do. model: a folder or name of sentence-transformers, or `tfidf-svd:DIMENSIONS`, which needs
-    `fit`. executor, work and shards: as for `search`, with the bytes of one process.
+    `fit`. executor, work and shards: as for `knn`, with the bytes of one process.
     mixed: also merge parts of different processors, devices or versions; a result of such parts is
     a warning.
     overwrite: replace vectors of other texts, and other files of these names. Raises Unfinished

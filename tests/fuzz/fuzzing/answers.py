@@ -430,7 +430,7 @@ def _plain_values(holds: str, found: Any) -> Any:
 
 def _read(name: str, holds: str) -> Callable[[Path], Any]:
     def _of_file(path: Path) -> Any:
-        from rankwell.tasks.answers import formats
+        from rankwell.tasks.qa import formats
 
         return _plain_values(
             holds, getattr(formats, f"read_{holds.replace('-', '_')}")(path, format=name)

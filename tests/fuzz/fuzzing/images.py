@@ -68,7 +68,7 @@ def _change_folders(rng: Random, place: Path) -> Path:
 
 
 def _read(path: Path) -> Any:
-    from rankwell.tasks.instances.images import read_images
+    from rankwell.tasks.images.images import read_images
 
     images = read_images(path)
     return sorted(images.ids)

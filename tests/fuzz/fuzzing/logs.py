@@ -240,10 +240,10 @@ def _plain_lists(path: Path) -> Any:
 
 
 def _read_log(path: Path) -> Any:
-    from rankwell.tasks.logs.inputs import read_log
-    from rankwell.tasks.logs.options import LogOptions
+    from rankwell.tasks.clicks.inputs import read_log
+    from rankwell.tasks.clicks.options import ClickOptions
 
-    log = read_log(path, LogOptions(), {"mine": "mine"}, {})
+    log = read_log(path, ClickOptions(), {"mine": "mine"}, {})
     has_queries = "query" in log.columns
     if log.items is None or log.positions is None or log.propensities is None or not has_queries:
         return "columns are missing"
@@ -253,14 +253,14 @@ def _read_log(path: Path) -> Any:
 
 
 def _read_policy(path: Path) -> Any:
-    from rankwell.tasks.logs.inputs import PROBABILITY, read_entries
+    from rankwell.tasks.clicks.inputs import PROBABILITY, read_entries
 
     values = read_entries(path, "probability", PROBABILITY, "the policy").values
     return {item: value + 0.0 for (_, item, _), value in values.items()}
 
 
 def _read_lists(path: Path) -> Any:
-    from rankwell.tasks.logs.preference import read_lists
+    from rankwell.tasks.clicks.preference import read_lists
 
     found = read_lists(path)
     first = next(iter(found.values()))
@@ -270,8 +270,8 @@ def _read_lists(path: Path) -> Any:
 
 
 def _read_clicks(path: Path) -> Any:
-    from rankwell.tasks.logs.interleaving import InterleavedList
-    from rankwell.tasks.logs.preference import read_impressions
+    from rankwell.tasks.clicks.interleaving import InterleavedList
+    from rankwell.tasks.clicks.preference import read_impressions
 
     known = {
         name: InterleavedList(name, name, "team-draft", ("one", "two"), items, (0,) * len(items))

@@ -102,7 +102,7 @@ def test_a_killed_element_of_an_array_is_listed_and_done_again(folder: Path):
         subprocess.run(words, check=False, capture_output=True)
         for index in range(SHARDS):
             element = subprocess.Popen(
-                [sys.executable, "-m", "rankwell", "part", place, str(index)],
+                [sys.executable, "-m", "rankwell", "worker", place, str(index)],
                 stderr=subprocess.DEVNULL,
             )
             if index == 5:
@@ -113,7 +113,9 @@ def test_a_killed_element_of_an_array_is_listed_and_done_again(folder: Path):
         assert found.returncode == 5
         assert f"1 of {SHARDS} parts is missing: 5; submit it" in found.stderr
         subprocess.run(
-            [sys.executable, "-m", "rankwell", "part", place, "5"], check=True, capture_output=True
+            [sys.executable, "-m", "rankwell", "worker", place, "5"],
+            check=True,
+            capture_output=True,
         )
 
     subprocess.run(words, check=True, capture_output=True)

@@ -187,7 +187,7 @@ def test_an_array_is_submitted_for_each_round(folder: Path):
     for part_folder in ("work", "work/second"):
         with pytest.raises(
             rankwell.Unfinished,
-            match=f"sbatch --array=0-2 (.|\n)*rankwell part {part_folder} --threads",
+            match=f"sbatch --array=0-2 (.|\n)*rankwell worker {part_folder} --threads",
         ):
             digest("scattered", **options)
         for index in range(3):

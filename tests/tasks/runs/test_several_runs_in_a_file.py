@@ -1,4 +1,4 @@
-"""Parquet files with several runs in a column `run`, as `rankwell retrieve --sweep` writes them."""
+"""Parquet files with several runs in a column `run`, as `engine run --sweep` writes them."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ RUNS = {
 
 
 def write(path: Path, runs: dict[str, dict[str, dict[str, float]]], score: str = "score") -> Path:
-    """A table as that of `rankwell retrieve`, rows of queries in turns."""
+    """A table as that of `rankwell engine run`, rows of queries in turns."""
     rows = [
         (run, query, item, rank, value)
         for run, lists in runs.items()

@@ -50,7 +50,7 @@ _ZSH = """
 
 
 def _with_files(script: str, shell: str) -> str:
-    """The script with file names besides the second words of commands such as `answers`, which take
+    """The script with file names besides the second words of commands such as `qa`, which take
     arguments of their own.
     """
     for word in sorted(

@@ -1,4 +1,4 @@
-"""Processes of this machine, `processes:N`, each with a share of its processors: `rankwell part`
+"""Processes of this machine, `processes:N`, each with a share of its processors: `rankwell worker`
 with some indices, as in an array. A lost one is replaced, its part started again.
 """
 

@@ -290,7 +290,7 @@ def part_calls(
         note = work.failure(index)
         return json.dumps(note) if note else ""
 
-    command = ["part", folder, *([] if code is None else ["--bench", code])]
+    command = ["worker", folder, *([] if code is None else ["--bench", code])]
     return PartCalls([*missing], RUN_PART, _argument, command, _is_done, _failure, seconds)
 
 
@@ -609,7 +609,7 @@ def _array_job(work: WorkFolder, missing: Sequence[int], gpus: int) -> ArrayJob:
     plan = work.plan
     threads = requested_threads() or 1
     folder = work.place.name
-    command = ["rankwell", "part", f"./{folder}" if folder.startswith("-") else folder]
+    command = ["rankwell", "worker", f"./{folder}" if folder.startswith("-") else folder]
     if plan.code_file is not None:
         command += ["--bench", plan.code_file]
     command += ["--threads", str(threads)]

@@ -439,7 +439,7 @@ def refuse_mixture(folder_name: str, machines: Sequence[PartMachine]) -> None:
     raise BadInput(
         f"{folder_name}: part {first} was made with {first_text}, part {second} with "
         f"{second_text}; bytes may differ. Compute the parts of one machine as the others "
-        f"({typed('rankwell', 'part', folder_name, '--status')} lists them), or accept both "
+        f"({typed('rankwell', 'worker', folder_name, '--status')} lists them), or accept both "
         f"({flag('--mixed', True)}): no one machine can make such a file again."
     )
 

@@ -1,0 +1,158 @@
+"""Exact search among embeddings, on this machine or many."""
+
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from rankwell._native.products import Exclude, Groups
+from rankwell._native.similarity import Metric
+from rankwell.data.options import Doc, PartOptions, PartOutcome, takes_options
+from rankwell.errors import BadUsage, flag, kind_of
+from rankwell.io.formats import read_column
+from rankwell.io.matrices import read_embeddings
+from rankwell.reporting.options import Progress as PartProgress
+from rankwell.runtime.parts.execution import run_in_parts
+from rankwell.runtime.parts.plans import file_of_part
+from rankwell.runtime.parts.search import MergedSearch
+from rankwell.vectors.neighbours import Progress, TopK
+from rankwell.vectors.neighbours import search as find
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnnOptions(PartOptions):
+    """Options of `knn`: of its two sides, and of the parts in which it is done."""
+
+    k: Annotated[int, Doc("Number of items per query.")] = 100
+    metric: Annotated[
+        Metric,
+        Doc(
+            "Cosine, dot product, or Euclidean distance (`l2`; a run then holds its "
+            "negative, so that higher is nearer)."
+        ),
+    ] = "cosine"
+    exclude: Annotated[Exclude, Doc("`self` leaves out the item with the query's own id.")] = "none"
+    base_ids: Annotated[
+        str | None,
+        Doc(
+            "File of the items' ids: one a line, a JSON list, a table's column "
+            "(`items.csv:id`). Without, those in or beside BASE."
+        ),
+    ] = None
+    query_ids: Annotated[str | None, Doc("File of the queries' ids.")] = None
+    base_groups: Annotated[
+        str | None,
+        Doc(
+            "File of a label per item, as for ids; items with the query's label are left "
+            "out. Needs --query-groups."
+        ),
+    ] = None
+    query_groups: Annotated[str | None, Doc("File of a label per query.")] = None
+    backend: Annotated[
+        Literal["numpy", "torch", "faiss"], Doc("Library that multiplies; all give the same bytes.")
+    ] = "numpy"
+    device: Annotated[
+        str | None,
+        Doc("Where torch multiplies, such as cuda or cpu; by default on a GPU where there is one."),
+    ] = None
+
+
+@takes_options(KnnOptions)
+def knn(queries: Any, items: Any, *, options: KnnOptions, progress: Progress | None = None) -> TopK:
+    """The k nearest items of each query, exactly, as `rankwell knn` finds them; the same bytes
+    with every executor.
+
+    queries, items: paths, arrays (n, d), Embeddings or a mapping id -> vector; with executor, work
+    or shards they are paths.
+    k: 100 by default. executor: `here`, `processes:N`, `ray`, `ray:HOST:PORT` or `array`. work: the
+    folder of parts, with which the same call goes on after an interruption. Raises Unfinished with
+    `executor="array"` while parts are missing; the message has what to submit. Otherwise the errors
+    of the readers, of `neighbours.search`, and BadUsage for a folder of other work.
+
+    >>> import numpy as np
+    >>> import rankwell as rw
+    >>> found = rw.knn(np.eye(3), np.eye(3), k=1)
+    >>> found.positions.ravel().tolist()
+    [0, 1, 2]
+    """
+    report = None if progress is None else (lambda _, done, total: progress(done, total))
+
+    def _use(found: TopK | MergedSearch) -> TopK:
+        return found if isinstance(found, TopK) else found.top_k()
+
+    return search_files(items, queries, options, report, _use).finished()
+
+
+def search_files(
+    base: Any,
+    queries: Any,
+    options: KnnOptions,
+    progress: PartProgress,
+    use: Callable[[TopK | MergedSearch], Any],
+) -> PartOutcome:
+    """The search of a command line, in one piece or in parts. base, queries: in one piece whatever
+    `read_embeddings` reads.
+
+    use: as `run_in_parts` takes it; in one piece it takes a TopK.
+    """
+    if (options.base_groups is None) != (options.query_groups is None):
+        raise BadUsage("--base-groups and --query-groups go together; give both or neither.")
+    if options.device is not None and options.backend != "torch":
+        raise BadUsage(
+            f"{flag('--device', options.device)}: the backend {options.backend} uses processors; "
+            f"name {flag('--backend', 'torch')}, or leave it out."
+        )
+    if options.is_used:
+        places = [str(base)[:200], str(queries)[:200]]
+        settings = ["-k", str(options.k), "--metric", options.metric]
+        command = shlex.join(["rankwell", "knn", *places, *settings])
+        part_options = _part_options(base, queries, options)
+        return run_in_parts("search", part_options, options, command, progress, use)
+    items = read_embeddings(base, ids=options.base_ids, check=False)
+    table = read_embeddings(queries, ids=options.query_ids, check=False)
+    if options.exclude == "self" and (table.ids is None) != (items.ids is None):
+        raise BadUsage(
+            "--exclude self goes by id, and only one side has ids; name them with --base-ids "
+            "and --query-ids."
+        )
+    groups = None
+    if options.query_groups and options.base_groups:
+        groups = Groups(read_column(options.query_groups), read_column(options.base_groups))
+    top_k = find(
+        table,
+        items,
+        k=options.k,
+        metric=options.metric,
+        exclude=options.exclude,
+        groups=groups,
+        backend=options.backend,
+        device=options.device,
+        progress=None if progress is None else lambda done, total: progress("search", done, total),
+    )
+    return PartOutcome(use(top_k))
+
+
+def _part_options(base: Any, queries: Any, options: KnnOptions) -> dict[str, Any]:
+    """The options of the kind `search`, with absolute paths. Raises BadUsage for vectors that are
+    not in files.
+    """
+    input_paths = {
+        "base": base,
+        "queries": queries,
+        "base_ids": options.base_ids,
+        "queries_ids": options.query_ids,
+        "base_groups": options.base_groups,
+        "queries_groups": options.query_groups,
+    }
+    for name, path in input_paths.items():
+        if not isinstance(path, (str, Path, type(None))):
+            raise BadUsage(
+                f"{name}: parts are computed from files; this is {kind_of(path)}; save it and name "
+                "its file."
+            )
+    part_options: dict[str, Any] = {
+        name: None if path is None else file_of_part(path) for name, path in input_paths.items()
+    }
+    option_names = ("k", "metric", "exclude", "backend", "device")
+    return part_options | {name: getattr(options, name) for name in option_names}

@@ -1,0 +1,17 @@
+"""Logged data: the value of policies from clicks on what another policy showed, and interleaved
+lists.
+"""
+
+from rankwell.data.catalogue import ResultKind
+
+PUBLIC_NAMES = {
+    "evaluate_clicks": "rankwell.tasks.clicks.evaluation",
+    "InterleavingOptions": "rankwell.tasks.clicks.interleaving",
+    "interleave": "rankwell.tasks.clicks.interleaving",
+    "ClickOptions": "rankwell.tasks.clicks.options",
+    "InterleavingTestOptions": "rankwell.tasks.clicks.preference",
+    "evaluate_interleaving": "rankwell.tasks.clicks.preference",
+}
+"""The names that the task adds to `rankwell`, each with the module that defines it."""
+
+RESULTS = ResultKind(noun=("impression", "impressions"))

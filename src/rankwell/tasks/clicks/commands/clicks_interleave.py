@@ -1,0 +1,34 @@
+"""Interleave two runs: a list for each query that mixes both, with what is needed to credit clicks
+to either.
+"""
+
+from rankwell.errors import BadUsage
+from rankwell.evaluation.judged import name_runs
+from rankwell.reporting.options import FilePath, InputPlace, Output, StatusNote
+from rankwell.store import write_text
+from rankwell.tasks.clicks.interleaving import InterleavingOptions, interleave_files
+
+
+def interleave(*runs: InputPlace, output: FilePath, options: InterleavingOptions) -> Output:
+    """Interleave two runs: a list for each query that mixes both, with what is needed to credit
+    clicks to either.
+
+    Show the lists to users, log their clicks, and give both to `rankwell clicks credit`.
+    docs/logs.md explains it.
+
+    Parameters
+    ----------
+    runs
+        Two files of rankings, as for `rankwell evaluate`.
+    output
+        File to write, a JSON object per list: its name, query, items, and a mark of each item.
+    """
+    files = name_runs(list(runs))
+    if len(files) != 2:
+        raise BadUsage(
+            f"{len(files) or 'no'} runs given; expected two: rankwell clicks interleave "
+            "A.run B.run -o lists.jsonl"
+        )
+    lists, notes = interleave_files(files, options)
+    write_text(output, "".join(interleaved.line() for interleaved in lists))
+    return Output(notes=(*notes, StatusNote(f"wrote {output} ({len(lists)} lists)")))

@@ -1,0 +1,468 @@
+"""Files of logs, policies and models -> rows of a log with the weights of each policy."""
+
+import math
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankwell.data.tables import Floats, Ints, index_queries, sort_ids
+from rankwell.errors import BadInput, BadUsage, DuplicateItem, flag, shown
+from rankwell.io.records import Content, Range, load_columns
+from rankwell.store import Source, exists, split_name
+from rankwell.tasks.clicks.options import ClickOptions
+
+WORDS: dict[str, tuple[str, ...]] = {
+    "query": (
+        "query",
+        "queryid",
+        "qid",
+        "round",
+        "roundid",
+        "slate",
+        "slateid",
+        "session",
+        "sessionid",
+        "impression",
+        "impressionid",
+    ),
+    "user": (
+        "user",
+        "userid",
+        "visitor",
+        "visitorid",
+        "customer",
+        "customerid",
+        "member",
+        "memberid",
+        "device",
+        "deviceid",
+    ),
+    "list": ("list", "listid", "query", "queryid", "qid"),
+    "impression": ("impression", "impressionid"),
+    "item": ("item", "itemid", "action", "arm", "docno", "docid", "doc"),
+    "position": ("position", "slot", "rank"),
+    "reward": ("reward", "click", "clicks", "clicked"),
+    "propensity": ("propensity", "propensityscore", "pscore"),
+    "probability": ("probability", "prob", "propensity", "propensityscore", "pscore"),
+    "estimate": ("estimate", "estimatedreward", "expectedreward", "prediction", "reward"),
+}
+"""Content of a column -> the names that it goes by, in the order of preference."""
+
+FINITE = Range()
+PROPENSITY = Range(above=1e-300, most=1, words="a probability above 0, at most 1")
+CLICKED = Range(
+    least=0, most=1, words="1 for a clicked item or 0 for one that was only shown", is_integer=True
+)
+PROBABILITY = Range(least=0, most=1, words="a probability from 0 to 1")
+
+LOGGING = "log"
+"""The name of the logging policy."""
+_ROUNDED = 1e-5
+"""Probabilities of a context may add up to 1 with so much rounding."""
+Key = tuple[str | None, str, str | None]
+"""Query, item and position; None for a part by which a table does not distinguish."""
+Context = tuple[str | None, str | None]
+"""Query and position, likewise."""
+
+
+@dataclass(frozen=True, eq=False)
+class Log:
+    """The rows of a log by query, in an order that does not depend on that of the file.
+
+    name: name of the file in messages.
+    queries: (rows,) ids of the queries; the number of the row where the log has none.
+    items, positions: (rows,) the shown item and its position; None where the log has none.
+    rewards: (rows,) the reward for showing the item, such as 1 for a click.
+    propensities: (rows,) probability of showing the item; None where the log has none.
+    others: further columns that options name, (rows,) each.
+    columns: what a column holds -> its name, for the rules.
+    notes: notes on what the rows lack.
+    """
+
+    name: str
+    queries: list[str]
+    items: list[str] | None
+    positions: list[str] | None
+    rewards: Floats
+    propensities: Floats | None
+    others: Mapping[str, Floats]
+    columns: Mapping[str, str]
+    notes: tuple[str, ...] = ()
+
+    def column(self, place: Any) -> Floats | None:
+        """The column that an option names, (rows,); None for a table."""
+        return self.others.get(str(place)) if isinstance(place, (str, Path)) else None
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.rewards)
+
+
+class Policy(NamedTuple):
+    """A target policy on the rows of a log.
+
+    probabilities: (rows,) probability that the policy shows the item of the row.
+    expected: (rows,) reward that the model expects under the policy; None where that is unknown.
+    notes: notes on what its table lacks.
+    """
+
+    probabilities: Floats
+    expected: Floats | None
+    notes: tuple[str, ...] = ()
+
+
+class Entries(NamedTuple):
+    """The numbers of a table by query, item and position.
+
+    name: name of the table in messages.
+    values: (query, item, position) -> number; None in place of a query or position that it does not
+        distinguish.
+    by_query, by_position: whether the table distinguishes queries, and positions.
+    """
+
+    name: str
+    values: dict[Key, float]
+    by_query: bool
+    by_position: bool
+
+
+def pairs_of(given: Any, option: str) -> dict[str, str]:
+    """The mapping that texts NAME=VALUE, or a mapping, stand for. Raises BadUsage."""
+    if given is None or isinstance(given, Mapping):
+        return {str(name): str(value) for name, value in (given or {}).items()}
+    pairs: dict[str, str] = {}
+    for text in _texts(given, option):
+        name, equals, value = str(text).partition("=")
+        if not equals or not name or not value:
+            raise BadUsage(f"{option} {shown(text)}; expected NAME=COLUMN.")
+        if name in pairs:
+            raise BadUsage(f"{option} {shown(text)}: {name!r} is named twice; keep one of them.")
+        pairs[name] = value
+    return pairs
+
+
+def _texts(given: Any, option: str) -> Sequence[Any]:
+    """The texts of an option that may be given more than once. Raises BadUsage."""
+    if isinstance(given, (str, Path)):
+        return [given]
+    if not isinstance(given, Sequence) or not all(isinstance(word, (str, Path)) for word in given):
+        raise BadUsage(
+            f"{option}: {shown(given)}; expected a string, a list of them, or a mapping."
+        )
+    return given
+
+
+def policies_of(given: Any) -> dict[str, Any]:
+    """The policies by name: NAME=PLACE, or the place's own name."""
+    option = flag("--policy", name="policies")
+    if given is None or isinstance(given, Mapping):
+        if LOGGING in (given or {}):
+            raise BadUsage(
+                f"{option}: {LOGGING!r} is the name of the logging policy; name it otherwise."
+            )
+        return dict(given or {})
+    policies: dict[str, Any] = {}
+    for text in _texts(given, option):
+        name, source = split_name(str(text))
+        if exists(str(text)) or source == str(text):
+            name, source = (Source(text).stem if exists(str(text)) else str(text)), str(text)
+        if not name or not source:
+            raise BadUsage(f"{option} {shown(text)}; expected a column or a file, or NAME=COLUMN.")
+        if name in policies or name == LOGGING:
+            owner = "the logging policy" if name == LOGGING else "two policies"
+            raise BadUsage(
+                f"{option}: {name!r} is the name of {owner}; name it otherwise, as in "
+                f"mine={source}."
+            )
+        policies[name] = source
+    return policies
+
+
+def read_log(
+    place: Any, options: ClickOptions, policies: Mapping[str, Any], expected: Mapping[str, str]
+) -> Log:
+    """The log. Raises BadInput and BadScore for bad rows, and for a column that is missing."""
+    option = flag("--column", name="columns")
+    column_names = pairs_of(options.columns, option)
+    contents = ("query", "item", "position", "reward", "propensity")
+    for content, column in column_names.items():
+        if content not in contents:
+            raise BadUsage(
+                f"{option} {content}={column}: expected one of {', '.join(contents)} before the "
+                "equals sign."
+            )
+    table = load_columns(place, "the log", WORDS)
+    needed_contents = (
+        "reward",
+        policies and "propensity",
+        options.value_of,
+        options.by_position and "position",
+    )
+    columns = dict[str, str]()
+    for content in ("reward", "propensity", "query", "item", "position"):
+        if content in needed_contents:
+            columns[content] = table.need(
+                content, flag("--column", f"{content}=NAME", name="columns"), **column_names
+            )
+        elif (
+            content != "propensity" and (column := table.find(content, **column_names)) is not None
+        ):
+            columns[content] = column
+    rewards = table.numbers(columns["reward"], FINITE)
+    propensities = table.numbers(columns["propensity"], PROPENSITY) if policies else None
+    texts = {
+        content: table.ids(columns[content]) if content in columns else None
+        for content in ("item", "position", "query")
+    }
+    others = {
+        column: table.numbers(column, within)
+        for column, within in _further(table, options, policies, expected).items()
+    }
+    queries = texts["query"] or [str(row) for row in range(1, len(rewards) + 1)]
+    notes = _user_notes(table, queries, columns, option)
+    # By query, then by what a row holds, so that sums do not depend on the order of the file.
+    numbers = [rewards, *([] if propensities is None else [propensities]), *others.values()]
+    places = [index_queries(ids)[1] for ids in texts.values() if ids is not None]
+    order = np.lexsort([*numbers[::-1], *places])
+    row_order: list[int] = order.tolist()
+    items, positions = (
+        None if ids is None else [ids[row] for row in row_order]
+        for ids in (texts["item"], texts["position"])
+    )
+    return Log(
+        table.name,
+        [queries[row] for row in row_order],
+        items,
+        positions,
+        rewards[order],
+        None if propensities is None else propensities[order],
+        {column: values[order] for column, values in others.items()},
+        columns,
+        notes,
+    )
+
+
+def _user_notes(
+    table: Content, queries: Sequence[str], columns: Mapping[str, str], option: str
+) -> tuple[str, ...]:
+    """The note on a column of users of whom the log has several queries: intervals take these for
+    independent.
+
+    columns: those with a meaning already. option: by which columns are named.
+    """
+    column = table.find("user")
+    if column is None or column in columns.values():
+        return ()
+    n_queries = len(set(queries))
+    n_users = len({user for user in table.all_ids(column) if user is not None})
+    if not n_users or n_users >= n_queries:
+        return ()
+    advice = f"columns={{'query': {column!r}}}"
+    if option.startswith("--"):
+        advice = f"{option} query={column}"
+    return (
+        f"{table.name}: intervals take {n_queries} {'queries' if 'query' in columns else 'rows'} "
+        f"of {n_users} users ({column!r}) for independent and are too narrow; {advice} makes them "
+        "intervals over users",
+    )
+
+
+def _further(
+    table: Content, options: ClickOptions, policies: Mapping[str, Any], expected: Mapping[str, str]
+) -> dict[str, Range]:
+    """The columns of the log that the options name, with the numbers that each may hold."""
+    kinds = {source: PROBABILITY for source in policies.values() if is_column(source, table.names)}
+    if is_column(options.model, table.names):
+        kinds[options.model] = FINITE
+    for name, column in expected.items():
+        if name not in policies:
+            raise BadUsage(f"{flag('--expected')} {name}={column}: there is no policy {name!r}.")
+    return kinds | {table.existing_column(column): FINITE for column in expected.values()}
+
+
+def is_column(place: Any, names: Collection[str]) -> bool:
+    """Whether a place is a column of the log. Raises BadInput for a text that is neither a column
+    nor a file.
+    """
+    if not isinstance(place, (str, Path)):
+        return False
+    if str(place) in names:
+        return True
+    if not exists(str(place)):
+        raise BadInput(
+            f"{place}: neither a column of the log nor a file; the log's columns are "
+            f"{', '.join(map(repr, names))}."
+        )
+    return False
+
+
+def read_entries(place: Any, noun: str, within: Range, option: str) -> Entries:
+    """The numbers of a table by item, and by query and position where it has such columns. Raises
+    DuplicateItem.
+    """
+    table = load_columns(place, option, WORDS)
+    column, item = (table.need(content) for content in (noun, "item"))
+    query, position = (table.find(content) for content in ("query", "position"))
+    items = table.ids(item)
+    queries, positions = (
+        [None] * len(items) if name is None else table.ids(name) for name in (query, position)
+    )
+    keys: list[Key] = list(zip(queries, items, positions, strict=True))
+    values: dict[Key, float] = {}
+    for row, (key, value) in enumerate(
+        zip(keys, table.numbers(column, within).tolist(), strict=True), 1
+    ):
+        if key in values:
+            raise DuplicateItem(
+                f"{table.name}: row {row}: item {key[1]!r}{_of((key[0], None))} has a number "
+                "already; keep one of them."
+            )
+        values[key] = value
+    return Entries(table.name, values, query is not None, position is not None)
+
+
+def read_policy(place: Any, log: Log, model: Entries | None) -> Policy:
+    """The probabilities of a policy's table for what the log shows, and what a model's table
+    expects under it.
+
+    Raises BadInput for a query that the table lacks, and for probabilities of a context that add up
+    to more than 1; with a model, also to less.
+    """
+    option = flag("--policy", name="policies")
+    table = read_entries(place, "probability", PROBABILITY, option)
+    rows = log_keys(log, table)
+    contexts: dict[Context, list[Key]] = defaultdict(list)
+    for key in table.values:
+        contexts[key[0], key[2]].append(key)
+    sums = {
+        context: math.fsum(table.values[key] for key in keys) for context, keys in contexts.items()
+    }
+    for context, total in sums.items():
+        if total > 1 + _ROUNDED or (model is not None and total < 1 - _ROUNDED):
+            hint = "" if total > 1 else "; what a model expects needs all items"
+            raise BadInput(
+                f"{table.name}: the probabilities{_of(context)} add up to {total:.6g}; "
+                f"expected 1{hint}."
+            )
+    for query, _, position in rows:
+        if (query, position) not in sums:
+            raise BadInput(
+                f"{table.name}: no probabilities{_of((query, position))}, which the log has; add "
+                "them."
+            )
+    probabilities = np.array([table.values.get(key, 0.0) for key in rows], dtype=np.float64)
+    notes = _policy_notes(table, sums, set(log.items or ()))
+    expected = None if model is None else _expected(table, contexts, rows, model, log)
+    return Policy(probabilities, expected, tuple(notes))
+
+
+def _policy_notes(
+    table: Entries, sums: Mapping[Context, float], logged: Collection[str]
+) -> Iterator[str]:
+    """Notes on probabilities that do not add up to 1, and on items that the log never shows."""
+    short = sorted((context for context, total in sums.items() if total < 1 - _ROUNDED), key=str)
+    if short:
+        yield (
+            f"the probabilities of {len(short)} of {len(sums)} contexts add up to less than 1, as "
+            f"{sums[short[0]]:.4g}{_of(short[0])}; items that are not listed have probability 0"
+        )
+    unlogged = {key: value for key, value in table.values.items() if key[1] not in logged}
+    never = sorted({key[1] for key, value in unlogged.items() if value > 0})
+    if never:
+        lost = math.fsum(unlogged.values()) / len(sums)
+        yield (
+            f"with probability {lost:.4g} it shows items that are nowhere in the log "
+            f"({len(never)}, as {never[0]!r}); their rewards are unknown, and no estimate by "
+            "weights has them"
+        )
+
+
+def log_keys(log: Log, table: Entries) -> list[Key]:
+    """The key of each row of the log in a table: (rows,). Raises BadInput where the log lacks a
+    column of it.
+    """
+    lacks = {
+        "item": not log.items,
+        "query": table.by_query and "query" not in log.columns,
+        "position": table.by_position and not log.positions,
+    }
+    for content, is_lacking in lacks.items():
+        if is_lacking:
+            raise BadInput(
+                f"{table.name} lists numbers by {content}, and {log.name} has no column for it; "
+                "name the log's column."
+            )
+    nothing = [None] * log.n
+    return list(
+        zip(
+            log.queries if table.by_query else nothing,
+            log.items or (),
+            (table.by_position and log.positions) or nothing,
+            strict=True,
+        )
+    )
+
+
+def model_estimates(model: Entries, log: Log) -> Floats:
+    """A model's estimate for what was shown: (rows,). Raises BadInput for what it lacks."""
+    return np.array([_estimate(model, key) for key in log_keys(log, model)], dtype=np.float64)
+
+
+def _estimate(model: Entries, key: Key) -> float:
+    if key not in model.values:
+        raise BadInput(
+            f"{model.name}: no estimate of item {key[1]!r}{_of((key[0], key[2]))}; add it."
+        )
+    return model.values[key]
+
+
+def _expected(
+    table: Entries,
+    contexts: Mapping[Context, Sequence[Key]],
+    rows: Sequence[Key],
+    model: Entries,
+    log: Log,
+) -> Floats:
+    """The mean of a model's estimates over what the policy would show: (rows,)."""
+    expectations: dict[tuple[Context, Context], float] = {}
+    values: list[float] = []
+    for key, logged in zip(rows, log_keys(log, model), strict=True):
+        context, of_model = (key[0], key[2]), (logged[0], logged[2])
+        if (context, of_model) not in expectations:
+            expectations[context, of_model] = math.fsum(
+                table.values[possible] * _estimate(model, (of_model[0], possible[1], of_model[1]))
+                for possible in sorted(contexts[context])
+                if table.values[possible]
+            )
+        values.append(expectations[context, of_model])
+    return np.array(values, dtype=np.float64)
+
+
+def _of(context: Context) -> str:
+    """The words for a query and a position."""
+    words = zip((" of query", " at position"), context, strict=True)
+    return "".join(f"{word} {name!r}" for word, name in words if name is not None)
+
+
+def slots_of(log: Log) -> tuple[list[str], Ints]:
+    """The positions, numbers by size and other texts by their bytes, and (rows,) the number of each
+    row's.
+    """
+    if log.positions is None:
+        return [], np.zeros(log.n, dtype=np.int64)
+    names = sort_ids(set(log.positions))
+    if all(name.isdecimal() and name.isascii() for name in names):
+        names.sort(key=lambda name: (len(name.lstrip("0")), name.lstrip("0")))
+    number_of = {name: number for number, name in enumerate(names)}
+    return names, np.array([number_of[position] for position in log.positions], dtype=np.int64)
+
+
+def query_rows(log: Log) -> tuple[tuple[str, ...], Ints]:
+    """The queries in the order of the rows, and where the rows of each begin."""
+    starts = [row for row in range(log.n) if row == 0 or log.queries[row] != log.queries[row - 1]]
+    return tuple(log.queries[row] for row in starts), np.array([*starts, log.n], dtype=np.int64)

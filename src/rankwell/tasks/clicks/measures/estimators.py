@@ -1,0 +1,187 @@
+"""Estimators of the value of a policy from rounds that another policy logged, as in the Open Bandit
+Pipeline.
+
+Those that normalise weights give each row its influence on the estimate: the values average to the
+estimate, and their spread is that of its error.
+"""
+
+import math
+
+import numpy as np
+
+from rankwell.data.registry import Scale, measure
+from rankwell.data.tables import Floats
+from rankwell.errors import BadUsage
+from rankwell.tasks.clicks.rounds import LoggedRounds, SelfNormalised
+
+_VALUE = Scale((-math.inf, math.inf), "higher", "score", math.nan)
+_DUDIK = (
+    "Dudík, Erhan, Langford and Li 2014, Doubly robust policy evaluation and optimization; "
+    "Open Bandit Pipeline 0.5.7"
+)
+
+
+def _clipped(weights: Floats, clip: float | None, name: str) -> Floats:
+    if clip is not None and clip <= 0:
+        raise BadUsage(f"{name}(clip={clip:g}): the largest weight is above 0, such as 10.")
+    return weights if clip is None else np.minimum(weights, clip)
+
+
+def _self_normalised(view: LoggedRounds, variable: Floats, residuals: Floats) -> Floats:
+    """The self-normalised values, centre + weight · (variable - centre) / mean weight of the slot
+    of each row: (rows,).
+    """
+    normalised, slots = SelfNormalised.of(view.whole, residuals), view.rows.slots
+    centre = normalised.centre[slots]
+    return centre + view.rows.weights * (variable - centre) / normalised.weight[slots]
+
+
+@measure(
+    "CTR",
+    source="Richardson, Dominowska and Ragno 2007, Predicting clicks",
+    scale=Scale(empty=math.nan),
+)
+def ctr(view: LoggedRounds) -> Floats:
+    """The click-through rate: the share of rows with a click, whatever the policy; rewards are 0
+    and 1.
+
+    >>> import numpy as np
+    >>> from rankwell.tasks.clicks.rounds import LoggedRounds, LoggedRows
+    >>> rows = LoggedRows(np.array([1.0, 0.0]), np.ones(2), np.zeros(2, dtype=int))
+    >>> ctr(LoggedRounds(("q",), np.array([0, 2]), rows, rows)).tolist()
+    [0.5]
+    """
+    if not np.isin(view.rows.rewards, (0, 1)).all():
+        raise BadUsage("CTR needs rewards of 0 and 1; take MeanReward for others.")
+    return view.by_query(view.rows.rewards)
+
+
+@measure(
+    "MeanReward",
+    source="Open Bandit Pipeline 0.5.7, on-policy value; Saito and others 2021, Open Bandit "
+    "Dataset",
+    scale=_VALUE,
+)
+def mean_reward(view: LoggedRounds) -> Floats:
+    """The mean reward of rows, whatever the policy: the value of the policy that logged them.
+
+    >>> import numpy as np
+    >>> from rankwell.tasks.clicks.rounds import LoggedRounds, LoggedRows
+    >>> rows = LoggedRows(np.array([3.0, 0.0]), np.ones(2), np.zeros(2, dtype=int))
+    >>> mean_reward(LoggedRounds(("q",), np.array([0, 2]), rows, rows)).tolist()
+    [1.5]
+    """
+    return view.by_query(view.rows.rewards)
+
+
+@measure(
+    "IPS",
+    source="Strehl, Langford, Li and Kakade 2010, Learning from logged implicit exploration data; "
+    "Open Bandit Pipeline 0.5.7",
+    scale=_VALUE,
+    aliases="ipw",
+)
+def ips(view: LoggedRounds, *, clip: float | None = None) -> Floats:
+    """Inverse propensity scoring: weight · reward, where the weight is the policy's probability of
+    the item over the propensity.
+
+    Unbiased where propensities are right and everything that the policy may show could have been
+    logged. clip: larger weights count as this, which lowers variance for a bias; with none by
+    default.
+
+    >>> import numpy as np
+    >>> from rankwell.tasks.clicks.rounds import LoggedRounds, LoggedRows
+    >>> rows = LoggedRows(np.array([1.0, 1.0]), np.array([4.0, 0.5]), np.zeros(2, dtype=int))
+    >>> view = LoggedRounds(("q1", "q2"), np.array([0, 1, 2]), rows, rows)
+    >>> ips(view).tolist(), ips(view, clip=2.0).tolist()
+    ([4.0, 0.5], [2.0, 0.5])
+    """
+    return view.by_query(_clipped(view.rows.weights, clip, "IPS") * view.rows.rewards)
+
+
+@measure(
+    "SNIPS",
+    source="Swaminathan and Joachims 2015, The self-normalized estimator for counterfactual "
+    "learning; Open Bandit Pipeline 0.5.7",
+    scale=_VALUE,
+    aliases="snipw",
+)
+def snips(view: LoggedRounds) -> Floats:
+    """Self-normalised inverse propensity scoring: Σ weight · reward / Σ weight; consistent, biased,
+    within the range of rewards.
+
+    A row's value is its influence on the estimate, V + weight · (reward - V) / mean weight; they
+    average to the estimate V.
+
+    >>> import numpy as np
+    >>> from rankwell.tasks.clicks.rounds import LoggedRounds, LoggedRows
+    >>> rows = LoggedRows(np.array([1.0, 0.0]), np.array([3.0, 1.0]), np.zeros(2, dtype=int))
+    >>> snips(LoggedRounds(("q1", "q2"), np.array([0, 1, 2]), rows, rows)).tolist()
+    [1.125, 0.375]
+    """
+    return view.by_query(_self_normalised(view, view.rows.rewards, view.whole.rewards))
+
+
+@measure("DM", source=_DUDIK, scale=_VALUE)
+def dm(view: LoggedRounds) -> Floats:
+    """The direct method: the mean reward that a model expects under the policy.
+
+    It is no better than the model.
+
+    >>> import numpy as np
+    >>> from rankwell.tasks.clicks.rounds import LoggedRounds, LoggedRows
+    >>> rows = LoggedRows(
+    ...     np.ones(1), np.ones(1), np.zeros(1, dtype=int), np.array([0.5]), np.array([0.25])
+    ... )
+    >>> dm(LoggedRounds(("q",), np.array([0, 1]), rows, rows)).tolist()
+    [0.25]
+    """
+    return view.by_query(view.rows.model("DM")[1])
+
+
+@measure("DR", source=_DUDIK, scale=_VALUE)
+def dr(view: LoggedRounds, *, clip: float | None = None) -> Floats:
+    """Doubly robust: what a model expects under the policy + weight · (reward - estimate).
+
+    Unbiased where propensities are right; consistent where either they or the model are. clip: as
+    for `IPS`.
+
+    >>> import numpy as np
+    >>> from rankwell.tasks.clicks.rounds import LoggedRounds, LoggedRows
+    >>> rows = LoggedRows(
+    ...     np.ones(1), np.array([2.0]), np.zeros(1, dtype=int), np.array([0.5]), np.array([0.25])
+    ... )
+    >>> dr(LoggedRounds(("q",), np.array([0, 1]), rows, rows)).tolist()
+    [1.25]
+    """
+    estimates, expected = view.rows.model("DR")
+    return view.by_query(
+        expected + _clipped(view.rows.weights, clip, "DR") * (view.rows.rewards - estimates)
+    )
+
+
+@measure(
+    "SNDR",
+    source="Kallus and Uehara 2019, Intrinsically efficient, stable, and bounded off-policy "
+    "evaluation; obp 0.5.7",
+    scale=_VALUE,
+)
+def sndr(view: LoggedRounds) -> Floats:
+    """Self-normalised doubly robust: what a model expects under the policy + Σ weight · (reward -
+    estimate) / Σ weight.
+
+    A row's value is its influence on the estimate, as for `SNIPS`.
+
+    >>> import numpy as np
+    >>> from rankwell.tasks.clicks.rounds import LoggedRounds, LoggedRows
+    >>> rows = LoggedRows(
+    ...     np.ones(1), np.array([2.0]), np.zeros(1, dtype=int), np.array([0.5]), np.array([0.25])
+    ... )
+    >>> sndr(LoggedRounds(("q",), np.array([0, 1]), rows, rows)).tolist()
+    [0.75]
+    """
+    estimates, expected = view.rows.model("SNDR")
+    residuals = view.whole.rewards - view.whole.model("SNDR")[0]
+    return view.by_query(
+        expected + _self_normalised(view, view.rows.rewards - estimates, residuals)
+    )

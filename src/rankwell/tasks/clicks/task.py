@@ -1,0 +1,55 @@
+"""Estimates from logs of interactions, and tests by clicks on interleaved lists."""
+
+from rankwell.comparison.pages import present_differences
+from rankwell.task import Presented, Task, TaskInput
+from rankwell.tasks.clicks.evaluation import evaluate_clicks
+from rankwell.tasks.clicks.options import ClickOptions
+from rankwell.tasks.clicks.preference import InterleavingTestOptions, evaluate_interleaving
+
+clicks = Task(
+    name="clicks",
+    about="""Estimate the value of policies from a log of what another policy showed: IPS, SNIPS, \
+DM, DR, SNDR, and plain click figures.
+
+The log is a table with a row for each item that was shown: the reward (or click), and for \
+estimates the propensity, the probability with which the logging policy showed it. docs/logs.md \
+explains it.""",
+    options=ClickOptions,
+    inputs=(
+        TaskInput(
+            "log",
+            "Table of what was shown: CSV, TSV, Parquet or JSON lines.",
+            missing="name the log",
+        ),
+    ),
+    files="summary.csv, summary.json, per_query.parquet, queries.parquet and charts",
+    evaluation=lambda log, *, options, **_: evaluate_clicks(log, options=options),
+)
+credit = Task(
+    name="clicks credit",
+    about="""Credit clicks on interleaved lists to the two runs, and test whether users prefer one \
+of them.
+
+Each impression is won, tied or lost by the rule of the method that made its list. docs/logs.md \
+explains them.""",
+    options=InterleavingTestOptions,
+    inputs=(
+        TaskInput(
+            "lists",
+            "File of lists that `rankwell clicks interleave` wrote.",
+            missing="name the lists",
+        ),
+        TaskInput(
+            "clicks",
+            "Table with the list (or query) and the item of each click; a column `click` where it "
+            "has unclicked items, too, and a column `impression` where a list was shown more than "
+            "once.",
+            missing="name the table of clicks",
+        ),
+    ),
+    files="summary.csv, summary.json, per_query.parquet, verdicts.txt, manifest.json and charts",
+    per_query="Also the values of each impression.",
+    evaluation=lambda lists, clicks, *, options, **_: Presented(
+        evaluate_interleaving(lists, clicks, options=options), present_differences
+    ),
+)

@@ -1,0 +1,12 @@
+"""Text-video retrieval from a matrix of scores or from embeddings."""
+
+from rankwell.data.catalogue import ResultKind
+
+PUBLIC_NAMES = {
+    "evaluate_crossmodal": "rankwell.tasks.crossmodal.evaluation",
+    "eval_q2m": "rankwell.tasks.crossmodal.hgr",
+    "CrossmodalOptions": "rankwell.tasks.crossmodal.options",
+}
+"""The names that the task adds to `rankwell`, each with the module that defines it."""
+
+RESULTS = ResultKind(is_keyed=True)

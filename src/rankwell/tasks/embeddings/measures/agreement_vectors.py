@@ -1,0 +1,73 @@
+"""Figures of whole collections of vectors and their lists; `vectors.py` of the task computes
+them.
+"""
+
+from rankwell.data.registry import add_figure
+
+_RADOVANOVIC = "Radovanović, Nanopoulos and Ivanović 2010, Hubs in space"
+_CKA = """
+>>> import numpy as np
+>>> from rankwell.tasks.embeddings.vectors import Representation, linear_cka
+>>> first = np.array([[0, 1], [1, 0], [1, 1], [2, 1], [0, 0]])
+>>> second = np.array([[0.0], [1.0], [1.0], [2.0], [1.0]])
+>>> round(linear_cka(Representation(first), Representation(second)).{name}, 4)
+{value}
+"""
+_HUBS = """
+>>> import numpy as np
+>>> from rankwell.tasks.embeddings.vectors import hubness
+>>> hubness(np.array([[0], [0], [1], [0]]), 4, k=1).{name}
+{value}
+"""
+
+add_figure(
+    "CKA",
+    "linear centred kernel alignment of the vectors of the same items",
+    source="Kornblith and others 2019",
+    printed_by=("embeddings",),
+    example=_CKA.format(name="linear", value="0.6325"),
+)
+add_figure(
+    "CKA(kind='debiased')",
+    "the same from unbiased estimates; 0 in the mean by chance",
+    source="Nguyen, Raghu and Kornblith 2021",
+    printed_by=("embeddings",),
+    example=_CKA.format(name="debiased", value="0.3333"),
+)
+add_figure(
+    "Hubness",
+    "skewness of how often an item is among the first k of a query",
+    better="lower",
+    source=_RADOVANOVIC,
+    printed_by=("embeddings",),
+    example=_HUBS.format(name="skewness", value="0.8164965809"),
+)
+add_figure(
+    "Hubness(kind='largest')",
+    "how often the most frequent item is among the first k",
+    better="lower",
+    source=_RADOVANOVIC,
+    printed_by=("embeddings",),
+    example=_HUBS.format(name="largest", value="3"),
+)
+add_figure(
+    "Hubness(kind='never')",
+    "share of the items that are among the first k of no query",
+    better="lower",
+    source=_RADOVANOVIC,
+    printed_by=("embeddings",),
+    example=_HUBS.format(name="never", value="0.5"),
+)
+add_figure(
+    "Change",
+    "relative change of the mean of a measure against that of the first candidate, over "
+    "queries that count in both",
+    better="neither",
+    printed_by=("embeddings",),
+    example="""
+>>> import numpy as np
+>>> from rankwell.stats.paired_bootstrap import relative_changes
+>>> relative_changes([(np.array([0.5, 0.5]), np.array([1.0, 0.5]))], bootstrap=False)[0].value
+0.5
+""",
+)

@@ -1,0 +1,81 @@
+"""The options of a comparison of models."""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from rankwell.data.options import (
+    ConventionName,
+    Cutoffs,
+    Doc,
+    InputData,
+    JudgmentColumns,
+    MeasureNames,
+    Option,
+    PartOptions,
+    RunColumns,
+)
+from rankwell.evaluation.options import EmbeddingIds, MeasureOptions, StatisticsOptions
+
+
+@dataclass(frozen=True, kw_only=True)
+class EmbeddingOptions(StatisticsOptions, MeasureOptions):
+    """The choices that decide the values of `embeddings`."""
+
+    k: Cutoffs = "1,3,5,10"
+    samples: Annotated[
+        int | str,
+        Option(("--samples", "--n-samples"), kind=str),
+        Doc("Number of queries, drawn from the items without replacement, or all."),
+    ] = 500
+    seed: Annotated[int, Doc("Seed of the sample (NumPy's RandomState) and of the bootstrap.")] = 42
+    gold_depth: Annotated[
+        int | None,
+        Doc(
+            "Number of first items of the reference that are relevant, for measures with "
+            "a relevant set; by default the largest cut-off, each cut-off under "
+            "scholar-stream."
+        ),
+    ] = None
+    metric: Annotated[
+        Literal["cosine", "dot", "l2"], Doc("Similarity of two vectors: cosine, dot, or l2.")
+    ] = "cosine"
+    measures: Annotated[
+        MeasureNames,
+        Doc(
+            "A measure at every cut-off (nDCG), at one (nDCG@5), or with gains "
+            "(nDCG(gains='similarity')); repeat it for more."
+        ),
+    ] = None
+    ids: EmbeddingIds = None
+    exclude: Annotated[
+        InputData,
+        Doc(
+            "File or column of labels, one per item: an item with the query's label is "
+            "not a neighbour."
+        ),
+    ] = None
+    labels: Annotated[
+        InputData,
+        Doc(
+            "Judgments whose queries and items are ids of the embeddings; the reference "
+            "is judged by them beside the candidates."
+        ),
+    ] = None
+    qrels_columns: JudgmentColumns = None
+    columns: RunColumns = None
+    ceiling: Annotated[bool, Doc("Also the agreement of the reference with itself in float16.")] = (
+        False
+    )
+    eps: Annotated[
+        float, Doc("The tolerance of similarity of EpsRecall and of the reference's margin.")
+    ] = 0.005
+    convention: Annotated[
+        ConventionName, Doc("Whose words and rules: rankwell or scholar-stream.")
+    ] = "rankwell"
+
+
+@dataclass(frozen=True, kw_only=True)
+class EmbeddingPartOptions(EmbeddingOptions, PartOptions):
+    """The options of `embeddings`: its choices, and those of the parts in which neighbours are
+    sought.
+    """

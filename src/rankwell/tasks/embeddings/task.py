@@ -1,0 +1,54 @@
+"""The share of a reference model's nearest neighbours that other models keep."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from rankwell.data.options import Doc, Option
+from rankwell.reporting.options import InputPlace
+from rankwell.task import Task, TaskInput
+from rankwell.tasks.embeddings.evaluation import evaluate_candidates
+from rankwell.tasks.embeddings.options import EmbeddingPartOptions
+
+
+@dataclass(frozen=True, kw_only=True)
+class EmbeddingCommandOptions(EmbeddingPartOptions):
+    """The options of the command."""
+
+    reference: Annotated[
+        InputPlace, Doc("Embeddings by the model whose neighbours are the truth, or a run.")
+    ]
+    k_values: Annotated[
+        list[str] | None, Option(takes_all=True), Doc("Cut-offs, with blanks between them.")
+    ] = None
+    all_measures: Annotated[
+        bool,
+        Option(("--all",)),
+        Doc(
+            "Print every measure in the table, not the main ones alone; other formats and files "
+            "always have all."
+        ),
+    ] = False
+
+
+embeddings = Task(
+    name="embeddings",
+    about="""Compare models' nearest neighbours with a reference model's: the share that they \
+keep, with chance and interval.
+
+The queries are a sample of the items; their neighbours are sought, exactly, among all items. \
+Nothing is its own neighbour. Two or more runs are compared likewise, without judgments: \
+rankwell embeddings --reference A.run B.run.""",
+    options=EmbeddingCommandOptions,
+    inputs=(
+        TaskInput(
+            "candidates",
+            "Embeddings of the same items by other models, or runs: files, or NAME=PATH; the "
+            "others are compared with the first.",
+            many=True,
+        ),
+    ),
+    files="summary.csv, summary.json, per_query.parquet, details.parquet, queries.parquet, "
+    "manifest.json and charts",
+    per_query="Also one row per query.",
+    evaluation=evaluate_candidates,
+)

@@ -1,0 +1,120 @@
+"""Check that an engine behaves as the evaluation relies on, line by line: exit 1 on a failure."""
+
+import json
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from rankwell import reporting
+from rankwell.data.tables import Floats
+from rankwell.engines import EngineQuery
+from rankwell.engines.conformance import Conformance, ConformanceLine, lines_of_ended
+from rankwell.errors import BadUsage, GateFailed
+from rankwell.io.formats import read_texts
+from rankwell.io.matrices import read_embeddings
+from rankwell.processes import ProcessEnded, apart
+from rankwell.reporting.options import InputOption, Output
+from rankwell.tasks.engine.commands.engine_list import TableOrJson
+from rankwell.vectors.neighbours import search
+
+_MOST_QUERIES = 50
+
+
+def check(
+    engine: str,
+    /,
+    *,
+    option: list[str] = [],  # noqa: B006 - never changed
+    queries: InputOption = None,
+    query_vectors: InputOption = None,
+    format: TableOrJson = "table",
+) -> Output:
+    """Check that an engine behaves as the evaluation relies on, line by line: exit 1 on a failure.
+
+    An engine that indexes gets 120 items of its own; one that is there already is only read, and
+    asked at most 50 queries. Where no query returns a result, nothing on results is checked, and
+    the exit code is 1. The engine runs in a process of its own; one that ends its process fails.
+
+    Parameters
+    ----------
+    engine
+        Name of an engine, postgresql://…, FILE.toml, NAME:ADDRESS, or your own, ./FILE.py:OBJECT;
+        see `rankwell engine list`.
+    option
+        Parameter of the engine, NAME=VALUE; several times for several. ${NAME} in it comes from the
+        environment.
+    queries
+        File of texts to ask an engine that is there already; by default twelve English words; they
+        have to find items.
+    query_vectors
+        File of their vectors; by default random ones where the engine states its dimensions.
+    format
+        table for reading, json for programs.
+    """
+    arguments = engine, parameters_of(option), _queries(queries, query_vectors)
+    lines = list[ConformanceLine]()
+    try:
+        for line in apart(_checked, *arguments):
+            lines.append(line)  # those before the end are kept
+    except ProcessEnded as error:
+        lines += lines_of_ended(len(lines), str(error))
+    rows = [
+        {"check": line.statement, "outcome": line.state, "message": line.message} for line in lines
+    ]
+    if format == "json":
+        text = json.dumps(rows, indent=2)
+    else:
+        text = reporting.render_rows(rows, "table", terminal=reporting.terminal_of(sys.stdout))
+    failed = sum(line.state == "failed" for line in lines)
+    return Output(text, exit_code=GateFailed.exit_code if failed else 0)
+
+
+def _checked(
+    engine: str, parameters: dict[str, str], queries: list[EngineQuery]
+) -> Iterator[ConformanceLine]:
+    return Conformance(engine, parameters, _exact, queries).lines()
+
+
+def parameters_of(options: list[str]) -> dict[str, str]:
+    """The parameters in options NAME=VALUE. Raises BadUsage."""
+    parameters = dict[str, str]()
+    for option in options:
+        name, equals, value = option.partition("=")
+        if not equals or not name:
+            raise BadUsage("--option: expected NAME=VALUE, as in --option ef_search=80.")
+        if name in parameters:
+            raise BadUsage(f"--option: {name} is given twice; keep one of the two.")
+        parameters[name] = value
+    return parameters
+
+
+def _queries(texts: str | None, vectors: str | None) -> list[EngineQuery]:
+    """The first queries of the files; none without files."""
+    words = [*read_texts(texts).texts.items()][:_MOST_QUERIES] if texts is not None else []
+    if vectors is None:
+        return [EngineQuery(name, text) for name, text in words]
+    table = read_embeddings(vectors)
+    names = [name for name, _ in words] or table.names()[:_MOST_QUERIES]
+    if table.ids is None and words:
+        if table.n < len(words):
+            raise BadUsage(
+                f"{vectors} has {table.n} vectors for {len(words)} queries; give one for each."
+            )
+        rows = range(len(words))
+    else:
+        row_of_name = {name: row for row, name in enumerate(table.names())}
+        for name in names:
+            if name not in row_of_name:
+                raise BadUsage(f"{vectors} has no vector of the query {name!r}.")
+        rows = [row_of_name[name] for name in names]
+    text_of_name = dict(words)
+    return [
+        EngineQuery(name, text_of_name.get(name), np.asarray(table.vectors[row]))
+        for name, row in zip(names, rows, strict=True)
+    ]
+
+
+def _exact(queries: Any, items: Any, metric: Any, k: int) -> Floats:
+    return search(queries, items, k=k, metric=metric).scores

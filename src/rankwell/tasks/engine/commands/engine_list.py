@@ -1,0 +1,84 @@
+"""List every search engine with its searches, its parameters and defaults, and the installed
+version or how to install it.
+"""
+
+import json
+import sys
+from typing import Annotated, Any, Literal
+
+from rankwell import reporting
+from rankwell.data.options import Option
+from rankwell.engines import ENGINES, EngineFamily
+from rankwell.reporting.options import Output, StatusNote
+
+Rows = list[dict[str, Any]]
+TableOrJson = Annotated[Literal["table", "json"], Option(("--format", "-f"))]
+GROUPS = ("connect", "build", "search")
+"""The parameters of an engine: where it is, the shape of its index, the settings of a session."""
+
+
+def list(*, format: TableOrJson = "table") -> Output:  # noqa: A001
+    """List every search engine with its searches, its parameters and defaults, and the installed
+    version or how to install it.
+
+    Parameters
+    ----------
+    format
+        table for reading, json for programs.
+    """
+    families = [ENGINES[name] for name in ENGINES]
+    if format == "json":
+        return Output(text=json.dumps([describe_family(family) for family in families], indent=2))
+    terminal = reporting.terminal_of(sys.stdout)
+    heads: Rows = []
+    rows: Rows = []
+    for family in families:
+        version = family.version
+        heads.append(
+            {
+                "engine": family.name,
+                "searches": ", ".join(family.kinds),
+                "installed": family.install if version is None else version or "built in",
+                "about": family.title,
+            }
+        )
+        for group in GROUPS:
+            for parameter in getattr(family, group):
+                value = parameter.default
+                text = "" if value is None else str(value)
+                choices = f" ({', '.join(parameter.choices)})" if parameter.choices else ""
+                rows.append(
+                    {
+                        "engine": family.name,
+                        "set": group,
+                        "parameter": parameter.name,
+                        "default": text.lower() if isinstance(value, bool) else text,
+                        "about": f"{parameter.text}{choices}",
+                    }
+                )
+    tables = [reporting.render_rows(part, "table", terminal=terminal) for part in (heads, rows)]
+    return Output("\n".join(tables), (StatusNote("`rankwell engine check SPEC` tries an engine."),))
+
+
+def describe_family(family: EngineFamily) -> dict[str, Any]:
+    """An engine of the registry, for JSON."""
+    return {
+        "name": family.name,
+        "title": family.title,
+        "kinds": [*family.kinds],
+        "version": family.version,
+        "install": family.install if family.package else None,
+        "parameters": {
+            group: [
+                {
+                    "name": parameter.name,
+                    "type": parameter.kind.__name__,
+                    "default": parameter.default,
+                    "choices": [*parameter.choices],
+                    "about": parameter.text,
+                }
+                for parameter in getattr(family, group)
+            ]
+            for group in GROUPS
+        },
+    }

@@ -1,0 +1,435 @@
+"""Asking an engine and taking the time: closed loops of clients that wait, and an open loop of
+requests at given moments.
+"""
+
+import gc
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from rankwell.engines import (
+    Engine,
+    EngineFailure,
+    EngineHits,
+    EngineItems,
+    EngineQuery,
+    Session,
+    processor_seconds,
+)
+from rankwell.tasks.engine.settings import EngineSettings
+
+
+def clock() -> float:
+    """The one clock of all times, in seconds: monotonic, and on Linux the same in all processes."""
+    return time.perf_counter()
+
+
+Status = Literal["ok", "failed", "timeout", "not_asked"]
+MOST_IN_A_ROW = 20
+"""Failures in a row after which a client asks no further query."""
+FAILED_IN_A_ROW = f"{MOST_IN_A_ROW} queries in a row failed before"
+_FLUSH, _SLOW = 0.5, 0.005
+_FLOOR = 2000
+_NO_HITS = EngineHits(())
+
+
+class SentRequest(NamedTuple):
+    """One request, with times by `clock`.
+
+    query: index of the query.
+    planned: when an open loop was to send it; None in closed loops.
+    sent: when it was sent; for several attempts the last.
+    done: when its outcome was known.
+    status: `ok` for an answer; `failed`, `timeout` or `not_asked` without one.
+    error: the reason why there is no answer; empty for an answer.
+    ids: ids of the answer, best first; empty without one.
+    scores: scores of the answer, higher is better; None where the engine gives none.
+    encoding: seconds that encoding its text took, before it was sent; None where nothing was
+        encoded.
+    """
+
+    query: int
+    planned: float | None
+    sent: float
+    done: float
+    status: Status
+    error: str = ""
+    ids: Sequence[str] = ()
+    scores: Sequence[int | float] | None = None
+    encoding: float | None = None
+
+    @property
+    def seconds(self) -> float | None:
+        """The time until the answer, of an open loop from the planned moment; None without one."""
+        start = self.sent if self.planned is None else self.planned
+        return self.done - start if self.status == "ok" else None
+
+
+class RequestBatch(NamedTuple):
+    """Queries to send at one setting.
+
+    build: number of the index.
+    search: search parameters of the sessions.
+    queries: indices of the queries, in the order of the requests.
+    warm_up: indices of queries that each new session answers first, whose times do not count.
+    moments: (queries,) seconds after the start at which each query is sent; None in closed loops.
+    clients: number of threads that send requests.
+    seconds: time after which no further query is sent.
+    prompt: whether every outcome is handed over at once, which takes time between requests;
+        otherwise several are handed over together.
+    """
+
+    build: int
+    search: Mapping[str, Any]
+    queries: Sequence[int]
+    warm_up: Sequence[int]
+    moments: Sequence[float] | None = None
+    clients: int = 1
+    seconds: float = float("inf")
+    prompt: bool = False
+
+
+class BatchReport(NamedTuple):
+    """The cost of a batch.
+
+    first: seconds of the first request of each new session.
+    client: seconds of processor time of this process.
+    server: seconds of processor time of the server; None where unknown.
+    other_processes: seconds of processor time of all others on this machine; None where unknown.
+    elapsed: seconds on the clock.
+    described: the session's description, or the `error` in its place.
+    """
+
+    first: Sequence[float]
+    client: float
+    server: float | None
+    other_processes: float | None
+    elapsed: float
+    described: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class EngineTask:
+    """The work on an engine, which has an index for each build.
+
+    spec: the engine as the user names it, or a Python object.
+    settings: the fixed parameters and those that vary.
+    items: the items to index; None where the engine has an index already.
+    queries: the queries in the form that engines take.
+    k: number of results to request.
+    timeout: seconds after which a request counts as failed.
+    retries: number of times that a failed request is sent again.
+    server_pid: process id of a server that the engine does not know itself; None for none.
+    encoder: the model that encodes queries before they are sent; None for none.
+    """
+
+    spec: Any
+    settings: EngineSettings
+    items: EngineItems | None
+    queries: Sequence[EngineQuery]
+    k: int
+    timeout: float
+    retries: int
+    server_pid: int | None
+    encoder: str | None
+
+
+class Watch:
+    """The requests that clients wait for, shared with a watchdog.
+
+    since: (clients,) when each client sent its request; 0 for none.
+    query: (clients,) index of each client's query.
+    ended: its `value` is 1 where no further request is to be sent.
+    """
+
+    def __init__(self, since: Any, query: Any, ended: Any) -> None:
+        self.since, self.query, self.ended = since, query, ended
+
+    def begin(self, slot: int, query: int) -> None:
+        """Notes a request."""
+        self.query[slot] = query
+        self.since[slot] = clock()
+
+    def end(self, slot: int) -> None:
+        """Notes that the client has its answer."""
+        self.since[slot] = 0.0
+
+
+Encode = Callable[[EngineQuery], float]
+"""Encodes the text of a query; the seconds that it took."""
+
+
+class Client:
+    """A thread's client of an engine. A session that failed is replaced before the next request."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        task: EngineTask,
+        watch: Watch,
+        slot: int,
+        encode: Encode | None = None,
+    ) -> None:
+        self.engine, self.task, self._encode = engine, task, encode
+        self._watch, self._slot = watch, slot
+        self._session: Session | None = None
+        self._broken = False
+        self.first: list[float] = []
+
+    def session(self, batch: RequestBatch) -> Session:
+        """A session with the parameters of a batch, warm. Raises EngineFailure where there is
+        none.
+        """
+        if self._session is None or self._broken:
+            self.close()
+            self._session = self.engine.session()
+            self._session.configure(batch.search)
+            self._warm(self._session, batch.warm_up)
+            self._broken = False
+        return self._session
+
+    def _warm(self, session: Session, warm_up: Sequence[int]) -> None:
+        """Asks queries whose times do not count; one that fails does so again, when it is asked in
+        its turn.
+        """
+        for position, query in enumerate(warm_up):
+            self._watch.begin(self._slot, query)
+            sent = clock()
+            try:
+                session.ask(self.task.queries[query], self.task.k)
+                if not position:
+                    self.first.append(clock() - sent)
+            except EngineFailure:
+                return
+            finally:
+                self._watch.end(self._slot)
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether nothing more is to be asked, as the call was interrupted."""
+        return bool(self._watch.ended.value)
+
+    def encode(self, query: int) -> float | None:
+        """Encodes the text of a query; the seconds that it took, None where queries have vectors
+        already.
+        """
+        return None if self._encode is None else self._encode(self.task.queries[query])
+
+    def ask(
+        self, query: int, planned: float | None, batch: RequestBatch, encoding: float | None
+    ) -> SentRequest:
+        """The outcome of a query, asked again as often as allowed; the time is that of the last
+        attempt.
+        """
+        engine_query, k = self.task.queries[query], self.task.k
+        attempts_left = self.task.retries
+        while True:
+            status: Status = "ok"
+            error, hits = "", _NO_HITS
+            self._watch.begin(self._slot, query)
+            sent = clock()
+            try:
+                session = self._session
+                if session is None or self._broken:
+                    session = self.session(batch)
+                sent = clock()
+                hits = session.ask(engine_query, k)
+                done = clock()
+            except EngineFailure as failure:
+                done, self._broken = clock(), True
+                status, error = "timeout" if failure.kind == "timeout" else "failed", str(failure)
+            finally:
+                self._watch.end(self._slot)
+            if status == "ok" and done - sent > self.task.timeout:
+                status, error = "timeout", f"answered after {done - sent:.3g} s"
+                hits = _NO_HITS
+            if status == "ok" or not attempts_left:
+                return SentRequest(
+                    query, planned, sent, done, status, error, hits.ids, hits.scores, encoding
+                )
+            attempts_left -= 1
+
+    def scored(self, requests: Sequence[SentRequest]) -> list[SentRequest]:
+        """The outcomes with scores in place of distances. Between two requests this would slow the
+        second one.
+        """
+        if not self.engine.distances:
+            return list(requests)
+        return [
+            request._replace(
+                scores=self.engine.scored(EngineHits(request.ids, request.scores)).scores
+            )
+            for request in requests
+        ]
+
+    def close(self) -> None:
+        """Ends the session; of a broken one that may fail, too."""
+        if self._session is not None:
+            session, self._session = self._session, None
+            try:
+                session.close()
+            except EngineFailure:
+                return
+
+
+Emit = Callable[[list[SentRequest]], None]
+
+
+def run_batch(clients: Sequence[Client], batch: RequestBatch, emit: Emit) -> None:
+    """Asks all queries of a batch, and hands their outcomes over between requests, those that were
+    not asked too.
+    """
+    lock, stop = threading.Lock(), threading.Event()
+    positions, errors = deque(range(len(batch.queries))), list[BaseException]()
+    # Requests of an open loop have moments, which encoding would delay.
+    encoded: Mapping[int, float | None] = {}
+    if batch.moments is not None:
+        encoded = {query: clients[0].encode(query) for query in batch.queries}
+    start = clock() + (0.05 if batch.moments is not None else 0.0)
+
+    def _positions() -> Iterator[int]:
+        while not (stop.is_set() or clients[0].is_ended or clock() - start > batch.seconds):
+            try:
+                yield positions.popleft()
+            except IndexError:
+                return
+
+    def _emit(requests: list[SentRequest]) -> None:
+        with lock:
+            emit(requests)
+
+    def _client(client: Client) -> None:
+        try:
+            _loop(client, batch, start, encoded, _positions(), _emit, stop)
+        except BaseException as error:
+            errors.append(error)
+            stop.set()
+
+    gc.disable()
+    try:
+        threads = [
+            threading.Thread(target=_client, args=(client,), daemon=True)
+            for client in clients[1 : batch.clients]
+        ]
+        for thread in threads:
+            thread.start()
+        _client(clients[0])
+        for thread in threads:
+            thread.join()
+    finally:
+        gc.enable()
+    if errors:
+        raise errors[0]
+    why = FAILED_IN_A_ROW if stop.is_set() else "the time of the call was up"
+    if clients[0].is_ended:
+        why = "the call was interrupted"
+    emit(not_asked([batch.queries[position] for position in positions], why))
+
+
+def not_asked(queries: Iterable[int], why: str) -> list[SentRequest]:
+    """The outcomes of queries that are not asked any more."""
+    now = clock()
+    return [SentRequest(query, None, now, now, "not_asked", why) for query in queries]
+
+
+def _loop(
+    client: Client,
+    batch: RequestBatch,
+    start: float,
+    encoded: Mapping[int, float | None],
+    positions: Iterator[int],
+    emit: Emit,
+    stop: threading.Event,
+) -> None:
+    """One client: the next query, until there is none or too many failed in a row."""
+    requests, failures, flushed = list[SentRequest](), 0, clock()
+    try:
+        for position in positions:
+            query, planned = batch.queries[position], None
+            encoding = encoded[query] if query in encoded else client.encode(query)
+            if batch.moments is not None:
+                planned = start + batch.moments[position]
+                if (wait := planned - clock()) > 0:
+                    time.sleep(wait)
+            requests.append(client.ask(query, planned, batch, encoding))
+            failures = 0 if requests[-1].status == "ok" else failures + 1
+            if failures >= MOST_IN_A_ROW:
+                stop.set()
+            # Handing over takes a hundredth of what a slow query does, and the next one may be
+            # interrupted.
+            is_slow = requests[-1].done - requests[-1].sent > _SLOW
+            if batch.prompt or is_slow or requests[-1].done - flushed > _FLUSH:
+                emit(client.scored(requests))
+                requests, flushed = [], clock()
+    finally:
+        emit(client.scored(requests))
+
+
+def measure_batch(clients: Sequence[Client], batch: RequestBatch, emit: Emit) -> BatchReport:
+    """Runs a batch with warm sessions, and reports what it cost."""
+    clients = clients[: batch.clients]
+    for client in clients:
+        client.first.clear()
+        try:
+            client.session(batch).configure(batch.search)
+        except EngineFailure:
+            # The first query of the client meets the same failure, which then is an outcome.
+            client.close()
+    pid = clients[0].task.server_pid or clients[0].engine.server_pid
+    started = clock()
+    seconds, server, busy = time.process_time(), _server_seconds(pid), _busy_seconds()
+    run_batch(clients, batch, emit)
+    seconds, elapsed = time.process_time() - seconds, clock() - started
+    server = _since(server, _server_seconds(pid))
+    other_processes = _since(busy, _busy_seconds())
+    if other_processes is not None:
+        other_processes = max(0.0, other_processes - seconds - (server or 0.0))
+    try:
+        described = clients[0].session(batch._replace(warm_up=())).describe()
+    except EngineFailure as error:
+        described = {"error": str(error)}
+    first = [first_seconds for client in clients for first_seconds in client.first]
+    return BatchReport(first, seconds, server, other_processes, elapsed, described)
+
+
+def _server_seconds(pid: int | None) -> float | None:
+    return None if pid is None else processor_seconds(pid)
+
+
+def _since(before: float | None, now: float | None) -> float | None:
+    return None if before is None or now is None else now - before
+
+
+def _busy_seconds() -> float | None:
+    """Processor time of all processes of the machine since it started; None where the system does
+    not tell.
+    """
+    try:
+        fields = Path("/proc/stat").read_text(encoding="ascii").partition("\n")[0].split()
+    except OSError:
+        return None
+    import os
+
+    # user, nice, system, irq, softirq and steal; not idle and iowait.
+    return sum(int(fields[column]) for column in (1, 2, 3, 6, 7, 8)) / os.sysconf("SC_CLK_TCK")
+
+
+def floor_seconds(task: EngineTask) -> float:
+    """The median time of a request to an engine that does nothing: what the measurement itself
+    takes.
+    """
+    times: list[float] = []
+
+    def _nothing(query: EngineQuery, k: int) -> EngineHits:
+        del query, k
+        return _NO_HITS
+
+    for number in range(_FLOOR):
+        sent = clock()
+        _nothing(task.queries[number % len(task.queries)], task.k)
+        times.append(clock() - sent)
+    return sorted(times)[_FLOOR // 2]

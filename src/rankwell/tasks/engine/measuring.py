@@ -1,0 +1,646 @@
+"""Every query at every setting, several rounds: who is asked when, what was answered, and when to
+stop.
+"""
+
+import hashlib
+import json
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankwell.data.code import code_files
+from rankwell.data.tables import Floats
+from rankwell.engines import EngineFamily
+from rankwell.errors import BadInput, BadUsage, RankwellError, Unfinished, count_of, flag, sentence
+from rankwell.io.line_files import append_rows, rows_in
+from rankwell.processes import interrupts_held
+from rankwell.store import Source
+from rankwell.tasks.engine.addresses import MANY_REQUESTS, check_load
+from rankwell.tasks.engine.hosts import (
+    MOST_CLIENTS,
+    EngineTraits,
+    Host,
+    LocalHost,
+    ProcessHost,
+    ask_together,
+)
+from rankwell.tasks.engine.inputs import RetrieveInputs
+from rankwell.tasks.engine.loops import (
+    BatchReport,
+    EngineTask,
+    RequestBatch,
+    SentRequest,
+    clock,
+    not_asked,
+)
+from rankwell.tasks.engine.options import EngineOptions
+from rankwell.tasks.engine.settings import (
+    EngineSettings,
+    chosen_family,
+    given_parameters,
+    read_settings,
+)
+
+Progress = Callable[[str, int, int], None]
+Failure = RankwellError | OSError
+IN_FLIGHT = 64
+NAME = "asked.jsonl"
+"""The file with the requests that were sent already, one line for each batch, so that a call that
+failed goes on where it ended.
+"""
+_NAMED = 5
+
+
+class EngineFailed(RankwellError):
+    """Queries failed, so that there is no figure; the message names them."""
+
+
+class SentBatch(NamedTuple):
+    """The requests of one setting in one round.
+
+    setting: number of the setting.
+    round: number of the round, from 1.
+    requests: one request for each query, with the last outcome.
+    reports: costs of the requests, one for each host and attempt.
+    """
+
+    setting: int
+    round: int
+    requests: list[SentRequest]
+    reports: list[BatchReport]
+
+    @property
+    def unanswered_queries(self) -> set[int]:
+        """The queries without an answer."""
+        answered = {request.query for request in self.requests if request.status == "ok"}
+        return {request.query for request in self.requests} - answered
+
+
+class Journal:
+    """The batches of a call, in a file and in memory.
+
+    file: the file that keeps them; None for memory alone.
+    key: everything that decides the requests; a file with another key is not read.
+    batches: (setting, round) -> its batch.
+    """
+
+    def __init__(self, file: Path | None = None, key: str = "") -> None:
+        self._file, self._key = file, key
+        self.batches = {} if file is None else _read(file, key)
+        self._is_kept = bool(self.batches)
+
+    def add(self, batch: SentBatch) -> None:
+        """Keeps a batch with what is known of it: answers replace failures."""
+        earlier = self.batches.get((batch.setting, batch.round))
+        if earlier is not None:
+            again = {request.query for request in batch.requests}
+            requests = [request for request in earlier.requests if request.query not in again]
+            batch = batch._replace(
+                requests=[*requests, *batch.requests], reports=[*earlier.reports, *batch.reports]
+            )
+        self.batches[batch.setting, batch.round] = batch
+        if self._file is not None:
+            if not self._is_kept:
+                self._file.unlink(missing_ok=True)
+            head = [] if self._is_kept else [{"key": self._key}]
+            append_rows(self._file, [*head, batch._asdict()])
+            self._is_kept = True
+
+    def remove(self) -> None:
+        """Removes the file: its figures are in the results."""
+        if self._file is not None:
+            self._file.unlink(missing_ok=True)
+
+
+class JoinedJournal(Journal):
+    """The journals of several calls as one.
+
+    places: for each setting of all calls its journal, and its number in that journal.
+    """
+
+    def __init__(self, places: Sequence[tuple[Journal, int]]) -> None:
+        super().__init__()
+        self._places = places
+        for number, (journal, own_number) in enumerate(places):
+            for (setting, round_), batch in journal.batches.items():
+                if setting == own_number:
+                    self.batches[number, round_] = batch._replace(setting=number)
+
+    def add(self, batch: SentBatch) -> None:
+        """Keeps a batch in the journal of its setting, too."""
+        journal, own_number = self._places[batch.setting]
+        journal.add(batch._replace(setting=own_number))
+        super().add(batch)
+
+
+def _read(file: Path, key: str) -> dict[tuple[int, int], SentBatch]:
+    """The batches of a file with the key; none of any other file."""
+    batches: dict[tuple[int, int], SentBatch] = {}
+    with suppress(OSError, BadInput, ValueError, TypeError):
+        (_, head), *rows = rows_in(file)[0]
+        if head != {"key": key}:
+            return {}
+        for _, row in rows:
+            batch = SentBatch(**row)
+            batches[batch.setting, batch.round] = batch._replace(
+                requests=[SentRequest(*request) for request in batch.requests],
+                reports=[BatchReport(*report) for report in batch.reports],
+            )
+    return batches
+
+
+@dataclass(frozen=True, eq=False)
+class Measurement:
+    """All requests to an engine with their outcomes.
+
+    engine: the engine as the user names it.
+    family: the kind of engine, with its parameters.
+    settings: the fixed parameters and those that vary.
+    traits: traits of the opened engine.
+    inputs: the items and queries.
+    options: the user's choices.
+    journal: the requests of every setting and round.
+    exact_lists: query -> the list of the engine's exact mode; empty where other exact results are
+        used.
+    """
+
+    engine: str
+    family: EngineFamily
+    settings: EngineSettings
+    traits: EngineTraits
+    inputs: RetrieveInputs
+    options: EngineOptions
+    journal: Journal
+    exact_lists: Mapping[int, Sequence[str]]
+
+    @property
+    def batches(self) -> Mapping[tuple[int, int], SentBatch]:
+        """The requests of every setting and round."""
+        return self.journal.batches
+
+    @property
+    def rounds(self) -> range:
+        """The rounds, from 1."""
+        return range(1, self.options.rounds + 1)
+
+    @property
+    def is_open_loop(self) -> bool:
+        """Whether requests were sent at moments of their own."""
+        return self.options.rate is not None
+
+    @cached_property
+    def by_setting(self) -> "list[AskedSetting]":
+        """The requests of each setting."""
+        return [AskedSetting(self, number) for number in range(len(self.settings.settings))]
+
+    @cached_property
+    def failures(self) -> list[tuple[int, int, SentRequest]]:
+        """The requests without an answer: setting, round, request."""
+        return [
+            (setting, number, request)
+            for (setting, number), batch in sorted(self.batches.items())
+            for request in batch.requests
+            if request.status != "ok"
+        ]
+
+
+class AskedSetting:
+    """The requests of a setting. Methods read all rounds where none are named.
+
+    measured: all requests to the engine.
+    number: number of the setting.
+    setting: the parameters of the setting.
+    name: name of its run.
+    """
+
+    def __init__(self, measured: Measurement, number: int) -> None:
+        self.measured, self.number = measured, number
+        self.setting = measured.settings.settings[number]
+        self.name = " ".join(filter(None, (measured.traits.name, self.setting.name)))
+
+    def batches(self, rounds: range | None = None) -> list[SentBatch]:
+        """The requests of each round."""
+        rounds = self.measured.rounds if rounds is None else rounds
+        return [self.measured.batches[self.number, number] for number in rounds]
+
+    def reports(self, rounds: range | None = None) -> list[BatchReport]:
+        """The reports of all batches."""
+        return [report for batch in self.batches(rounds) for report in batch.reports]
+
+    @property
+    def described(self) -> Mapping[str, Any]:
+        """The last description of its session."""
+        reports = self.reports()
+        return reports[-1].described if reports else {}
+
+    def times(self, rounds: range | None = None, *, encoding: bool = False) -> Floats:
+        """The seconds of the answered requests, (rounds, queries), NaN for none; of an open loop
+        from the planned moment. encoding: those in which the texts of queries were encoded instead.
+        """
+        batches = self.batches(rounds)
+        seconds = np.full((len(batches), len(self.measured.inputs.queries.ids)), np.nan)
+        for row, batch in enumerate(batches):
+            for request in batch.requests:
+                time = request.encoding if encoding else request.seconds
+                if time is not None:
+                    seconds[row, request.query] = time
+        return seconds
+
+    @cached_property
+    def answers(self) -> dict[int, SentRequest]:
+        """The first answer of every query."""
+        answers: dict[int, SentRequest] = {}
+        for batch in self.batches():
+            for request in batch.requests:
+                if request.status == "ok":
+                    answers.setdefault(request.query, request)
+        return answers
+
+    def differing(self) -> int:
+        """Number of queries whose lists differ between rounds."""
+        return len(
+            {
+                request.query
+                for batch in self.batches()
+                for request in batch.requests
+                if request.status == "ok"
+                and list(request.ids) != list(self.answers[request.query].ids)
+            }
+        )
+
+
+@dataclass(eq=False)
+class EngineWork:
+    """An engine that is to answer every query at each of its settings.
+
+    engine: the engine as the user names it, or a Python object.
+    inputs: the items and queries.
+    options: the user's choices.
+    family: the kind of engine, with its parameters.
+    settings: the fixed parameters and those that vary.
+    journal: the requests so far, including those of an interrupted call.
+    hosts: the hosts of the engine; empty until it is opened.
+    seconds: time spent on requests so far.
+    done: number of finished rounds of settings.
+    error: the reason why no more requests can be sent; None while they can.
+    """
+
+    engine: Any
+    inputs: RetrieveInputs
+    options: EngineOptions
+    family: EngineFamily
+    settings: EngineSettings
+    journal: Journal = field(default_factory=Journal)
+    hosts: list[Host] = field(default_factory=list[Host])
+    seconds: float = 0.0
+    done: int = 0
+    error: Failure | None = None
+    _traits: EngineTraits | None = None
+
+    @property
+    def label(self) -> str:
+        """The engine as the user names it."""
+        engine = self.engine
+        if isinstance(engine, str):
+            return engine
+        return getattr(engine, "__name__", type(engine).__name__)
+
+    @property
+    def parts(self) -> int:
+        """Number of rounds of all settings."""
+        return len(self.settings.settings) * self.options.rounds
+
+    def check(self) -> None:
+        """Raises BadUsage for more requests than allowed, and for a load on another machine without
+        permission.
+        """
+        options = self.options
+        requests, clients = self.parts * len(self.inputs.queries.ids), options.clients or 1
+        if requests > options.most_requests:
+            raise BadUsage(
+                f"{requests:,} requests are more than {flag('--most-requests')} "
+                f"{options.most_requests:,}; ask fewer, or allow them."
+            )
+        reason = None
+        if options.rate is not None:
+            reason = f"{flag('--rate')} {options.rate:g}"
+        elif clients > 1:
+            reason = flag("--clients", clients)
+        elif requests > MANY_REQUESTS:
+            reason = f"{requests:,} requests"
+        if reason is not None:
+            check_load(self.engine, self.settings.fixed, reason, options.allow_load)
+
+    def open(self) -> None:
+        """Opens the engine and indexes; an engine in process once for each client of a closed
+        loop.
+        """
+        options = self.options
+        task = EngineTask(
+            self.engine,
+            self.settings,
+            self.inputs.indexed(),
+            self.inputs.listed,
+            options.k,
+            options.timeout,
+            options.retries,
+            options.server_pid,
+            options.encoder,
+        )
+        # A process for an engine that is named by a text; Python objects stay in this one.
+        host = ProcessHost(task) if isinstance(self.engine, str) else LocalHost(task)
+        self.hosts.append(host)
+        self._traits = host.open()
+        if self._traits.in_process and options.rate is None and isinstance(host, ProcessHost):
+            for _ in range((options.clients or 1) - 1):
+                self.hosts.append(ProcessHost(task))
+                self.hosts[-1].open()
+
+    def round(self, number: int) -> Iterator[None]:
+        """Asks every query at every setting once, in an order of its own, and stops after each
+        setting.
+        """
+        draw = np.random.Generator(np.random.PCG64([self.options.seed, number]))
+        for setting in draw.permutation(len(self.settings.settings)).tolist():
+            queries = draw.permutation(len(self.inputs.queries.ids)).tolist()
+            if (batch := self.journal.batches.get((setting, number))) is not None:
+                unanswered_queries = batch.unanswered_queries
+                queries = [query for query in queries if query in unanswered_queries]
+            if queries:
+                seconds_left = self.options.most_seconds - self.seconds
+                if seconds_left <= 0:
+                    over = f"{flag('--most-seconds')} {self.options.most_seconds:g} are over"
+                    raise Unfinished(f"{over} after {self.done} of {self.parts} parts; call again.")
+                started = clock()
+                self._ask(setting, number, queries, seconds_left)
+                self.seconds += clock() - started
+                self._refuse_failures()
+            self.done += 1
+            yield
+
+    def _ask(self, setting: int, number: int, queries: Sequence[int], seconds: float) -> None:
+        """One round of one setting, by all hosts at once."""
+        options, answers, lock = self.options, list[SentRequest](), threading.Lock()
+
+        def _emit(requests: Sequence[SentRequest]) -> None:
+            with lock:
+                answers.extend(requests)
+
+        asked_queries = set(queries)
+        warm_up = sorted(
+            range(max(queries) + 1), key=lambda query: (query in asked_queries, query)
+        )[: options.warm_up]
+        n, moments, clients = len(self.hosts), None, options.clients or 1
+        if options.rate is not None:
+            draw = np.random.Generator(np.random.PCG64([options.seed, setting, number, 1]))
+            moments = np.cumsum(draw.exponential(1 / options.rate, len(queries))).tolist()
+            clients = options.clients or IN_FLIGHT
+        batch = RequestBatch(
+            self.settings.settings[setting].build,
+            self.settings.settings[setting].search,
+            queries,
+            warm_up,
+            moments,
+            clients if n == 1 else 1,
+            seconds,
+        )
+        batches = [batch._replace(queries=queries[host::n]) for host in range(n)]
+        # A request without end in this process would hold an interruption, too.
+        is_local, is_kept = isinstance(self.hosts[0], LocalHost), False
+        try:
+            with nullcontext() if is_local else interrupts_held():
+                reports = ask_together(self.hosts, batches, _emit)
+                self.journal.add(SentBatch(setting, number, answers, reports))
+                is_kept = True
+        except BaseException as error:
+            if not is_kept:
+                # The answers so far are kept, so that the same call asks the rest alone.
+                answered = {request.query for request in answers}
+                unanswered = [query for query in queries if query not in answered]
+                why = str(error) or "the call was interrupted"
+                requests = [*answers, *not_asked(unanswered, why)]
+                self.journal.add(SentBatch(setting, number, requests, []))
+            raise
+
+    def _refuse_failures(self) -> None:
+        """Raises EngineFailed for more failed queries than allowed, and Unfinished for queries that
+        the time was too short for.
+        """
+        requests = [
+            (setting, request)
+            for (setting, _), batch in sorted(self.journal.batches.items())
+            for request in batch.requests
+        ]
+        failed = [
+            (setting, request)
+            for setting, request in requests
+            if request.status in ("failed", "timeout")
+        ]
+        left = [request for _, request in requests if request.status == "not_asked"]
+        if len(failed) <= self.options.allow_failures:
+            if left:
+                count = count_of(len(left), "query was", "queries were")
+                raise Unfinished(f"{count} not asked: {left[0].error}; call again for the rest.")
+            return
+        ids = list(dict.fromkeys(self.inputs.queries.ids[request.query] for _, request in failed))
+        examples = ", ".join(map(repr, ids[:_NAMED]))
+        if len(ids) > _NAMED:
+            examples += f" and {len(ids) - _NAMED} more"
+        setting, first = failed[0]
+        name = self.settings.settings[setting].name
+        remainder = f"; {count_of(len(left), 'was', 'were')} not asked" if left else ""
+        raise EngineFailed(
+            f"{count_of(len(failed), 'query', 'queries')} failed{f' at {name}' if name else ''}: "
+            f"{examples}{remainder}. The first: {sentence(first.error)} "
+            f"No figure is given; with -o the same call asks only the rest, {flag('--retries')} "
+            f"asks again, {flag('--allow-failures')} counts them as empty."
+        )
+
+    def measurement(self) -> Measurement:
+        """Everything that was asked."""
+        assert self._traits is not None  # noqa: S101 - it is open
+        return Measurement(
+            self.label,
+            self.family,
+            self.settings,
+            self._traits,
+            self.inputs,
+            self.options,
+            self.journal,
+            self._exact(self._traits),
+        )
+
+    def _exact(self, traits: EngineTraits) -> dict[int, Sequence[str]]:
+        """The lists of the engine's exact mode, where they are the truth. Raises BadUsage where it
+        has none, BadInput for gaps.
+        """
+        if self.options.truth_word != "engine":
+            return {}
+        if traits.exact_parameters is None:
+            raise BadUsage(
+                f"{flag('--truth', 'engine')}: {traits.name} has no exact mode; give "
+                f"{flag('--item-vectors')}, or a run of `rankwell knn`."
+            )
+        ids, answers = self.inputs.queries.ids, list[SentRequest]()
+        self.hosts[0].ask(
+            RequestBatch(0, traits.exact_parameters, range(len(ids)), ()), answers.extend
+        )
+        for request in answers:
+            if request.status != "ok":
+                raise BadInput(
+                    f"the exact results of query {ids[request.query]!r} are missing: "
+                    f"{request.error}"
+                )
+        return {request.query: request.ids for request in answers}
+
+    def close(self) -> None:
+        """Ends the hosts."""
+        for host in self.hosts:
+            host.close()
+
+
+def plan_work(
+    engine: Any, inputs: RetrieveInputs, options: EngineOptions, folder: Path | None
+) -> EngineWork:
+    """The work on an engine, of which nothing is done yet. Raises BadUsage, UnknownName for what
+    cannot be asked.
+
+    folder: where a call that was interrupted goes on.
+    """
+    check_options(options)
+    family, parameters = chosen_family(engine, options), given_parameters(options)
+    has_texts, has_vectors = inputs.queries.texts is not None, inputs.queries.vectors is not None
+    # A Python object gets the only kind of queries that there is.
+    if family.name == "object" and (has_texts != has_vectors or options.encoder is not None):
+        parameters.setdefault("takes", "vector" if has_vectors else "text")
+    settings = read_settings(family, parameters, options.sweep)
+    work = EngineWork(engine, inputs, options, family, settings)
+    work.check()
+    if folder is not None:
+        work.journal = Journal(folder / NAME, _key(work))
+    return work
+
+
+def join_works(works: Sequence[EngineWork]) -> EngineWork:
+    """The works of calls that differ in their sweeps alone as one, with one index for each build;
+    their journals have all that is asked.
+    """
+    first = works[0]
+    settings = [setting.values for work in works for setting in work.settings.settings]
+    journals = [
+        (work.journal, number) for work in works for number in range(len(work.settings.settings))
+    ]
+    return replace(
+        first,
+        settings=EngineSettings.of(first.family, first.settings.fixed, settings),
+        journal=JoinedJournal(journals),
+        hosts=[],
+    )
+
+
+def ask_all(
+    works: Sequence[EngineWork], progress: Progress | None = None
+) -> list[Measurement | Failure]:
+    """Opens all engines, asks them, and closes them: what was asked of each, or the error by which
+    it failed.
+
+    EngineFailed where more queries failed than allowed, Unfinished where the time of the call is
+    up.
+    """
+    outcomes: list[Measurement | Failure] = []
+    try:
+        for work in works:
+            try:
+                work.check()
+                work.open()
+            except (RankwellError, OSError) as error:
+                work.error = error
+        ask_rounds([work for work in works if work.error is None], progress)
+        for work in works:
+            try:
+                outcomes.append(work.error or work.measurement())
+            except (RankwellError, OSError) as error:
+                outcomes.append(error)
+        return outcomes
+    finally:
+        for work in works:
+            with suppress(RankwellError, OSError):
+                work.close()
+
+
+def ask_rounds(works: Sequence[EngineWork], progress: Progress | None = None) -> None:
+    """All rounds, interleaved over the settings of all engines; an engine ends early by its
+    `error`.
+    """
+    done, total = 0, sum(work.parts for work in works)
+    for number in range(1, max((work.options.rounds for work in works), default=0) + 1):
+        rounds = [work.round(number) for work in works]
+        turns = np.repeat(
+            np.arange(len(works)),
+            [len(work.settings.settings) * (number <= work.options.rounds) for work in works],
+        )
+        draw = np.random.Generator(np.random.PCG64([number, len(works)]))
+        for turn in draw.permutation(turns).tolist():
+            try:
+                if works[turn].error is None:
+                    next(rounds[turn])
+            except RankwellError as error:
+                works[turn].error = error
+            done += 1
+            if progress is not None:
+                progress("ask", done, total)
+
+
+def check_options(options: EngineOptions) -> None:
+    """Raises BadUsage for numbers that cannot be."""
+    least = {
+        "k": 1,
+        "rounds": 1,
+        "warm_up": 0,
+        "clients": 1,
+        "retries": 0,
+        "allow_failures": 0,
+        "most_requests": 1,
+    }
+    for name, bound in least.items():
+        value = getattr(options, name)
+        if value is not None and value < bound:
+            raise BadUsage(f"{flag(name, value)}: expected an integer from {bound}.")
+    for name in ("timeout", "rate", "most_seconds"):
+        value = getattr(options, name)
+        if value is not None and not 0 < value < float("inf"):
+            raise BadUsage(f"{flag(name, value)}: expected a positive number.")
+    if options.clients is not None and options.clients > MOST_CLIENTS:
+        raise BadUsage(f"{flag('--clients', options.clients)}: expected at most {MOST_CLIENTS}.")
+    if options.recall is not None and not 0 < options.recall < 1:
+        raise BadUsage(
+            f"{flag('--recall', options.recall)}: expected a number between 0 and 1, such as 0.95."
+        )
+
+
+def _key(work: EngineWork) -> str:
+    """The digest of everything that decides which requests are sent; secrets are in it by their
+    names alone.
+    """
+    inputs, settings = work.inputs, work.settings
+    names = ("k", "rounds", "seed", "clients", "rate", "filters", "encoder")
+    digests = [None if inputs.items is None else inputs.items.digest(), inputs.queries.digest()]
+    for text in (work.engine, work.options.encoder):
+        if isinstance(text, str):
+            files = [Path(text)] if text.endswith(".toml") else code_files(text)
+            digests += [Source(file).digest() for file in files]
+    content = [
+        work.label,
+        settings.fixed,
+        settings.settings,
+        settings.builds,
+        {name: getattr(work.options, name) for name in names},
+        digests,
+    ]
+    return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()

@@ -1,0 +1,19 @@
+"""Instance search among pictures."""
+
+from rankwell.data.catalogue import ResultKind
+
+PUBLIC_NAMES = {
+    "evaluate_images": "rankwell.tasks.images.evaluation",
+    "read_images": "rankwell.tasks.images.images",
+    "Images": "rankwell.tasks.images.images",
+    "ImageOptions": "rankwell.tasks.images.options",
+}
+"""The names that the task adds to `rankwell`, each with the module that defines it."""
+
+PERFORMANCE = "performance.json"
+"""The file of what each run and the machine took."""
+
+RESULTS = ResultKind(
+    files=("by_instance.csv", "encoding_errors.csv", PERFORMANCE, "sheets/*.png"),
+    confidence="images",
+)

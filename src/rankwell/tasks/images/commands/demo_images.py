@@ -1,0 +1,192 @@
+"""Recognise paintings and glass cabinets in bad photographs, all drawn on the spot: data sets,
+tables, contact sheets.
+"""
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+from PIL.Image import Image
+
+from rankwell.comparison.pages import write_report
+from rankwell.errors import BadUsage, typed
+from rankwell.reporting import prose
+from rankwell.reporting.drafts import holding, keeping
+from rankwell.reporting.options import FolderPath, Output, Progress
+from rankwell.reporting.page import NAME, page_lines
+from rankwell.store import write_bytes, write_text
+from rankwell.tasks.images.commands.images_stats import stats
+from rankwell.tasks.images.commands.images_table import SystemTableOptions, table
+from rankwell.tasks.images.drawn_museum import furnish, nothing, paint, photograph
+from rankwell.tasks.images.options import ImageSetOptions
+from rankwell.tasks.images.task import ImageCommandOptions
+from rankwell.tasks.images.task import images as images_task
+
+
+class Collection(NamedTuple):
+    """A data set of drawings.
+
+    name: name of its folder, a plural that also names the exhibits.
+    draw: function that draws the exhibit of a name.
+    exhibits: number of exhibits that the museum photographs.
+    absent: number of exhibits that visitors photograph and the museum does not.
+    empty: number of pictures of nothing.
+    """
+
+    name: str
+    draw: Callable[[str], Image]
+    exhibits: int
+    absent: int
+    empty: int
+
+
+class DemoSystem(NamedTuple):
+    """A method to compare pictures.
+
+    run: name in the results.
+    encoder: name of the encoder of the pictures.
+    transforms: transforms of the vectors, in order; empty for none.
+    training: the user's statement on the time of training.
+    sheets: number of contact sheets to draw.
+    """
+
+    run: str
+    encoder: str
+    transforms: tuple[str, ...]
+    training: str
+    sheets: int
+
+
+COLLECTIONS = (Collection("paintings", paint, 24, 3, 6), Collection("cabinets", furnish, 16, 0, 0))
+SYSTEMS = (
+    DemoSystem("colours", "colour-histogram", (), "none", 0),
+    DemoSystem("stamps", "small-grey", (), "none", 0),
+    DemoSystem("both", "colours-and-shapes", (), "none", 3),
+    DemoSystem(
+        "both_whitened",
+        "colours-and-shapes",
+        ("whitening(dimensions=24)",),
+        "within each search",
+        0,
+    ),
+)
+
+_STATEMENT = '[[system]]\nname = "{}"\ntitle = "{}"\n\n[system.training]\ntime = "{}"\n'
+_TITLE = "Paintings in bad photographs, compared in four ways"
+
+
+def images(
+    *,
+    output: FolderPath = Path("rankwell-demo-instances"),
+    seed: int = 0,
+    progress: Progress = None,
+) -> Output:
+    """Recognise paintings and glass cabinets in bad photographs, all drawn on the spot: data sets,
+    tables, contact sheets.
+
+    Parameters
+    ----------
+    output
+        Folder for the pictures, the results, the tables and the contact sheets.
+    seed
+        Seed of the photographs and of the bootstrap.
+    """
+    with holding(output):
+        folders = [
+            make(collection, output / collection.name, seed=seed, progress=progress)
+            for collection in COLLECTIONS
+        ]
+        statements = [output / "systems" / f"{system.run}.toml" for system in SYSTEMS]
+        for system, path in zip(SYSTEMS, statements, strict=True):
+            title = system.run.replace("_", " ")
+            with keeping():
+                write_text(path, _STATEMENT.format(system.run, title, system.training))
+        results = {
+            (folder, system): output / "results" / f"{folder.name}-{system.run}"
+            for folder in folders
+            for system in SYSTEMS
+        }
+        for (folder, system), place in results.items():
+            images_task.command()(
+                str(folder),
+                options=ImageCommandOptions(
+                    encoder=system.encoder,
+                    cache=output / "cache",
+                    run=system.run,
+                    transforms=system.transforms,
+                    seed=seed,
+                    sheets=system.sheets,
+                ),
+                output=place,
+                progress=progress,
+            )
+        numbers = stats(
+            *map(str, folders), objects=["paintings", "glass cabinets"], data=ImageSetOptions()
+        )
+        options = SystemTableOptions(system=list(map(str, statements)), pages=True, seed=seed)
+        system_table = table(*map(str, results.values()), options=options, output=output / "table")
+        first = [str(place) for (folder, _), place in results.items() if folder is folders[0]]
+        write_report(first, output / NAME, title=_TITLE, seed=seed)
+    last, drawn = SYSTEMS[-1], next(system.run for system in SYSTEMS if system.sheets)
+    sheet = min(output.glob(f"results/{folders[0].name}-{drawn}/sheets/*.png"))
+    end = (
+        "Memory is the greatest that this process had by then, for all of this ran in one.\n"
+        f"The worst queries of {drawn!r} with what was found for them, as pictures: {sheet} "
+        "and others\n"
+        f"The table for a page, a paper or a spreadsheet: {output}/table/. The same from the "
+        "files:\n\n"
+        "  rankwell images "
+        f"{typed(folders[0], '--encoder', last.encoder, '--transform', last.transforms[0])} \\\n"
+        f"    {typed('--run', last.run, '-o', first[-1])}\n"
+        f"  rankwell images table {typed(output)}/results/* "
+        f"{' '.join(typed('--system', statement) for statement in statements)}\n"
+    )
+    text = [
+        prose(
+            "A museum, drawn and badly photographed: which exhibit is it? The data sets, what "
+            "the filters left and all "
+            "there is:\n"
+        ),
+        numbers.text,
+        "Four ways to compare pictures, none of which knows anything about art:\n",
+        system_table.text,
+        prose(end),
+        page_lines(output, "query picture"),
+    ]
+    return Output(text="\n".join(text), notes=(*numbers.notes, *system_table.notes))
+
+
+@keeping()
+def make(collection: Collection, folder: Path, *, seed: int = 0, progress: Progress = None) -> Path:
+    """Draws and photographs a collection into a folder; the same seed, the same pictures. Raises
+    BadUsage for other pictures.
+    """
+    total, written = collection.exhibits + collection.absent, set[Path]()
+
+    def _write(image: Image, side: str, name: str, copy: int) -> None:
+        path = folder / side / name / f"{copy + 1}.jpg"
+        written.add(path)
+        stream = io.BytesIO()
+        image.save(stream, "JPEG", quality=88)
+        write_bytes(path, stream.getvalue())
+
+    for number in range(total):
+        name = f"{collection.name.removesuffix('s')}-{number + 1:02}"
+        random, exhibit = Random(f"{seed} {name}"), collection.draw(name)  # noqa: S311 - pictures, not secrets
+        if progress is not None:
+            progress(f"drawing {collection.name}", number, total)
+        if number < collection.exhibits:
+            for copy in range(random.choice((1, 2, 2, 3, 5))):
+                _write(photograph(exhibit, random, badness=0.4), "references", name, copy)
+        for copy in range(random.choice((1, 1, 2))):
+            _write(photograph(exhibit, random, badness=1.2), "queries", name, copy)
+    random = Random(f"{seed} {collection.name}")  # noqa: S311 - pictures, not secrets
+    for copy in range(collection.empty):
+        _write(nothing(random), "references", "contentless", copy)
+    if stray := sorted({*folder.rglob("*.jpg")} - written):
+        raise BadUsage(
+            f"{stray[0]} is not a picture of this seed; remove it, or name another folder."
+        )
+    return folder

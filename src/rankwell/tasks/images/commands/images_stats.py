@@ -1,0 +1,97 @@
+"""Print the table of data sets of images: instances, references, queries, images per instance,
+before and after filtering.
+"""
+
+from itertools import zip_longest
+from typing import Any, Literal
+
+from rankwell import reporting
+from rankwell.errors import BadUsage
+from rankwell.reporting.options import FileOption, FormatOption, Output
+from rankwell.store import write_text
+from rankwell.task import printed_rows
+from rankwell.tasks.images.images import named_place
+from rankwell.tasks.images.options import ImageSetOptions
+from rankwell.tasks.images.statistics import (
+    ImageStatistics,
+    image_statistics,
+    published_instances,
+    statistics_rows,
+)
+
+
+def stats(
+    *images: str,
+    objects: list[str] | None = None,
+    published: bool = False,
+    data: ImageSetOptions,
+    contentless: Literal["filter", "keep"] = "filter",
+    absent: Literal["filter", "keep"] = "filter",
+    format: FormatOption = "table",
+    output: FileOption = None,
+) -> Output:
+    """Print the table of data sets of images: instances, references, queries, images per instance,
+    before and after filtering.
+
+    Parameters
+    ----------
+    images
+        Data sets as PLACE or NAME=PLACE: a folder with references/INSTANCE/… and
+        queries/INSTANCE/…, a table with image, instance, split, and perhaps camera, group and
+        contentless, or a JSON with imlist, qimlist and gnd.
+    objects
+        Kind of objects in a data set, such as "paintings"; repeat it, in the order of the data
+        sets.
+    published
+        The columns that the source printed (CLICIDE, GaRoFou) beside them.
+    contentless
+        References without content are left out (filter), or count.
+    absent
+        Queries of instances that no reference shows are left out (filter), or count.
+    format
+        How to print; json and jsonl have a row per data set with its numbers.
+    output
+        Folder for statistics.csv and statistics.json.
+    """
+    if not images and not published:
+        raise BadUsage(
+            "name a data set of images: rankwell images stats NAME=PLACE; or --published "
+            "for the source's own."
+        )
+    kinds = objects or []
+    if len(kinds) > len(images):
+        raise BadUsage(
+            f"{len(kinds)} kinds of objects for {len(images)} data sets; --objects names one "
+            "for each, in order."
+        )
+    if data.query_images is not None and len(images) != 1:
+        raise BadUsage("--query-images requires a single data set; run the command once for each.")
+    columns, notes = dict[str, ImageStatistics](), list[str]()
+    for word, kind in zip_longest(images, kinds, fillvalue="images"):
+        name, path = named_place(word)
+        if name in columns:
+            raise BadUsage(f"two data sets are called {name!r}; name them, as in paintings={path}.")
+        table = data.read(path)
+        columns[name], filtered = image_statistics(
+            table, name=name, objects=kind, contentless=contentless, absent=absent
+        )
+        notes += [f"{name}: {note}" for note in table.notes]
+        notes += [f"{name}: left out {note}" for note in filtered.notes]
+    if published:
+        datasets = published_instances().datasets
+        columns |= {f"{name} (published)": column for name, column in datasets.items()}
+    rows = statistics_rows(columns)
+    numbers: list[dict[str, Any]] = [
+        {"dataset": heading, **column._asdict()} for heading, column in columns.items()
+    ]
+    rules = {"contentless": contentless, "absent": absent} if images else {}
+    json = printed_rows(numbers, "json", rules=rules, notes=notes)
+    if format == "json":
+        text, notes = json, []
+    else:
+        text = printed_rows(numbers if format == "jsonl" else rows, format, tables=[rows])
+    if output is not None:
+        write_text(output / "statistics.csv", reporting.render_rows(rows, "csv"))
+        write_text(output / "statistics.json", json)
+        notes.append(reporting.StatusNote(f"wrote {output}/"))
+    return Output(text=text, notes=tuple(notes))

@@ -1,0 +1,32 @@
+"""Figures of clusters of images against their labels; `evaluation.py` of the task computes
+them.
+"""
+
+from rankwell.data.registry import add_figure
+
+_SOURCE = (
+    "Vinh, Epps and Bailey 2010, Information theoretic measures for clusterings comparison; "
+    "scikit-learn"
+)
+_EXAMPLE = """
+>>> from rankwell.stats.partitions import partition_agreement
+>>> agreement = partition_agreement(["a", "a", "a", "b", "b", "b"], ["1", "1", "2", "2", "2", "2"])
+>>> round(agreement.{name}, 4)
+{value}
+"""
+
+NMI = add_figure(
+    "NMI",
+    "Mutual information of clusters and labels over the mean of both entropies.",
+    source=_SOURCE,
+    printed_by=("images --clusters",),
+    example=_EXAMPLE.format(name="nmi", value="0.4787"),
+)
+AMI = add_figure(
+    "AMI",
+    "Mutual information of clusters and labels adjusted for chance: 0 for random clusters, 1 "
+    "for the labels.",
+    source=_SOURCE,
+    printed_by=("images --clusters",),
+    example=_EXAMPLE.format(name="ami", value="0.3552"),
+)

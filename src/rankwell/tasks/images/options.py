@@ -1,0 +1,342 @@
+"""The options of a search for instances, and its rules: the user's own, else the convention's."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from itertools import chain
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
+
+from rankwell.conventions import (
+    LabelledMeasure,
+    NoRelevantRule,
+    check_views,
+    choose_measures,
+    find_convention,
+)
+from rankwell.data.judged_rankings import JudgedRankings
+from rankwell.data.options import (
+    ConventionName,
+    CutoffNumbers,
+    Doc,
+    Input,
+    InputData,
+    MeasureNames,
+    Option,
+    cutoffs,
+)
+from rankwell.data.registry import at_each_cutoff, measure_names, parse_measure, suggest
+from rankwell.data.tables import TIE_RULES, MatrixTies
+from rankwell.errors import BadUsage, UnknownName, flag
+from rankwell.evaluation.options import (
+    EmbeddingIds,
+    MeasureOptions,
+    Similarity,
+    StatisticsOptions,
+    TieOptions,
+)
+from rankwell.tasks.images.conventions import Excluded, InstanceConvention
+from rankwell.tasks.images.images import (
+    FilteredImages,
+    Images,
+    Switch,
+    filter_images,
+    mark_contentless,
+    read_images,
+)
+from rankwell.vectors.encoders import NetworkSettings
+
+CUTOFFS = (1, 5, 10)
+NAMED = "TP/PRED"
+"""The share of queries named rightly among those whose best reference has a label."""
+ENCODER_SETTINGS = tuple(field.name for field in fields(NetworkSettings))
+_TIES: tuple[MatrixTies, ...] = (*TIE_RULES, "input-desc")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImageOptions(TieOptions, StatisticsOptions, MeasureOptions):
+    """The choices that decide the values of `evaluate_images`, and the runs that it reads."""
+
+    embeddings: Annotated[
+        InputData,
+        Option(takes_all=True, kind=list[str]),
+        Doc(
+            "Vectors of all images by id, in any format of `rankwell knn`; name more "
+            "to compare systems."
+        ),
+    ] = None
+    queries: Annotated[InputData, Doc("Vectors of the queries, with --references.")] = None
+    references: Annotated[InputData, Doc("Vectors of the references.")] = None
+    scores: Annotated[
+        InputData,
+        Option(takes_all=True, kind=list[str]),
+        Doc(
+            "Matrices of scores, a row per query and a column per reference; name more to "
+            "compare systems."
+        ),
+    ] = None
+    positives: Annotated[
+        InputData,
+        Input(perhaps=True),
+        Doc(
+            "Judgments in place of labels: JSON (query -> references, by id or position), "
+            "judgments in any format, or diagonal."
+        ),
+    ] = None
+    metric: Similarity = None
+    ids: EmbeddingIds = None
+    query_ids: Annotated[
+        InputData, Doc("Likewise of the queries, for --queries and the rows of --scores.")
+    ] = None
+    reference_ids: Annotated[
+        InputData, Doc("Likewise of the references, for --references and the columns of --scores.")
+    ] = None
+    run: Annotated[str | None, Doc("Name of a single run; by default its file's name.")] = None
+    exclude: Annotated[
+        Sequence[str] | str | None,
+        Option(kind=str),
+        Doc(
+            "References that count nowhere for a query: self, camera (those of its "
+            "instance by its camera), group (all of its group), separated by commas, or "
+            "none; by default the convention's."
+        ),
+    ] = None
+    contentless: Annotated[
+        Switch, Doc("References without content are left out (filter), or stay.")
+    ] = "filter"
+    absent: Annotated[
+        Switch | None,
+        Doc(
+            "Queries of instances that no reference shows are left out (filter), or stay; "
+            "by default the convention's."
+        ),
+    ] = None
+    measures: Annotated[
+        MeasureNames,
+        Doc(
+            "A measure, at every cut-off where it needs one (P), or at one (P@10); AP, "
+            "\"AP(area='trapezoid')\", APatR (mAP@R), cmc, TP/PRED; repeat it for more."
+        ),
+    ] = None
+    k: Annotated[
+        CutoffNumbers,
+        Doc("Cut-offs of measures that name none, separated by commas; 1,5,10 by default."),
+    ] = None
+    cut: Annotated[
+        int | None,
+        Doc(
+            "Length of a list, for its precision P_q = RR/RET and its recall R_q = "
+            "RR/REL; thesis has 10."
+        ),
+    ] = None
+    convention: Annotated[
+        ConventionName,
+        Doc(
+            "Whose words and rules: thesis, thesis-code, oxford, revisited-E, "
+            "revisited-M, revisited-H, gldv2, market1501, torchreid, sop, vpr; rankwell "
+            "for plain names."
+        ),
+    ] = "thesis"
+    transforms: Annotated[
+        Sequence[str] | str | None,
+        Option(("--transform",), kind=list[str]),
+        Doc(
+            "Change vectors or scores first; repeat it for more, in order. "
+            "query-expansion(k=10, alpha=3) adds its k nearest references to each query, "
+            "each times its cosine to the power alpha, database-augmentation(k=10, "
+            "alpha=3) to each reference; instance-average(k=0) adds to each reference the "
+            "k nearest others of its instance, 0 all; whitening(dimensions=0, power=0.5) "
+            "keeps the first dimensions, 0 all; reciprocal(k1=20, k2=6, weight=0.3) ranks "
+            "anew by shared neighbours; dual-softmax(temperature=T) needs its number. The "
+            "others hold where none is given."
+        ),
+    ] = None
+    learn: Annotated[
+        InputData,
+        Doc("Vectors of other images that whitening is learnt on, in place of the references."),
+    ] = None
+    confidence: Annotated[
+        list[Literal["max", "diff1"]] | None,
+        Doc(
+            "Whether the scores predict which queries are answered well: adds nAUC and "
+            "AURC of every measure, and AUROC, AUPRC and EP of Success, by the score of "
+            "the best reference (max), or its distance from the second (diff1); repeat it "
+            "for more."
+        ),
+    ] = None
+    clusters: Annotated[
+        Any,
+        Option(takes_all=True, kind=list[str]),
+        Doc(
+            "Adds NMI and AMI with the labels: a table with the cluster of each image "
+            "(FILE, or FILE:COLUMN) for each run, or kmeans, which clusters the vectors "
+            "by the seed into as many clusters as there are instances."
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImageFileOptions:
+    """The form of a data set of images."""
+
+    query_images: Annotated[
+        str | None,
+        Input(),
+        Doc(
+            "Folder of the queries, where the data set is a folder of references; inside "
+            "that folder, they are queries only."
+        ),
+    ] = None
+    root: Annotated[
+        str | None, Input(), Doc("Folder of the images that a table or a JSON lists.")
+    ] = None
+    pattern: Annotated[
+        str | None, Doc('Form of file names, such as "{instance}_{camera}_*.jpg".')
+    ] = None
+
+    def read(self, place: str) -> Images:
+        """The data set of a place."""
+        return read_images(place, queries=self.query_images, root=self.root, pattern=self.pattern)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImageSetOptions(ImageFileOptions):
+    """The form of a data set of images, and which of them show nothing."""
+
+    contentless_images: Annotated[
+        str | None,
+        Doc(
+            "Images that show nothing to be recognised, by a pattern of their ids, such "
+            'as "*wall*".'
+        ),
+    ] = None
+
+    def read(self, place: str) -> Images:
+        """The data set of a place."""
+        return mark_contentless(super().read(place), self.contentless_images)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImageSystemOptions(NetworkSettings):
+    """A system that computes a run from the images: an encoder or local features."""
+
+    encoder: Annotated[
+        str | None,
+        Input(perhaps=True),
+        Doc(
+            "Model that makes vectors of the images: resnet152-im:FILE.onnx, "
+            "alexnet-im:FILE.onnx, gordo:FILE.onnx, any FILE.onnx, torch:./FILE.py:OBJECT "
+            "with --weights, ./FILE.py:OBJECT, a model of sentence-transformers, "
+            "colour-histogram or small-grey."
+        ),
+    ] = None
+    local_features: Annotated[
+        Literal["rootsift", "sift"] | None,
+        Doc("Compare pictures by SIFT, or by its square roots, with the ratio test."),
+    ] = None
+    score: Annotated[
+        Literal["inliers", "matches"] | None,
+        Doc(
+            "Of local features: the inliers of RANSAC's best homography (the default), or "
+            "the matches alone."
+        ),
+    ] = None
+    longest: Annotated[
+        int | None, Doc("Of local features: pixels of the longer side at most; 640 by default.")
+    ] = None
+    processes: Annotated[
+        int | None,
+        Doc(
+            "Of local features: number of processes to start; by default one, with a "
+            "thread for each processor, which is faster."
+        ),
+    ] = None
+    cache: Annotated[
+        Path | None,
+        Doc(
+            "Folder in which vectors or features are kept by the content of each image, "
+            "so that an interrupted run resumes."
+        ),
+    ] = None
+
+
+class InstanceRules:
+    """Every rule in force: the user's choice, else that of the convention. Where positives are
+    given, queries without a label are not absent.
+
+    options: the user's choices.
+    by_id: whether images are known, so that two images of one id are the same.
+    convention: the convention whose names and units the measures have.
+    reading: the options of the convention.
+    exclude: kinds of references that are removed from every ranking, in the order of `Excluded`.
+    contentless, absent: whether contentless images, and queries of absent instances, are left out
+        beforehand.
+    ties: the tie rule.
+    no_relevant: the treatment of queries without a relevant reference.
+    has_named: whether TP/PRED is among the measures.
+    takes_cutoffs: whether any other measure needs a cut-off and names none.
+    measures: the other measures, each once.
+
+    Raises UnknownName and BadUsage.
+    """
+
+    def __init__(self, options: ImageOptions, *, by_id: bool) -> None:
+        self.convention = find_convention(options.convention, "images")
+        self.reading = self.convention.rules_of("images", InstanceConvention(exclude=("self",)))
+        words, exclusions = options.exclude, get_args(Excluded)
+        if isinstance(words, str):
+            words = words.replace(",", " ").split()
+        excluded = self.reading.exclude if words is None else list(words)
+        if words is not None and excluded != ["none"]:
+            for word in excluded:
+                if word not in exclusions:
+                    raise UnknownName(f"exclude {word!r}: {suggest(word, (*exclusions, 'none'))}")
+            if not by_id:
+                raise BadUsage(
+                    f"{flag('--exclude')} {','.join(excluded)}: nothing says which image is "
+                    "which; name the data set of images."
+                )
+        self.exclude: tuple[Excluded, ...] = tuple(
+            rule for rule in exclusions if by_id and rule in excluded
+        )
+        self.contentless: Switch = options.contentless
+        self.absent: Switch = options.absent or self.reading.absent
+        if options.positives is not None:
+            self.absent = "keep"
+        tie_rule: MatrixTies | None = next((rule for rule in _TIES if rule == options.ties), None)
+        if tie_rule is None and options.ties is not None:
+            raise UnknownName(f"unknown tie rule {options.ties!r}; {suggest(options.ties, _TIES)}")
+        self.ties: MatrixTies = tie_rule or self.reading.ties
+        self.no_relevant: NoRelevantRule = options.no_relevant or self.convention.no_relevant
+        self._read_measures(options)
+
+    def _read_measures(self, options: ImageOptions) -> None:
+        convention, names = self.convention, measure_names(options.measures)
+        ks = CUTOFFS if options.k is None else cutoffs(options.k)
+        texts = convention.defaults if names is None else names
+        texts = [text for text in texts if text != NAMED]
+        self.has_named = self.reading.labels if names is None else NAMED in names
+        spelled = [at_each_cutoff(text, ks, convention.words) for text in texts]
+        self.takes_cutoffs = spelled != [[text] for text in texts]
+        measures = choose_measures([*chain.from_iterable(spelled)], convention) if spelled else ()
+        check_views((labelled.measure for labelled in measures), JudgedRankings)
+        depth = self.reading.cut if options.cut is None and names is None else options.cut
+        if depth is not None:
+            if depth < 1:
+                raise BadUsage(f"cut {depth}; a list has one place or more.")
+            list_measures = ("P_q", f"P(denom='retrieved')@{depth}"), ("R_q", f"R@{depth}")
+            measures += tuple(
+                LabelledMeasure(parse_measure(text), label if "P_q" in convention.words else text)
+                for label, text in list_measures
+            )
+        if not measures:
+            raise BadUsage(f"name a measure of rankings beside {NAMED}, such as P@1.")
+        self.measures = tuple({str(labelled.measure): labelled for labelled in measures}.values())
+
+    def filtered(self, images: Images) -> FilteredImages:
+        """The images that take part."""
+        return filter_images(
+            images,
+            contentless=self.contentless,
+            absent=self.absent,
+            junk_label=self.reading.junk_label,
+        )

@@ -1,0 +1,413 @@
+"""The output of `judge agreement`: judges with each other, with themselves and with known grades;
+their drift in a session.
+"""
+
+import statistics
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from rankwell.data.columns import refuse_unused_columns
+from rankwell.data.tables import Floats, format_value
+from rankwell.errors import BadInput, NothingToEvaluate, flag, shown
+from rankwell.io.formats import find_judgments
+from rankwell.reporting import Format, Output, PrintedFigure, Row
+from rankwell.stats.agreement import (
+    COHEN,
+    SHARED,
+    Coefficient,
+    Ratings,
+    agreement,
+    confusion,
+    trend,
+)
+from rankwell.task import printed_rows
+from rankwell.tasks.judge.estimate_report import shown_interval
+from rankwell.tasks.judge.estimation import StudyEstimates
+from rankwell.tasks.judge.folder import Pair, Study, read_study
+from rankwell.tasks.judge.journal import JournalLine, last_answers, read_journals
+from rankwell.tasks.judge.options import AgreementOptions
+
+PLACES = 100
+"""A drift is the change of the grade over so many places of a session."""
+
+
+class RatedItems(NamedTuple):
+    """Items that several raters graded.
+
+    raters: names of the raters.
+    pairs: query and item of each.
+    grades: (items, raters) grades; NaN where a rater gave none.
+    is_sample: whether the study drew the items; False for known grades, whose items were chosen.
+    """
+
+    raters: tuple[str, ...]
+    pairs: Sequence[Pair]
+    grades: Floats
+    is_sample: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class JudgeComparison:
+    """The agreement of raters.
+
+    study: the study, which has the scale of grades.
+    level: level of the intervals.
+    raters: names of the raters, two or more.
+    weighted_coefficients: name -> coefficient with items weighted by 1/π; the same as
+        `sample_coefficients` where items were not drawn.
+    sample_coefficients: name -> coefficient of the judged sample, in which every item counts 1.
+    confusion: (grades, grades) weighted shares of the items, the first rater by row; (0, 0) for
+        more than two raters.
+    sample_confusion: (grades, grades) numbers of items in the judged sample; (0, 0) for more than
+        two raters.
+    items, queries: number of items with two grades or more, and of their queries.
+    """
+
+    study: Study
+    level: float
+    raters: tuple[str, ...]
+    weighted_coefficients: Mapping[str, Coefficient]
+    sample_coefficients: Mapping[str, Coefficient]
+    confusion: Floats
+    sample_confusion: Floats
+    items: int
+    queries: int
+
+    def rows(self) -> Iterator[Row]:
+        """The rows for programs: a coefficient each, and of two raters a cell of the confusion
+        each.
+        """
+        judge, against = self.raters if len(self.raters) == 2 else ("all", None)
+        for name, coefficient in self.weighted_coefficients.items():
+            low, high = coefficient.interval or (None, None)
+            yield {
+                "kind": "coefficient",
+                "judge": judge,
+                "against": against,
+                "name": name,
+                "grade": None,
+                "against_grade": None,
+                "value": coefficient.value,
+                "low": low,
+                "high": high,
+                "sample": self.sample_coefficients[name].value,
+                "items": self.items,
+                "queries": self.queries,
+            }
+        scale = list(self.study.grades)
+        for (row, column), value in np.ndenumerate(self.confusion):
+            n = int(self.sample_confusion[row, column])
+            yield {
+                "kind": "confusion",
+                "judge": judge,
+                "against": against,
+                "name": "share",
+                "grade": scale[row],
+                "against_grade": scale[column],
+                "value": value,
+                "low": None,
+                "high": None,
+                "sample": n / self.items,
+                "items": n,
+                "queries": None,
+            }
+
+    def coefficient_table(self) -> list[Row]:
+        """The coefficients for people; of sampled items also those of the judged sample."""
+        raters = f"all {len(self.raters)} judges"
+        if len(self.raters) == 2:
+            raters = ", ".join(self.raters)
+        table = list[Row]()
+        for name, coefficient in self.weighted_coefficients.items():
+            row = {"judges": raters, "coefficient": name, "value": _printed(coefficient.value)}
+            row[f"{100 * self.level:g} % interval"] = shown_interval(coefficient.interval, "score")
+            if self.study.design == "items":
+                row["of the judged sample"] = _printed(self.sample_coefficients[name].value)
+            table.append({**row, "items": self.items, "queries": self.queries})
+        return table
+
+    def confusion_table(self) -> list[Row]:
+        """The confusion of two raters, the first by row: shares of all items, and in brackets items
+        of the judged sample; nothing of more raters.
+        """
+        if len(self.raters) != 2:
+            return []
+        first, second = self.raters
+        cells = zip(self.confusion.tolist(), self.sample_confusion.tolist(), strict=True)
+        return [
+            {f"{first} \\ {second}": f"{grade:g} {name}"}
+            | {
+                f"{column_grade:g}": f"{format_value(100 * share, 'percent')} % ({n:.0f})"
+                for column_grade, share, n in zip(self.study.grades, *row, strict=True)
+            }
+            for (grade, name), row in zip(self.study.grades.items(), cells, strict=True)
+        ]
+
+
+def _printed(value: float | None, unit: str = "score", *, signed: bool = False) -> PrintedFigure:
+    return PrintedFigure(format_value(value, unit, signed=signed))
+
+
+def item_weights(estimates: StudyEstimates) -> dict[Pair, float] | None:
+    """The weight 1/π of each judged item in finished batches; None where items are not drawn."""
+    if estimates.study.design != "items":
+        return None
+    rows = np.flatnonzero(estimates.answers.answered & estimates.sampled)
+    weights = (1 / estimates.inclusion[rows]).tolist()
+    return dict(zip(estimates.study.pairs(rows), weights, strict=True))
+
+
+def _rated_items(
+    lines: Sequence[JournalLine], known_grades: Mapping[Pair, float]
+) -> Iterator[RatedItems]:
+    """Each two judges with items in common, all judges where there are three, each with themselves,
+    and with known grades.
+    """
+    answers = last_answers(lines)
+    judges = sorted({line.judge for line in lines})
+    grades_of = {
+        judge: _grades(by_judge[judge] for by_judge in answers.values() if judge in by_judge)
+        for judge in judges
+    }
+    for judge, other_judge in combinations(judges, 2):
+        yield _rated_by_two((judge, other_judge), grades_of[judge], grades_of[other_judge])
+    if len(judges) > 2:
+        pairs = [pair for pair in answers if any(pair in grades_of[judge] for judge in judges)]
+        columns = [[grades_of[judge].get(pair, np.nan) for pair in pairs] for judge in judges]
+        yield RatedItems(tuple(judges), pairs, np.array(columns).T)
+    for judge in judges:
+        of_judge = [line for line in lines if line.judge == judge]
+        again = _grades(
+            line for line in of_judge if line.purpose == "repeat" and line.grade is not None
+        )
+        yield _rated_by_two((judge, f"{judge} again"), grades_of[judge], again)
+    for judge in judges if known_grades else ():
+        grades = _grades(
+            line
+            for line in lines
+            if line.judge == judge and (line.is_answer or line.purpose == "gold")
+        )
+        of_known = {pair: known_grades[pair] for pair in grades if pair in known_grades}
+        yield _rated_by_two((judge, "known grades"), grades, of_known)._replace(is_sample=False)
+
+
+def _grades(lines: Iterable[JournalLine]) -> dict[Pair, float]:
+    """The last grade of each pair, without pairs whose last line has none."""
+    grades = {line.pair: line.grade for line in lines}
+    return {pair: grade for pair, grade in grades.items() if grade is not None}
+
+
+def _rated_by_two(
+    raters: tuple[str, str], first: Mapping[Pair, float], second: Mapping[Pair, float]
+) -> RatedItems:
+    """The items that both raters graded."""
+    pairs = [pair for pair in second if pair in first]
+    grades = np.array([(first[pair], second[pair]) for pair in pairs])
+    return RatedItems(raters, pairs, grades)
+
+
+def compare_raters(
+    study: Study, rated: RatedItems, weights: Mapping[Pair, float] | None, level: float
+) -> JudgeComparison:
+    """The figures. weights: 1/π by query and item; items without one count in the sample alone.
+    None: every item counts 1.
+    """
+    ids = np.array([query for query, _ in rated.pairs], dtype=object)
+    queries = np.unique(ids, return_inverse=True)[1]
+    sample = Ratings(grades=rated.grades, scale=list(study.grades), queries=queries)
+    weighted = sample
+    if weights is not None and rated.is_sample:
+        item_weights = np.array([weights.get(pair, 0.0) for pair in rated.pairs])
+        is_weighted = item_weights > 0
+        weighted = replace(
+            sample,
+            grades=rated.grades[is_weighted],
+            weights=item_weights[is_weighted],
+            queries=queries[is_weighted],
+        )
+    is_pair = len(rated.raters) == 2
+    names = [*SHARED[:1], *COHEN, *SHARED[2:]] if is_pair else SHARED
+    of_weighted, of_sample = (
+        agreement(ratings, level=level, seed=study.seed) for ratings in (weighted, sample)
+    )
+    cells, of_cells = (
+        confusion(ratings) if is_pair else np.zeros((0, 0)) for ratings in (weighted, sample)
+    )
+    return JudgeComparison(
+        study,
+        level,
+        rated.raters,
+        {name: of_weighted[name] for name in names},
+        {name: of_sample[name] for name in names},
+        cells / cells.sum() if cells.any() else cells,
+        of_cells,
+        sample.n_rated,
+        len(np.unique(queries[np.count_nonzero(~np.isnan(rated.grades), axis=1) > 1])),
+    )
+
+
+def _drift_rows(
+    estimates: StudyEstimates, lines: Sequence[JournalLine], level: float
+) -> Iterator[Row]:
+    """Per judge the change of the grade over 100 places of a session, and figures of each quarter
+    of the places.
+
+    The change is that of the grade less the one expected from ranks, for later batches hold other
+    items than the first.
+    """
+    study, answers = estimates.study, last_answers(lines)
+    rows = np.flatnonzero(estimates.answers.answered)
+    guesses = (study.pool.prior[rows] * max(study.grades)).tolist()
+    expected = dict(zip(study.pairs(rows), guesses, strict=True))
+    names = {query: number for number, query in enumerate(study.queries)}
+    for judge in sorted({line.judge for line in lines}):
+        judge_lines = [
+            line
+            for line in lines
+            if line.place is not None
+            and line.grade is not None
+            and answers.get(line.pair, {}).get(judge) is line
+        ]
+        if not judge_lines:
+            continue
+        places = np.array([line.place for line in judge_lines], dtype=np.float64)
+        off = np.array([(line.grade or 0.0) - expected[line.pair] for line in judge_lines])
+        queries = np.array([names[line.query] for line in judge_lines])
+        drift = trend(places, off, queries, level=level, seed=study.seed)
+        low, high = drift.interval or (None, None)
+        yield {
+            "kind": "drift",
+            "judge": judge,
+            "name": f"grade per {PLACES} places",
+            "value": _per_places(drift.slope),
+            "low": _per_places(low),
+            "high": _per_places(high),
+            "items": len(judge_lines),
+            "queries": len(set(queries.tolist())),
+        }
+        judge_lines.sort(key=lambda line: line.place or 0)
+        ends = [round(len(judge_lines) * quarter / 4) for quarter in range(5)]
+        for start, end in pairwise(ends):
+            if start < end:
+                yield _quarter(judge_lines[start:end], answers)
+
+
+def _per_places(slope: float | None) -> float | None:
+    return None if slope is None else PLACES * slope
+
+
+def _quarter(
+    lines: Sequence[JournalLine], answers: Mapping[Pair, Mapping[str, JournalLine]]
+) -> Row:
+    """The mean grade of some lines of a judge, its difference from the other judges', and the
+    median time.
+    """
+    judge, apart = lines[0].judge, list[float]()
+    seconds = [line.seconds for line in lines if line.seconds is not None]
+    for line in lines:
+        grades = [
+            answer.grade
+            for answer in answers[line.pair].values()
+            if answer.judge != judge and answer.grade is not None
+        ]
+        apart += [(line.grade or 0.0) - statistics.fmean(grades)] if grades else []
+    return {
+        "kind": "quarter",
+        "judge": judge,
+        "name": f"places {lines[0].place} to {lines[-1].place}",
+        "value": statistics.fmean(line.grade or 0.0 for line in lines),
+        "above_others": statistics.fmean(apart) if apart else None,
+        "seconds": statistics.median(seconds) if seconds else None,
+        "items": len(lines),
+        "queries": len({line.query for line in lines}),
+    }
+
+
+def print_agreement(folder: str, *, options: AgreementOptions, format: Format = "table") -> Output:
+    """The agreement of all judges of a study."""
+    study, level = read_study(folder), options.level
+    journals = read_journals(study)
+    if not any(line.grade is not None for line in journals.lines):
+        raise NothingToEvaluate(
+            f"{folder}: no item is judged; judge some with `rankwell judge label`."
+        )
+    known_grades, notes = _known_grades(study, options)
+    estimates = StudyEstimates.of(study, journals.lines)
+    weights = item_weights(estimates)
+    compared = [
+        comparison
+        for rated in _rated_items(journals.lines, known_grades)
+        if rated.pairs and (comparison := compare_raters(study, rated, weights, level)).items
+    ]
+    drift = list(_drift_rows(estimates, journals.lines, level))
+    if compared:
+        unit = "1, because judged items are not a sample of others"
+        if study.design == "items":
+            unit = "1/π, for all items that decide"
+        weighing = f"each item weighs {unit}; {100 * level:g} % intervals over queries"
+        note = f"{weighing}, none below 10 queries"
+    else:
+        note = "there is no item that two judges graded, or one judge twice"
+    all_notes = (*journals.notes, *notes, note)
+    tables = [
+        [row for comparison in compared for row in comparison.coefficient_table()],
+        *(comparison.confusion_table() for comparison in compared),
+        *_drift_tables(drift, level),
+    ]
+    rows = [row for comparison in compared for row in comparison.rows()] + drift
+    return Output(printed_rows(rows, format, tables=tables, notes=all_notes), all_notes)
+
+
+def _known_grades(
+    study: Study, options: AgreementOptions
+) -> tuple[dict[Pair, float], tuple[str, ...]]:
+    """The known grades, none without a file of them, and the notes of its reader. Raises BadInput
+    for one outside the scale of the study.
+    """
+    if options.gold is None:
+        refuse_unused_columns(options.qrels_columns, "judgments", flag("--gold"))
+        return {}, ()
+    found_judgments = find_judgments(options.gold, qrels_columns=options.qrels_columns)
+    known_grades = {
+        (query, item): grade
+        for query, grades in found_judgments.judgments.to_dict().items()
+        for item, grade in grades.items()
+    }
+    for (query, item), grade in known_grades.items():
+        if grade not in study.grades:
+            problem = f"item {shown(item)} of query {shown(query)} has the grade {grade:g}"
+            raise BadInput(f"{options.gold}: {problem}; the scale of the study is {study.scale}.")
+    return known_grades, found_judgments.notes
+
+
+def _drift_tables(drift: Sequence[Row], level: float) -> Iterator[list[Row]]:
+    """The tables of drift: the change of the grade, and the quarters of the places."""
+    yield [
+        {
+            "judge": row["judge"],
+            "drift": row["name"],
+            "value": _printed(row["value"], signed=True),
+            f"{100 * level:g} % interval": shown_interval(
+                None if row["low"] is None else (row["low"], row["high"]), "score", signed=True
+            ),
+            "items": row["items"],
+        }
+        for row in drift
+        if row["kind"] == "drift"
+    ]
+    yield [
+        {
+            "judge": row["judge"],
+            "session": row["name"],
+            "mean grade": _printed(row["value"]),
+            "less others'": _printed(row["above_others"], signed=True),
+            "median seconds": _printed(row["seconds"], "seconds"),
+            "items": row["items"],
+        }
+        for row in drift
+        if row["kind"] == "quarter"
+    ]

@@ -1,0 +1,386 @@
+"""The session of one judge: the items that are asked next, a batch, and with --double, --repeat and
+--gold others mixed in; the answers so far, and acts, each on the disk before it counts.
+"""
+
+import math
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, astuple, dataclass
+from typing import Any, NamedTuple
+
+from rankwell.errors import BadInput, BadUsage, count_of, shown
+from rankwell.io.formats import find_judgments
+from rankwell.stats.samples import permanent_numbers
+from rankwell.store import encode_id
+from rankwell.tasks.judge.batches import Lease, lease_batch
+from rankwell.tasks.judge.folder import Pair, Study, read_study
+from rankwell.tasks.judge.journal import (
+    ACTIONS,
+    JournalLine,
+    append_lines,
+    last_answers,
+    now,
+    read_journals,
+)
+from rankwell.tasks.judge.judging_page import ItemContents, batch_counts, page_head
+from rankwell.tasks.judge.options import JudgeOptions
+
+GOLD_SHARE = 0.05
+"""Share of known items among those that a judge is asked."""
+
+
+class Ask(NamedTuple):
+    """A query and an item to judge.
+
+    query, item: ids of the query and the item.
+    purpose: the purpose as in the journal; empty for a judgment that counts.
+    """
+
+    query: str
+    item: str
+    purpose: str = ""
+
+    @property
+    def pair(self) -> Pair:
+        """Query and item."""
+        return self.query, self.item
+
+
+class SittingItems(NamedTuple):
+    """The items of one sitting.
+
+    lease: the batch; None where only mixed-in items are left.
+    asks: the items in the order in which they are shown.
+    lines: the lines of the judge so far.
+    """
+
+    lease: Lease | None = None
+    asks: Sequence[Ask] = ()
+    lines: Sequence[JournalLine] = ()
+
+
+def gold_items(study: Study, options: JudgeOptions) -> tuple[Sequence[Pair], tuple[str, ...]]:
+    """The pairs of the file of known items that can be shown, and notes on the others. Raises
+    BadInput where the study has the texts of none.
+    """
+    if (file := options.gold) is None:
+        return (), ()
+    found_judgments = find_judgments(file, qrels_columns=options.qrels_columns)
+    queries, pairs, n_all = set(study.queries), list[Pair](), 0
+    for query, grades in found_judgments.judgments.to_dict().items():
+        n_all += len(grades)
+        pairs += [(query, item) for item in grades if query in queries]
+    texts = study.texts_of({item for _, item in pairs})
+    pairs = [(query, item) for query, item in pairs if item in texts]
+    if not pairs:
+        raise BadInput(
+            f"{file}: none of its items is in the pool of {study.folder}; --gold takes judgments "
+            "of pooled items."
+        )
+    lost = n_all - len(pairs)
+    outside = count_of(
+        lost,
+        f"of the items in {file} is not in the pool, and is not shown",
+        f"of the items in {file} are not in the pool, and are not shown",
+    )
+    return pairs, (*found_judgments.notes, *(outside,) * bool(lost))
+
+
+def next_asks(
+    study: Study, judge: str, options: JudgeOptions, gold: Sequence[Pair] = ()
+) -> SittingItems | None:
+    """Leases the judge's batch and mixes in further items; None where nothing is left.
+
+    Items that another judge has answered are left out; the judge's own answers stay, to be looked
+    at again. Everything is arranged by query, except for items of this batch that are shown again,
+    which come last.
+    """
+    lease = lease_batch(study, judge)
+    lines = read_journals(study).lines
+    first = _first_judges(lines)
+    pairs = [pair for pair in lease.pairs if first.get(pair, judge) == judge] if lease else []
+    mixture = _Mixture(study, judge, pairs, lines, first)
+    repeats, again = mixture.repeats(options.repeat)
+    mixed = [
+        *(Ask(*pair) for pair in (*pairs, *mixture.doubles(options.double))),
+        *(Ask(*pair, "repeat") for pair in repeats),
+        *(Ask(*pair, "gold") for pair in (mixture.gold(gold) if lease else ())),
+    ]
+    if not mixed:
+        return None
+    numbers = dict(zip(mixed, _numbers(study, mixed), strict=True))
+    mixed.sort(key=lambda ask: (encode_id(ask.query), numbers[ask], ask.purpose))
+    asks = (*mixed, *(Ask(*pair, "repeat") for pair in again))
+    return SittingItems(lease, asks, [line for line in lines if line.judge == judge])
+
+
+def _first_judges(lines: Iterable[JournalLine]) -> dict[Pair, str]:
+    """The judge who answered each item first."""
+    first: dict[Pair, tuple[str, str]] = {}
+    for line in lines:
+        if line.is_answer:
+            act = (line.time, line.judge)
+            first[line.pair] = min(first.get(line.pair, act), act)
+    return {pair: judge for pair, (_, judge) in first.items()}
+
+
+def _numbers(study: Study, asks: Sequence[Ask | Pair], *purpose: str) -> list[float]:
+    """The permanent number of each query and item, another one for each purpose."""
+    ids = [[encode_id(ask[part]) for ask in asks] for part in (0, 1)]
+    purposes = ([word.encode()] * len(asks) for word in purpose)
+    return permanent_numbers(study.seed, *purposes, *ids).tolist()
+
+
+@dataclass(frozen=True)
+class _Mixture:
+    """The items that are mixed into a batch.
+
+    study: the study, whose permanent random numbers decide the draw.
+    judge: name of the judge.
+    pairs: query and item of the batch where no other judge has answered; empty where no batch is
+        left.
+    lines: the lines of all judges.
+    first: query and item -> the judge who answered first.
+    """
+
+    study: Study
+    judge: str
+    pairs: Sequence[Pair]
+    lines: Sequence[JournalLine]
+    first: Mapping[Pair, str]
+
+    def _drawn(self, pairs: Iterable[Pair], share: float, purpose: str) -> list[Pair]:
+        """The pairs whose number for a purpose is below a share, in the order of these numbers."""
+        distinct = list(dict.fromkeys(pairs))
+        numbered = sorted(zip(_numbers(self.study, distinct, purpose), distinct, strict=True))
+        return [pair for number, pair in numbered if number < share]
+
+    def _done(self, purpose: str) -> list[Pair]:
+        """What the judge has answered for a purpose, in order; "" for judgments that count."""
+        return [
+            line.pair
+            for line in self.lines
+            if line.judge == self.judge and (line.purpose == purpose if purpose else line.is_answer)
+        ]
+
+    def doubles(self, share: float) -> list[Pair]:
+        """Items that one other judge alone has answered: up to the share of the judge's own ones,
+        all once none is left.
+        """
+        answers = last_answers(self.lines)
+        candidates = [
+            pair
+            for pair, by_judge in answers.items()
+            if self.first[pair] != self.judge and by_judge.keys() <= {self.judge, self.first[pair]}
+        ]
+        drawn = self._drawn(candidates, share, "double")
+        waiting = [pair for pair in drawn if self.judge not in answers[pair]]
+        if not self.pairs:
+            return waiting
+        judged = {*self.pairs, *(pair for pair in self.first if self.first[pair] == self.judge)}
+        n_done = len(drawn) - len(waiting)
+        return waiting[: max(0, math.ceil(share * len(judged)) - n_done)]
+
+    def repeats(self, share: float) -> tuple[list[Pair], list[Pair]]:
+        """The judge's own items to show again: those of earlier batches, and those of the first
+        half of this one, for its end.
+        """
+        repeated = set(self._done("repeat"))
+        not_earlier = repeated.union(self.pairs)
+        earlier = [pair for pair in self._done("") if pair not in not_earlier]
+        again = [pair for pair in self.pairs[: len(self.pairs) // 2] if pair not in repeated]
+        return self._drawn(earlier, share, "repeat"), self._drawn(again, share, "repeat")
+
+    def gold(self, gold: Sequence[Pair]) -> list[Pair]:
+        """Known items that the judge has not seen: as many as their share of the judge's own
+        ones.
+        """
+        done, judged = set(self._done("gold")), {*self._done(""), *self.pairs}
+        seen_pairs = judged | done
+        limit = math.ceil(GOLD_SHARE * len(judged)) - len(done)
+        unseen = [pair for pair in gold if pair not in seen_pairs]
+        return self._drawn(unseen, 1.0, "gold")[: max(0, limit)]
+
+
+LONGEST_NOTE = 10_000
+Answer = float | str | None
+
+
+class OutdatedAct(Exception):
+    """An act on an item that another window has judged since, or on a batch that is over."""
+
+
+@dataclass
+class AskState:
+    """The state of an item.
+
+    answer: a grade, `unknown` or `open`; None while there is none.
+    postponed: the position among postponed items; 0 for an item that is not postponed.
+    note: the last note of the judge; empty for none.
+    """
+
+    answer: Answer = None
+    postponed: int = 0
+    note: str = ""
+
+    def apply(self, line: JournalLine, number: int) -> None:
+        """Takes over a line of the journal. number: grows with every line."""
+        if line.action == "postpone":
+            self.postponed = number
+        elif line.action != "note":
+            self.answer = line.action if line.grade is None else line.grade
+        self.note = line.note or self.note
+
+
+class JudgingAct(NamedTuple):
+    """The act of a judge on an item, either a grade or an action.
+
+    turn: number of the sitting in its session, from 1.
+    ask: position of the item in the sitting, from 0.
+    seen: the answer that the page displayed; None for none.
+    grade: grade on the scale of the study; None for an action.
+    action: one of `ACTIONS`; empty for a grade.
+    note: note of the judge; empty for none.
+    seconds: time that the act took.
+    """
+
+    turn: int
+    ask: int
+    seen: Answer
+    grade: float | None
+    action: str
+    note: str
+    seconds: float
+
+    @classmethod
+    def of(cls, content: Any, study: Study) -> "JudgingAct":
+        """The act in a request. Raises BadUsage for anything else."""
+        if not isinstance(content, Mapping):
+            raise BadUsage(f"{shown(content)}; expected an object.")
+        turn, ask, seen_answer, grade, seconds = (
+            content.get(name) for name in ("turn", "ask", "seen", "grade", "seconds")
+        )
+        action, note = content.get("action", ""), content.get("note", "")
+        if not all(
+            isinstance(number, int) and not isinstance(number, bool) for number in (turn, ask)
+        ):
+            raise BadUsage("turn and ask: expected integers.")
+        if not isinstance(seconds, (int, float)) or not 0 <= seconds < 1e7:
+            raise BadUsage(f"seconds {shown(seconds)}; expected a number from 0.")
+        if not isinstance(note, str) or len(note) > LONGEST_NOTE:
+            raise BadUsage(f"note: expected a string of at most {LONGEST_NOTE} characters.")
+        is_grade = study.is_grade(grade)
+        if is_grade == (action in ACTIONS) or (grade is not None and not is_grade):
+            raise BadUsage(
+                f"grade {shown(grade)}, action {shown(action)}; expected a grade of the "
+                "study, or an action."
+            )
+        if not (seen_answer is None or isinstance(seen_answer, (int, float, str))):
+            raise BadUsage(
+                f"seen {shown(seen_answer)}; expected the answer that the page displays."
+            )
+        return cls(
+            int(turn),  # pyright: ignore[reportArgumentType]
+            int(ask),  # pyright: ignore[reportArgumentType]
+            seen_answer,
+            float(grade) if is_grade else None,  # pyright: ignore[reportArgumentType]
+            "" if is_grade else action,
+            note,
+            round(float(seconds), 1),
+        )
+
+
+class JudgingSession:
+    """The sittings of a judge, one after the other, for any number of windows at once.
+
+    study, judge: the study, and the name of the judge.
+    n_acts: number of lines written in the session.
+    notes: notes on known items that cannot be shown.
+    """
+
+    def __init__(self, study: Study, judge: str, options: JudgeOptions) -> None:
+        self.study, self.judge, self.n_acts = study, judge, 0
+        self._options, self._lock = options, threading.RLock()
+        self._turn, self._is_closed = 0, False
+        self._gold, self.notes = gold_items(study, options)
+        self._begin_turn()
+
+    def _begin_turn(self) -> None:
+        self._turn += 1
+        items = next_asks(self.study, self.judge, self._options, self._gold) or SittingItems()
+        self._states = {ask: AskState() for ask in items.asks}
+        self._asks, self._n_lines = items.asks, len(items.lines)
+        for number, line in enumerate(items.lines, 1):
+            state = self._states.get(Ask(*line.pair, line.purpose))
+            if state is not None:
+                state.apply(line, number)
+        self._contents = ItemContents(self.study, [ask.pair for ask in items.asks])
+        self._counts = batch_counts(self.study, items.lease)
+
+    def state(self) -> dict[str, Any]:
+        """The state that a page displays, without the items."""
+        with self._lock:
+            asks = list(map(astuple, self._states.values()))
+            head = page_head(self.study, self.judge)
+            return {"turn": self._turn, "asks": asks, **self._counts, **head}
+
+    def item(self, turn: int, ask: int) -> dict[str, Any]:
+        """The content of an item. Raises OutdatedAct for one of another turn."""
+        with self._lock:
+            self._refuse_outdated(turn, ask)
+            contents, pair = self._contents, self._asks[ask].pair
+        return contents.content(*pair)
+
+    def act(self, act: JudgingAct) -> dict[str, Any]:
+        """Writes a line, and returns what has become of the item. Raises OutdatedAct, and OSError
+        where nothing was written.
+        """
+        with self._lock:
+            if self._is_closed:
+                raise OSError("the session has ended")
+            self._refuse_outdated(act.turn, act.ask)
+            ask = self._asks[act.ask]
+            state = self._states[ask]
+            if state.answer != act.seen:
+                raise OutdatedAct("another window has judged this item")
+            line = JournalLine(
+                now(),
+                self.judge,
+                ask.query,
+                ask.item,
+                act.grade,
+                act.action,
+                act.note,
+                act.seconds,
+                self.n_acts + 1,
+                self.study.guideline_digest,
+                ask.purpose,
+            )
+            append_lines(self.study, [line])
+            self.n_acts += 1
+            self._n_lines += 1
+            state.apply(line, self._n_lines)
+            return asdict(state)
+
+    def advance(self, turn: int) -> dict[str, Any]:
+        """Leases the next batch once this one is answered, with the rounds and the guideline of the
+        study as they are by now.
+        """
+        with self._lock:
+            if turn == self._turn and all(
+                state.answer is not None for state in self._states.values()
+            ):
+                study, fresh = self.study, read_study(self.study.folder)
+                if fresh.rounds != study.rounds or fresh.guideline_digest != study.guideline_digest:
+                    self.study = fresh
+                self._begin_turn()
+            return self.state()
+
+    def close(self) -> None:
+        """Ends the session: whatever connection is still open writes nothing any more."""
+        with self._lock:
+            self._is_closed = True
+
+    def _refuse_outdated(self, turn: int, ask: int) -> None:
+        if turn != self._turn or not 0 <= ask < len(self._asks):
+            raise OutdatedAct("the batch of this item is over")

@@ -1,0 +1,319 @@
+"""The options of a study: how its pool is made, and how it is estimated."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from rankwell.data.options import Doc, Input, JudgmentColumns, Option, RunColumns
+from rankwell.errors import BadUsage, shown
+from rankwell.reporting.options import InputOption
+from rankwell.stats import check_level
+
+Purpose = Literal["differences", "means"]
+Design = Literal["items", "queries", "reading"]
+DEFAULT_GRADES = "0=not relevant,1=related,2=relevant,3=perfectly relevant"
+
+
+def _refuse_below_one(options: Any, *names: str) -> None:
+    for name in names:
+        value = getattr(options, name)
+        if value is not None and value < 1:
+            raise BadUsage(f"--{name.replace('_', '-')} is {value}; expected a positive integer.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoolOptions:
+    """The choices of a pool. Raises BadUsage for numbers out of range."""
+
+    measure: Annotated[
+        str,
+        Option(("--measure", "-m")),
+        Doc(
+            "What is estimated: P, SDCG or RBP with a cut-off from sampled items; RR with "
+            "a cut-off by reading down; any other measure from whole queries, with --by."
+        ),
+    ] = "SDCG@10"
+    purpose: Annotated[
+        Purpose,
+        Option(("--for",)),
+        Doc("What judgments are spent on: differences between runs, or also their means."),
+    ] = "differences"
+    by: Annotated[
+        list[str] | None,
+        Option(takes_all=True),
+        Doc("`queries N`: whole queries are drawn, N of them, and judged completely."),
+    ] = None
+    depth: Annotated[
+        int | None,
+        Doc("First ranks of each run that are pooled; by default the cut-off of the measure."),
+    ] = None
+    query_texts: Annotated[str | None, Input(), Doc("File of what the queries say.")] = None
+    documents: Annotated[
+        str | None,
+        Input(),
+        Doc("File of what the items say; an item without a text is judged by its id."),
+    ] = None
+    thumbnails: Annotated[
+        str | None, Doc("Pattern of the items' pictures, as in `rankwell report`.")
+    ] = None
+    guideline: Annotated[
+        str | None,
+        Input(),
+        Doc("File of the instructions for judges; by default they are made of the grades."),
+    ] = None
+    grades: Annotated[str, Doc("Grades and their names, from the lowest.")] = DEFAULT_GRADES
+    batch: Annotated[
+        int | None,
+        Doc("Items in a batch; by default three per query, but at least 100 and at most 500."),
+    ] = None
+    looks: Annotated[
+        int,
+        Doc(
+            "Estimates of differences that are planned; intervals and verdicts are "
+            "corrected for so many."
+        ),
+    ] = 5
+    pairs_planned: Annotated[
+        int | None,
+        Doc(
+            "Pairs of runs to correct for; by default those of the first estimate. Runs "
+            "that are added later need it."
+        ),
+    ] = None
+    level: Annotated[float, Doc("Level of the intervals before correction.")] = 0.95
+    seed: Annotated[int, Doc("Seed of the permanent random numbers.")] = 0
+    columns: RunColumns = None
+    add: Annotated[
+        list[str] | None,
+        Input(),
+        Doc(
+            "A run to add to a study that exists; repeat it for more. Its items are judged in a "
+            "round of their own."
+        ),
+    ] = None
+
+    def __post_init__(self) -> None:
+        check_level(self.level)
+        _refuse_below_one(self, "depth", "batch", "looks", "pairs_planned")
+        if self.looks > 1000:
+            raise BadUsage(f"--looks is {self.looks}; expected 1000 at most.")
+        if self.seed < 0:
+            raise BadUsage(f"--seed is {self.seed}; expected a non-negative integer.")
+        self.drawn  # noqa: B018 - raises BadUsage
+
+    @property
+    def drawn(self) -> int | None:
+        """The number of queries to draw, None where items are. Raises BadUsage for another form of
+        --by.
+        """
+        if self.by is None:
+            return None
+        kind, n = self.by if len(self.by) == 2 else ("", "")
+        if kind != "queries" or not n.isdecimal() or int(n) < 2:
+            raise BadUsage(
+                f"--by {' '.join(self.by)}: expected `--by queries N` with at least 2 queries."
+            )
+        return int(n)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EstimateOptions:
+    """The choices of an estimate."""
+
+    measure: Annotated[
+        str | None,
+        Option(("--measure", "-m")),
+        Doc("Another measure than the study's; of sampled items only those that are linear."),
+    ] = None
+    purpose: Annotated[
+        Purpose | None,
+        Option(("--for",)),
+        Doc("Whether means of runs are printed, too; the study must have been pooled for them."),
+    ] = None
+    grade_by: Annotated[
+        str,
+        Doc(
+            "Which grade of several judges counts: their median (of two the lower), the "
+            "first judge's by name, or a named judge's."
+        ),
+    ] = "median"
+    mix_guidelines: Annotated[
+        bool, Doc("Use judgments that were made under several guidelines.")
+    ] = False
+    model: Annotated[
+        str | None,
+        Doc(
+            "Use the grades of this model as predictions, with those of people as truth; "
+            "see `rankwell judge llm`."
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanOptions:
+    """The choices of a plan."""
+
+    difference: Annotated[float, Doc("Size of the difference to find with 80 % power.")] = 0.05
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgreementOptions:
+    """The choices of a comparison of judges."""
+
+    gold: Annotated[
+        InputOption, Doc("Judgments with known grades; each judge is compared with them.")
+    ] = None
+    qrels_columns: JudgmentColumns = None
+    level: Annotated[float, Doc("Level of the intervals.")] = 0.95
+
+    def __post_init__(self) -> None:
+        check_level(self.level)
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeOptions:
+    """The choices of a judge's session. Raises BadUsage for shares out of range."""
+
+    double: Annotated[
+        float,
+        Doc("Share of the items that other judges have answered to show to this judge as well."),
+    ] = 0.0
+    repeat: Annotated[
+        float, Doc("Share of this judge's own items to show again, half a batch later at least.")
+    ] = 0.0
+    gold: Annotated[
+        str | None,
+        Input(),
+        Doc(
+            "File of judgments of pooled items that are known: one for every 20 items is "
+            "mixed in. Estimates do not use the answers."
+        ),
+    ] = None
+    qrels_columns: JudgmentColumns = None
+
+    def __post_init__(self) -> None:
+        for name in ("double", "repeat"):
+            value = getattr(self, name)
+            if not 0 <= value <= 1:
+                raise BadUsage(f"--{name} is {value:g}; expected a share from 0 to 1.")
+
+
+def known_grades(text: str) -> dict[float, str]:
+    """The names of grades by their numbers, in ascending order. Raises BadUsage for a scale that is
+    not one.
+    """
+    names: dict[float, str] = {}
+    for part in text.split(","):
+        number, equals, name = part.strip().partition("=")
+        try:
+            grade = float(number)
+        except ValueError:
+            grade = -1.0
+        if not equals or not name.strip() or not 0 <= grade < 1000 or grade in names:
+            raise BadUsage(
+                f"--grades {text!r}: {part.strip()!r} is not a new grade with its name; write "
+                "0=not relevant,1=relevant."
+            )
+        names[grade] = name.strip()
+    if len(names) < 2 or min(names) != 0:
+        raise BadUsage(f"--grades {text!r}: expected at least two grades, the lowest of them 0.")
+    return dict(sorted(names.items()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelOptions:
+    """The choices of asking a model. Raises BadUsage for numbers out of range."""
+
+    url: Annotated[str | None, Doc("Address of a server with chat completions, up to /v1.")] = None
+    model: Annotated[
+        str | None, Doc("Name of the model on that server; the replies are kept under it.")
+    ] = None
+    callable: Annotated[
+        str | None,
+        Doc(
+            "A function instead of a server, ./FILE.py:FUNCTION: of the texts of query "
+            "and document, it returns a grade or a reply."
+        ),
+    ] = None
+    key: Annotated[
+        str | None,
+        Doc(
+            "Key of the server, as a variable of the environment: '${NAME}'. It is never "
+            "written or shown."
+        ),
+    ] = None
+    prompt: Annotated[
+        str | None,
+        Input(),
+        Doc("File of the prompt, with the places {query} and {document}; by default our own."),
+    ] = None
+    parameter: Annotated[
+        Sequence[str] | None,
+        Option(("--parameter",), kind=list[str]),
+        Doc(
+            "Parameter of the request, NAME=VALUE; several times for several. By default "
+            "temperature=0 and max_tokens=512, in whose place max_completion_tokens=N is "
+            "sent where it is given; NAME= leaves one out."
+        ),
+    ] = None
+    longest: Annotated[int, Doc("Characters of a document that are sent.")] = 20_000
+    timeout: Annotated[float, Doc("Seconds to wait for an answer.")] = 120.0
+    attempts: Annotated[
+        int,
+        Doc(
+            "Attempts per item; time-outs, 429 and errors of the server are tried again, "
+            "later each time."
+        ),
+    ] = 6
+    jobs: Annotated[
+        int,
+        Option(("--jobs", "-j")),
+        Doc(
+            "Items that the model grades at the same time; a function is then called by "
+            "several threads."
+        ),
+    ] = 1
+    at_most: Annotated[
+        int | None, Doc("Ask for at most this number of items; 0 only compares.")
+    ] = None
+
+    def __post_init__(self) -> None:
+        self.sent_parameters  # noqa: B018 - raises BadUsage
+        if self.at_most is not None and self.at_most < 0:
+            raise BadUsage(f"--at-most is {self.at_most}; expected an integer from 0.")
+        _refuse_below_one(self, "longest", "attempts", "jobs")
+        if self.jobs > 256:
+            raise BadUsage(f"--jobs is {self.jobs}; expected 256 at most.")
+        if not self.timeout > 0:
+            raise BadUsage(f"--timeout {self.timeout:g}: expected a positive number.")
+
+    @property
+    def sent_parameters(self) -> dict[str, Any]:
+        """The parameters of a request: values are JSON where they can be, else texts. Raises
+        BadUsage.
+        """
+        parameters: dict[str, Any] = {}
+        for text in self.parameter or ():
+            name, equals, value = text.partition("=")
+            if not equals or name in ("", "model", "messages", "longest", *parameters):
+                raise BadUsage(
+                    f"--parameter {shown(text)}: expected NAME=VALUE, a NAME once, and none "
+                    "of model, messages, longest."
+                )
+            try:
+                parameters[name] = json.loads(value) if value else None
+                json.dumps(parameters[name], allow_nan=False)
+            except json.JSONDecodeError:
+                parameters[name] = value
+            except ValueError as error:
+                raise BadUsage(
+                    f"--parameter {shown(text)}: {value} is not a number in JSON; give a "
+                    "finite number."
+                ) from error
+        defaults = {} if parameters.get("max_completion_tokens") else {"max_tokens": 512}
+        return {
+            name: value
+            for name, value in ({"temperature": 0.0} | defaults | parameters).items()
+            if value is not None
+        }

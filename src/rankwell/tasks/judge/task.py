@@ -1,0 +1,82 @@
+"""From runs without judgments to a verdict: the commands of a study that print tables."""
+
+from rankwell.task import Task, TaskInput
+from rankwell.tasks.judge.agreement import print_agreement
+from rankwell.tasks.judge.estimate_report import print_estimates
+from rankwell.tasks.judge.model_report import print_model_report
+from rankwell.tasks.judge.options import (
+    AgreementOptions,
+    EstimateOptions,
+    ModelOptions,
+    PlanOptions,
+    PoolOptions,
+)
+from rankwell.tasks.judge.planning import print_forecasts
+from rankwell.tasks.judge.pooling import print_pool
+
+_STUDY = TaskInput("study", "Folder of the study.", missing="name a study")
+
+pool = Task(
+    name="judge pool",
+    about="""Pool the first items of runs for judging: a folder with the items to judge, in the \
+order that estimates need.
+
+Then judge with `rankwell judge label`, and ask for the verdict with `rankwell judge estimate`.""",
+    options=PoolOptions,
+    inputs=(
+        TaskInput(
+            "runs", "Files of two runs or more; with --add the folder of the study.", many=True
+        ),
+    ),
+    files="the study",
+    prints=print_pool,
+)
+estimate = Task(
+    name="judge estimate",
+    about="""Estimate which run of a study is better, with intervals for these queries and for \
+queries like these.
+
+The verdict is that of queries like these. Every estimate after new judgments is a look; intervals \
+and verdicts are corrected for the looks and pairs that were planned. The same data again is the \
+same look.""",
+    options=EstimateOptions,
+    inputs=(
+        _STUDY,
+        TaskInput("runs", "Names or files of pooled runs; by default all of them.", many=True),
+    ),
+    prints=print_estimates,
+)
+plan = Task(
+    name="judge plan",
+    about="""Forecast what more judgments would bring: the width of both intervals, and the number \
+that finds a difference.
+
+It shows neither a difference nor its sign, so that it is not a look. Half-widths have the level \
+that looks and pairs leave; after each is the range between its 5th and 95th percentile, given \
+the judgments so far.""",
+    options=PlanOptions,
+    inputs=(_STUDY,),
+    prints=print_forecasts,
+)
+agreement = Task(
+    name="judge agreement",
+    about="""Show how far judges agree: with each other, with themselves, with known grades, and \
+along a session.
+
+Figures are weighted by 1/π, so that they are those of the whole pool; beside them are those of \
+the judged sample. Intervals draw queries with replacement.""",
+    options=AgreementOptions,
+    inputs=(_STUDY,),
+    prints=print_agreement,
+)
+llm = Task(
+    name="judge llm",
+    about="""Ask a model for grades, keep every reply, and compare its grades with those of people.
+
+A reply is kept with the digest of the prompt, the model, its parameters and the time; a second \
+run asks nothing that is answered. They are not judgments: `rankwell judge estimate --model NAME` \
+uses them as predictions.""",
+    options=ModelOptions,
+    inputs=(_STUDY,),
+    prints=print_model_report,
+)

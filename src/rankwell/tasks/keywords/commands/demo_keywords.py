@@ -1,0 +1,219 @@
+"""Search annotated driving clips, drawn on the spot, by clips and by texts: the whole evaluation
+with its pictures.
+"""
+
+import csv
+import sys
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankwell import reporting
+from rankwell.comparison.pages import write_report
+from rankwell.engines.sqlite_fts5 import SqliteFts
+from rankwell.errors import typed
+from rankwell.io.formats import read_texts
+from rankwell.io.matrices import write_ids
+from rankwell.reporting import prose
+from rankwell.reporting.drafts import drafting, holding, keeping
+from rankwell.reporting.options import FolderPath, Output, Progress, present
+from rankwell.reporting.page import NAME, page_lines
+from rankwell.store import replacing, write_bytes
+from rankwell.tasks.keywords.drawn_scenes import Scene, draw_clip
+from rankwell.tasks.keywords.evaluation import ClipResults, evaluate_keywords
+from rankwell.tasks.keywords.formats import read_annotations, read_schema
+from rankwell.tasks.keywords.mapping import KeywordMapper
+from rankwell.tasks.keywords.presentation import draw_sheets, with_pictures
+from rankwell.vectors.encoders.simple_pictures import colours_and_shapes, edges
+from rankwell.vectors.media.images import Thumbnails, locate, read_picture
+
+GROUPS = ("pv_object_type", "pv_actor_behavior")
+_DATA = files("rankwell.tasks.keywords") / "data"
+AHEAD = (0.28, 0.3, 0.72, 0.85)
+"""The part of a picture with other road users: left, top, right and bottom as shares of it."""
+_SHEETS = 6
+_TITLE = "Clips of roads by what is ahead, and by the whole picture"
+_COLUMNS = ("measure", "mean", "ci_low", "ci_high", "ceiling", "chance", "n")
+_SHOWN = ("P@1", "P@5", "R@5", "AP", "nDCG@5")
+
+
+class DemoClips(NamedTuple):
+    """The files of the demonstration.
+
+    clips: folder of the GIFs, one per clip.
+    annotations: table of the clips with their keywords.
+    schema: the declared keywords.
+    embeddings: vectors of the clips by two systems, each with a file of ids beside it.
+    captions: a sentence per clip.
+    queries: the text queries with their keywords.
+    """
+
+    clips: Path
+    annotations: Path
+    schema: Path
+    embeddings: tuple[Path, ...]
+    captions: Path
+    queries: Path
+
+
+class Captions(SqliteFts):
+    """BM25 over a sentence for each clip."""
+
+
+def keywords(
+    *, output: FolderPath = Path("rankwell-demo-clips"), seed: int = 0, progress: Progress = None
+) -> Output:
+    """Search annotated driving clips, drawn on the spot, by clips and by texts: the whole
+    evaluation with its pictures.
+
+    Parameters
+    ----------
+    output
+        Folder for the clips, the tables and the contact sheets.
+    seed
+        Seed of the bootstrap.
+    """
+    with holding(output):
+        demo = prepare(output, progress=progress)
+        picture_files = locate(read_annotations(demo.annotations).clips, demo.clips)
+        pictures = Thumbnails(picture_files)
+        results = {
+            path.stem: evaluate_keywords(
+                demo.annotations, path, schema=demo.schema, groups=GROUPS, details=True, seed=seed
+            )
+            for path in demo.embeddings
+        }
+        by_clip = list(results.values())
+        by_text = search_texts(demo, seed=seed)
+        notes = [
+            note
+            for name, result in {**results, "texts": by_text}.items()
+            for note in _write(result, output / name, pictures)
+        ]
+        write_report(
+            [output / name for name in reversed(results)], output / NAME, title=_TITLE, seed=seed
+        )
+    parts = [
+        prose(
+            f"{len(picture_files)} drawn clips of roads, each searched with every other: who is on "
+            "the road, doing what? "
+            "By the colours and\nshapes of the whole picture, and by the edges of what is ahead:\n"
+        ),
+        _rows([row for result in by_clip for row in result.summary], ("run", *_COLUMNS)),
+        "By single groups of keywords:\n",
+        _rows(
+            [row for result in by_clip for row in result.by_group if row["measure"] == "P@5"],
+            ("run", "group", *_COLUMNS),
+        ),
+        prose(
+            f"Keywords that the first five results of {demo.embeddings[-1].stem} lack most "
+            "often, and how often any clip does:\n"
+        ),
+        _rows(by_clip[-1].by_keyword[:6], ("group", "keyword", "queries", "missing", "by_chance")),
+        prose(
+            f"{len(by_text.values[0].queries)} texts, searched by BM25 over a sentence per "
+            "clip. `given`: a clip is right "
+            "if it has\nwhat the text means; `mapped`: if it has what the words of the text "
+            "were read as:\n"
+        ),
+        _rows(by_text.summary, ("run", *_COLUMNS)),
+        prose(
+            f"Contact sheets of the worst queries, and all tables: {output}/*/. The same from "
+            "the files:\n\n"
+            "  rankwell keywords --mode video "
+            f"{typed('--annotations', demo.annotations, '--schema', demo.schema)} \\\n"
+            "    "
+            f"{typed('--embeddings', demo.embeddings[-1], '--groups', ','.join(GROUPS))} "
+            f"{typed('--thumbnails', demo.clips)} "
+            f"{typed('-o', output / 'again')}\n"
+        ),
+        page_lines(output),
+    ]
+    return Output(text="\n".join(parts), notes=tuple(dict.fromkeys(notes)))
+
+
+@keeping()
+def prepare(folder: Path, *, progress: Progress = None) -> DemoClips:
+    """Draws the clips, computes their vectors from the files' middle frames, and writes everything
+    into a folder.
+    """
+    paths = {
+        "annotations": folder / "unified_annotation.csv",
+        "schema": folder / "clip_schema.json",
+        "captions": folder / "clip_captions.tsv",
+        "queries": folder / "clip_queries.csv",
+    }
+    for field, path in paths.items():
+        name = "clips.csv" if field == "annotations" else path.name
+        write_bytes(path, (_DATA / name).read_bytes())
+    scenes = read_scenes()
+    for done, scene in enumerate(scenes):
+        if progress is not None:
+            progress("drawing", done, len(scenes))
+        write_bytes(folder / "clips" / scene.id, draw_clip(scene))
+    images = [read_picture(folder / "clips" / scene.id) for scene in scenes]
+    vectors_of = {
+        "colours_and_shapes": colours_and_shapes(images),
+        "edges_ahead": edges(images, part=AHEAD),
+    }
+    for name, vectors in vectors_of.items():
+        with replacing(folder / f"{name}.npy") as draft, draft.open("wb") as stream:
+            np.save(stream, vectors, allow_pickle=False)
+        write_ids(folder / f"{name}.npy", [scene.id for scene in scenes])
+    return DemoClips(
+        clips=folder / "clips",
+        embeddings=tuple(folder / f"{name}.npy" for name in vectors_of),
+        **paths,
+    )
+
+
+def read_scenes() -> list[Scene]:
+    """The clips that ship with the package, each with its labels in the order in which they are
+    written.
+    """
+    text = (_DATA / "clips.csv").read_text(encoding="utf-8")
+    return [
+        Scene(
+            row.pop("slice_id"),
+            {group: [label.strip() for label in cell.split(",")] for group, cell in row.items()},
+        )
+        for row in csv.DictReader(text.splitlines())
+    ]
+
+
+def search_texts(demo: DemoClips, *, seed: int = 0) -> ClipResults:
+    """The results of the text queries by their labels, and by the keywords that their words are
+    mapped to.
+    """
+    mapper = KeywordMapper(read_schema(demo.schema).vocabulary)
+    with Captions(list(read_texts(demo.captions).texts.items())) as engine:
+        return evaluate_keywords(
+            demo.annotations,
+            mode="text",
+            queries=demo.queries,
+            map_text=lambda text: mapper.map_text(text).query_keywords,
+            engine=engine,
+            schema=demo.schema,
+            details=True,
+            seed=seed,
+        )
+
+
+def _write(result: ClipResults, folder: Path, pictures: Thumbnails) -> tuple[str, ...]:
+    """Writes a result with small pictures, and contact sheets of its first run's worst queries;
+    returns its notes.
+    """
+    score = "similarity" if result.rules["mode"] == "video" else "BM25"
+    with drafting(folder, result.sources.values()) as draft:
+        sheets = draw_sheets(result, draft / "sheets", pictures, _SHEETS, score)
+        return present(with_pictures(result, pictures), output=folder, others=sheets).notes
+
+
+def _rows(rows: Sequence[Any], names: Sequence[str]) -> str:
+    return reporting.render_rows(
+        [{name: row[name] for name in names} for row in rows if row["measure"] in _SHOWN],
+        terminal=reporting.terminal_of(sys.stdout),
+    )

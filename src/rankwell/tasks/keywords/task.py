@@ -1,0 +1,154 @@
+"""Search over annotated clips, and the keywords that texts mean."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from rankwell import __version__
+from rankwell.data.options import Doc
+from rankwell.errors import BadUsage
+from rankwell.evaluation.judged import refuse_one_stream
+from rankwell.reporting import Format
+from rankwell.reporting.options import FileOption, Output
+from rankwell.store import STDIN
+from rankwell.task import Task, TaskInput, printed_rows
+from rankwell.tasks.keywords.calibration import print_calibration
+from rankwell.tasks.keywords.formats import read_annotations, read_text_queries
+from rankwell.tasks.keywords.lint import print_findings
+from rankwell.tasks.keywords.mapping import WITHOUT_ENCODER, mapper_of
+from rankwell.tasks.keywords.options import (
+    ANNOTATIONS,
+    CalibrationOptions,
+    KeywordCommandOptions,
+    LintOptions,
+    MapOptions,
+    names,
+)
+from rankwell.tasks.keywords.presentation import print_evaluation
+
+
+def print_keywords(
+    texts: Sequence[str], *, options: MapOptions, format: Format = "table"
+) -> Output:
+    """The keywords of texts, a row each."""
+    if not texts:
+        raise BadUsage("name at least one text: rankwell keywords map TEXT... --annotations FILE")
+    refuse_one_stream([options.annotations, options.schema, *texts])
+    words = [
+        query
+        for text in texts
+        for query in ([row.text for row in read_text_queries(text)] if text in STDIN else [text])
+    ]
+    queries = list(dict.fromkeys(query.text for query in read_text_queries(words)))
+    groups = names(options.groups, "--groups")
+    table = read_annotations(options.annotations, schema=options.schema, groups=groups)
+    vocabulary = table.vocabulary_of(groups)
+    notes = [*table.notes]
+    if table.undeclared:
+        undeclared = ", ".join(f"{label} ({group})" for group, label in table.undeclared)
+        notes.append(f"used and not declared, so that no text maps to it: {undeclared}")
+    if vocabulary.shadowing:
+        notes.append(
+            f"aliases that read like a label, which wins: {', '.join(vocabulary.shadowing)}"
+        )
+    mapper, of_model = mapper_of(options, vocabulary, options.device)
+    mapper.prepare(queries)
+    mapped = [mapper.map_text(text) for text in queries]
+    rows = [
+        {
+            "text": text.text,
+            "span": match.span,
+            "role": role,
+            "group": match.keyword.group,
+            "keyword": match.keyword.label,
+            "score": match.score,
+            "runner_up": match.runner_up,
+            "margin": match.margin,
+            "stage": match.stage,
+            "why": match.why,
+        }
+        for text in mapped
+        for role, matches in (("required", text.mapped), ("excluded", text.excluded))
+        for match in matches
+    ]
+    if not options.why and format != "json":
+        for row in rows:
+            del row["why"]
+    notes += [note for text in mapped for note in text.notes]
+    if options.encoder is None:
+        notes.append(WITHOUT_ENCODER)
+    if not rows:
+        notes.append("no keyword is mapped")
+    rules = {
+        **mapper.describe(),
+        "vocabulary": "used" if options.schema is None else "declared",
+        **of_model,
+        "version": __version__,
+    }
+    if format == "json":
+        return Output(printed_rows(rows, format, rules=rules, notes=notes))
+    return Output(printed_rows(rows, format, rules=rules) if rows else "", tuple(notes))
+
+
+keywords = Task(
+    name="keywords",
+    about="""Evaluate search over annotated clips, by clips or by texts: relevant is a clip that \
+carries the keywords of the query.
+
+Each mean has its ceiling (a perfect ranker), its chance level, and the share of queries that \
+count beside it.""",
+    options=KeywordCommandOptions,
+    files="the tables, per_query.parquet, details.parquet, queries.parquet, items.parquet "
+    "(pictures), manifest.json, charts and contact sheets",
+    per_query="Also each query's values, keywords and results, with found and missing keywords (in "
+    "CSV in each query's first row).",
+    prints=print_evaluation,
+)
+map = Task(  # noqa: A001
+    name="keywords map",
+    about="""Show which keywords a text means: by name, by rule, then by similarity, with negated, \
+ambiguous and unmapped words.
+
+The score of a name and of a rule is 1. By similarity it is 0.65 times the cosine of span and \
+label, and 0.35 times the mean similarity of their single words with the best counterparts; under \
+algorithm1 it is the cosine.""",
+    options=MapOptions,
+    inputs=(
+        TaskInput(
+            "texts",
+            "Text queries; quote each one. `-` reads them from standard input: a text per line, or "
+            "a table with text.",
+            many=True,
+        ),
+    ),
+    prints=print_keywords,
+)
+check = Task(
+    name="keywords check",
+    about="""Check an annotation table before it is used: undeclared and doubled labels, unread \
+columns, clips without a keyword.""",
+    options=LintOptions,
+    inputs=(TaskInput("annotations", ANNOTATIONS, missing="name a table of clips"),),
+    prints=print_findings,
+)
+calibrate = Task(
+    name="keywords calibrate",
+    about="""Find the threshold that maps texts to keywords best, from labelled queries: precision \
+and recall at each threshold.
+
+Precision, recall and F1 count keywords over all queries. The best threshold is chosen without \
+the queries that are held back.""",
+    options=CalibrationOptions,
+    inputs=(
+        TaskInput(
+            "queries",
+            "Table of texts with the keywords that they mean, columns text and keywords; an empty "
+            "cell means no keyword.",
+            missing="name a table of labelled queries",
+        ),
+    ),
+    output=Annotated[
+        FileOption,
+        Doc("Folder for thresholds.csv, thresholds.json and the chart thresholds.png and .svg."),
+    ],
+    prints=print_calibration,
+)

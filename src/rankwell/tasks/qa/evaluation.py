@@ -1,0 +1,463 @@
+"""Questions, the documents retrieved for them and the answers given: the values of both, and which
+of them fails.
+"""
+
+from collections import Counter, UserDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rankwell.conventions import CONVENTIONS, Convention, LabelledMeasure
+from rankwell.data.options import takes_options
+from rankwell.data.tables import Bools
+from rankwell.errors import BadUsage, NothingToEvaluate, count_of, flag
+from rankwell.evaluation.judged import JudgedRun
+from rankwell.evaluation.results import (
+    QUERIES_COUNTED,
+    QUERIES_MISSING,
+    QUERIES_UNKNOWN,
+    ResultsBuilder,
+)
+from rankwell.io.formats import read_texts
+from rankwell.results import Results
+from rankwell.stats import summarise
+from rankwell.store import STDIN, Source
+from rankwell.tasks.qa import thresholds
+from rankwell.tasks.qa.answer_pairs import AnswerPairs, Questions, unmatched
+from rankwell.tasks.qa.formats import (
+    FoundTable,
+    read_na_probs,
+    read_predictions,
+    read_questions,
+    read_retrieved,
+)
+from rankwell.tasks.qa.measures.answers_texts import libraries
+from rankwell.tasks.qa.options import QaOptions
+from rankwell.tasks.qa.outcomes import AnswerOutcomes, Outcome, ReaderRun, answerable_counts
+from rankwell.tasks.qa.plan import AnswerPlan, compares_positions
+from rankwell.tasks.qa.retrieval import RetrieverRun, unknown_documents
+from rankwell.tasks.qa.thresholds import ThresholdSearch
+
+Progress = Callable[[str, int, int], None]
+_POLICIES = {"zero": "counted as 0", "empty": "counted as answered by nothing", "skip": "left out"}
+_MISSES = ("question, which is a miss", "questions, which are misses")
+_PARTS = {"retrieved": "retriever", "predictions": "reader", "isolated": "isolated"}
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class AnswerResults(Results):
+    """Results of retrieved documents and of answers.
+
+    outcomes: the outcome of each question.
+    hardest: function that returns rows on the questions with the worst outcomes, as many as its
+        argument says, all by default.
+    searched: the search for the threshold of giving no answer; None without no-answer numbers.
+    convention: the convention in force.
+    retriever: the name of the retriever's run; None without one.
+    """
+
+    outcomes: tuple[Outcome, ...]
+    hardest: Callable[..., list[dict[str, Any]]]
+    searched: ThresholdSearch | None
+    convention: Convention
+    retriever: str | None
+
+    @property
+    def failures(self) -> Sequence[Mapping[str, Any]]:
+        """How many questions failed, and where."""
+        return self.tables["failures"]
+
+    @property
+    def top_k(self) -> Sequence[Mapping[str, Any]]:
+        """The measures over the number of documents or answers that are looked at."""
+        return self.tables["top_k"]
+
+    @property
+    def no_answer_curves(self) -> Sequence[Mapping[str, Any]]:
+        """The points of the curves over thresholds of giving no answer."""
+        return self.tables["no_answer_curves"]
+
+
+@takes_options(QaOptions)
+def evaluate_qa(
+    gold: Any,
+    predictions: Any = None,
+    *,
+    options: QaOptions,
+    details: bool = False,
+    progress: Progress | None = None,
+) -> AnswerResults:
+    """The values of retrieved documents and of answers, and which of the two fails, question by
+    question.
+
+    gold: questions with right answers, as `read_questions` takes them. predictions: as
+    `read_predictions`; options.retrieved: as `read_retrieved`; either or both. options: the fields
+    of `QaOptions`, as keywords or as one. details: keep documents, answers and questions for a
+    page.
+    Of the result, `outcomes` has an Outcome per question, `failures` counts them, `hardest(n)`
+    shows the hardest questions, `top_k` has summary rows at every cut-off, `no_answer_curves`
+    precision and recall at every threshold (`searched`).
+    Raises NothingToEvaluate where the tables share no question, BadUsage for options that cannot be
+    combined, and the readers' errors for bad input. Source of the division of blame: Haystack 0.x
+    Finder.eval, and isolated evaluation of Haystack 1.x.
+    """
+    return _AnswerEvaluation(gold, predictions, options, progress).results(details=details)
+
+
+def _is_file(place: Any) -> bool:
+    return isinstance(place, (str, Path)) and str(place) not in STDIN
+
+
+def _read_tables(places: Mapping[str, Any], options: QaOptions) -> dict[str, FoundTable[Any]]:
+    """The tables but that of retrieved documents, by their parts."""
+    gold = read_questions(places["gold"], format=options.gold_format)
+    tables: dict[str, FoundTable[Any]] = {"gold": gold}
+    for role in ("predictions", "isolated"):
+        if places[role] is not None:
+            tables[role] = read_predictions(
+                places[role], format=getattr(options, f"{role}_format"), questions=gold.table
+            )
+    if options.na_probs is not None:
+        odds = tables["na_probs"] = read_na_probs(options.na_probs)
+        _refuse_other_questions(gold.table, odds.table, "no-answer probabilities")
+        answers = tables["predictions"]
+        tables["predictions"] = answers._replace(table=answers.table.with_no_answer(odds.table))
+    return tables
+
+
+def _usual_convention(tables: Mapping[str, FoundTable[Any]]) -> tuple[str, str]:
+    """The convention where none is named, and why: squad2 or squad1 where texts answer a file of
+    SQuAD, else piaf.
+    """
+    gold, answers = tables["gold"], tables.get("predictions")
+    if gold.format != "squad" or answers is None or (answers.table.starts >= 0).any():
+        return "piaf", "the default"
+    version, name = ("2.0", "squad2") if gold.table.impossible.any() else ("1.1", "squad1")
+    return name, f"the default of SQuAD {version} questions with texts as answers"
+
+
+def _refuse_other_questions(questions: Questions, ids: Mapping[str, Any], kind: str) -> None:
+    """Raises NothingToEvaluate where no question is among the ids."""
+    if ids and not any(name in ids for name in questions.ids):
+        raise NothingToEvaluate(
+            f"none of the {len(questions.ids)} questions has {kind} (questions have ids like "
+            f"{questions.ids[0]!r}, these like {next(iter(ids))!r}); is this of another data set?"
+        )
+
+
+def _names(places: Mapping[str, Any]) -> dict[str, str]:
+    """The name of each table: its file's stem; where stems are equal the whole name, the folder
+    too, or its part.
+    """
+    names = {
+        role: Source(place).stem if _is_file(place) else _PARTS[role]
+        for role, place in places.items()
+    }
+    files = {role: Path(place) for role, place in places.items() if _is_file(place)}
+    for longer in (
+        lambda _, path: path.name,
+        lambda _, path: f"{path.parent.name}/{path.name}",
+        # One file may hold answers and documents, as KILT's do.
+        lambda role, path: f"{Source(path).stem} ({_PARTS[role]})",
+    ):
+        uses = Counter(names.values())
+        names |= {role: longer(role, path) for role, path in files.items() if uses[names[role]] > 1}
+    return names
+
+
+class _AnswerEvaluation:
+    """An evaluation in progress.
+
+    tables: gold, predictions, isolated, na_probs and retrieved, where they are given.
+    notes: notes on the default convention.
+    corpus: document id -> text; None without one.
+    plan, options: the rules, and the user's choices.
+    names: part of the evaluation -> name of its run in rows.
+    files: part of the evaluation -> its source, where it is a file.
+    questions: the questions with their right answers.
+    impossible: (questions,) whether the only right answer is to give none, by the convention.
+    builder: collects the values.
+    retriever, reader, isolated: the judged runs; None for a run that is not given.
+
+    Raises NothingToEvaluate where a table has no question in common with the others.
+    """
+
+    def __init__(
+        self, gold: Any, predictions: Any, options: QaOptions, progress: Progress | None
+    ) -> None:
+        plan = AnswerPlan(options, has_answers=predictions is not None)
+        plan.check()
+        names = ("retrieved", "isolated", "na_probs", "corpus")
+        places = {"gold": gold, "predictions": predictions}
+        places |= {name: getattr(options, name) for name in names}
+        self.tables, self.notes = _read_tables(places, options), list[str]()
+        self.corpus = None if options.corpus is None else read_texts(options.corpus).texts
+        if options.convention is None:
+            name, reason = _usual_convention(self.tables)
+            self.notes += CONVENTIONS[name].unnamed(options, reason)
+            plan = replace(plan, options=replace(options, convention=name))
+            plan.check()
+        self.plan, self.options, self._progress = plan, plan.options, progress
+        self.names = _names({role: places[role] for role in _PARTS if places[role] is not None})
+        self.files = {name: Source(place) for name, place in places.items() if _is_file(place)}
+        self.questions: Questions = self.tables["gold"].table
+        self.impossible = np.diff(self.questions.offsets) == 0
+        if plan.rules.impossible == "flagged":
+            self.impossible &= self.questions.impossible
+        self.builder = ResultsBuilder(plan.convention)
+        self.retriever = self._retriever()
+        self.reader, self.isolated = self._reader("predictions"), self._reader("isolated")
+
+    def results(self, *, details: bool) -> AnswerResults:
+        """The values, the outcome of each question, and everything that decided them."""
+        plan, builder, retriever = self.plan, self.builder, self.retriever
+        self._add(retriever, plan.measures.retriever)
+        self._add(self.reader, plan.measures.reader)
+        self._add(self.isolated, plan.measures.reader)
+        search = self._search()
+        aggregates = () if search is None else thresholds.threshold_rows(search, plan.convention)
+        notes_on_files = (table.notes for table in self.tables.values())
+        outcomes = AnswerOutcomes(
+            self.questions,
+            self.impossible,
+            retriever,
+            self.reader,
+            self.isolated,
+            self.reader and plan.measures.judge,
+        )
+        tables = {"details": outcomes.details, "queries": outcomes.queries, "items": outcomes.items}
+        return builder.results(
+            AnswerResults,
+            rules=self._rules(aggregates),
+            measures=(*plan.measures.retriever, *plan.measures.reader),
+            notes=chain(self.notes, *notes_on_files, plan.measures.notes, builder.notes),
+            intervals=self.options.intervals,
+            seed=self.options.seed,
+            task="qa",
+            aggregates=tuple(aggregates),
+            sources=self.files,
+            **{name: table() for name, table in tables.items() if details},
+            tables=_LazyTables(
+                failures=lambda: outcomes.failures,
+                top_k=self._top_k,
+                no_answer_curves=lambda: [] if search is None else thresholds.curve_rows(search),
+            ),
+            outcomes=tuple(outcomes.by_question),
+            hardest=lambda most=None: list(map(outcomes.row, outcomes.hardest[:most])),
+            searched=search,
+            convention=plan.convention,
+            retriever=retriever and retriever.name,
+        )
+
+    def _retriever(self) -> RetrieverRun | None:
+        plan, options, questions = self.plan, self.options, self.questions
+        if options.retrieved is None:
+            return None
+        lists = self.tables["retrieved"] = read_retrieved(
+            options.retrieved,
+            format=options.retrieved_format,
+            questions=questions,
+            duplicates=plan.duplicates,
+            columns=options.columns,
+        )
+        _refuse_other_questions(questions, lists.table.index, "retrieved documents")
+        nothing_to_find = self.impossible if plan.rules.nothing_to_find == "right" else None
+        run = RetrieverRun.of(
+            self.names["retrieved"], lists, questions, plan, self.corpus, nothing_to_find
+        )
+        without_relevant = run.view.n_relevant(1) == 0
+        if nothing_to_find is not None:
+            without_relevant &= ~nothing_to_find
+        missing, unknown = int(np.count_nonzero(~run.hits.has_ranking)), len(run.hits.unknown)
+        self.builder.notes += run.notes
+        self._count(
+            run,
+            self.impossible,
+            (missing, "nothing was retrieved for {}", *_MISSES),
+            (unknown, "{} of no question here and ignored", "list is", "lists are"),
+            (int(without_relevant.sum()), "no document is relevant to {}", *_MISSES),
+        )
+        return run
+
+    def _reader(self, role: str) -> ReaderRun | None:
+        plan, questions, tables = self.plan, self.questions, self.tables
+        if role not in tables:
+            return None
+        retrieved = self.retriever and self.retriever.found
+        if role == "isolated":
+            retrieved = dict.fromkeys(questions.ids, True)
+        predictions, name = tables[role].table, self.names[role]
+        view = AnswerPairs.pair(questions, predictions, retrieved=retrieved, **plan.pairing)
+        run = ReaderRun(
+            name=name,
+            attributes={"part": _PARTS[role]},
+            view=view,
+            other_views=lambda _: view,
+            predictions=predictions,
+        )
+        missing, extra = map(len, unmatched(questions, predictions))
+        policy = f"{{}} no prediction, {_POLICIES.get(plan.pairing['missing'], '')}"
+        self._count(
+            run,
+            view.impossible,
+            (missing, policy, "question has", "questions have"),
+            (extra, "{} of no question here and ignored", "prediction is", "predictions are"),
+        )
+        if any(compares_positions(labelled.measure) for labelled in plan.measures.reader):
+            documents = [document for document in predictions.documents if document is not None]
+            items = tables["retrieved"].table.items if "retrieved" in tables else ()
+            self.builder.notes += unknown_documents(name, documents, questions, "answers'", items)
+            self.builder.notes += run.position_notes(questions)
+        return run
+
+    def _count(
+        self, run: JudgedRun, impossible: Bools, *numbers: tuple[int, str, str, str]
+    ) -> None:
+        """Keeps the counts of a run, and notes on numbers, with their nouns, that are not 0; the
+        first are missing and unknown queries.
+        """
+        self.builder.counts[run.name] = {
+            QUERIES_COUNTED: len(run.view.queries),
+            **answerable_counts(impossible),
+            QUERIES_MISSING: numbers[0][0],
+            QUERIES_UNKNOWN: numbers[1][0],
+        }
+        self.builder.notes += [
+            f"{run.name}: {note.format(count_of(n, *nouns))}" for n, note, *nouns in numbers if n
+        ]
+
+    def _add(self, run: JudgedRun | None, measures: Sequence[LabelledMeasure]) -> None:
+        if run is None:
+            return
+        for done, labelled in enumerate(measures):
+            if self._progress is not None and isinstance(run, ReaderRun):
+                self._progress(run.attributes["part"], done, len(measures))
+            self.builder.add(run, [labelled], np.ones(len(run.view.queries), dtype=np.bool_))
+
+    def _search(self) -> ThresholdSearch | None:
+        """The best thresholds, if a file, or the reader for both kinds of questions, gives
+        no-answer numbers. Raises BadUsage.
+        """
+        options, reader, search = self.options, self.reader, None
+        odds = self.tables.get("na_probs")
+        order = () if odds is None else tuple(odds.table)
+        is_mixed = len(set(self.impossible.tolist())) == 2
+        if reader is not None and (order or is_mixed):
+            search = thresholds.search_thresholds(
+                reader, self.plan.measures.reader, ties=options.na_ties or "whole", order=order
+            )
+        for name in ("na_threshold", "na_ties"):
+            value = getattr(options, name)
+            if value is not None and (reader is None or reader.predictions.no_answer is None):
+                raise BadUsage(
+                    f"{flag(name, value)} has no effect without no-answer numbers; give "
+                    f"{flag('--na-probs')}, or predictions with no_answer."
+                )
+        if options.na_ties is not None and search is None:
+            raise BadUsage(
+                f"{flag('--na-ties', options.na_ties)}: no threshold is searched for these "
+                "measures; leave it out."
+            )
+        self.builder.notes += () if search is None else search.notes
+        return search
+
+    def _top_k(self) -> list[dict[str, Any]]:
+        """Summary rows at every cut-off, with `k`; each is exact, as it is the same lists cut
+        shorter.
+        """
+        convention = self.plan.convention
+        builder, ks = ResultsBuilder(convention), list[int]()
+        for measure, label in self._with_cutoffs():
+            run = self.reader if measure.entry.view is AnswerPairs else self.retriever
+            if run is None:
+                continue
+            last = measure.cutoff or 1
+            # Every cut-off up to ten, and round ones beyond.
+            rounds = (*range(1, 11), 15, 20, 30, 50, 75, 100, 200, 500, 1000)
+            for k in (*(k for k in rounds if k < last), last):
+                at_k = LabelledMeasure(
+                    measure.with_parameters(k=k), f"{label.partition('@')[0]}@{k}"
+                )
+                builder.add(run, [at_k], np.ones(len(run.view.queries), dtype=np.bool_))
+                ks.append(k)
+        rows = summarise(
+            builder.values,
+            intervals=self.options.intervals,
+            seed=self.options.seed,
+            population_sd=convention.population_sd,
+        )
+        return [row | {"k": k} for row, k in zip(rows, ks, strict=True)]
+
+    def _with_cutoffs(self) -> Iterator[LabelledMeasure]:
+        """The measures to cut at every place: of the retriever all that can be, of the reader those
+        over all questions.
+        """
+        k, measures, reader = self.plan.k, self.plan.measures, self.reader
+        yield from (
+            labelled for labelled in measures.retriever if (labelled.measure.cutoff or 1) > 1
+        )
+        if reader is None or k == 1 or int(np.diff(reader.pairs.offsets).max(initial=0)) < 2:
+            return
+        over_all = [
+            labelled
+            for labelled in measures.reader
+            if labelled.measure.parameters["population"] == "all"
+        ]
+        yield from [labelled for labelled in over_all if labelled.measure.cutoff == k] or [
+            LabelledMeasure(measure.with_parameters(k=k), label)
+            for measure, label in over_all
+            if measure.cutoff == 1
+        ]
+
+    def _rules(self, aggregates: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """Every choice that decided a number."""
+        plan, measures, builder = self.plan, self.plan.measures, self.builder
+        rules: dict[str, Any] = {"convention": plan.convention.name, "k": plan.k}
+        if self.retriever is not None:
+            context = plan.context_rules if plan.relevance == "context" else {}
+            rules |= {
+                "retriever_k": plan.retriever_k,
+                "relevance": plan.relevance,
+                **{f"context_{name}": value for name, value in context.items()},
+                "ties": builder.ties(self.retriever.ties),
+                "duplicates": plan.duplicates,
+            }
+        if self.reader is not None:
+            rules |= {
+                **plan.pairing,
+                "right": str(measures.judge.right),
+                "right_label": measures.judge.label,
+                **libraries(labelled.measure for labelled in measures.reader),
+            }
+        if aggregates:
+            rules["na_ties"] = self.options.na_ties or "whole"
+        return {
+            **rules,
+            "gold": {
+                "questions": len(self.questions.ids),
+                **answerable_counts(self.impossible),
+                "merged": 0,
+                **self.tables["gold"].counts,
+            },
+            "counts": builder.counts,
+            "formats": {role: table.format for role, table in self.tables.items()},
+            "convention_notes": list(plan.convention.notes),
+            "measures": {
+                str(labelled.measure): builder.definition(labelled.measure)
+                for labelled in (*measures.retriever, *measures.reader)
+            }
+            | thresholds.threshold_definitions(aggregates),
+        }
+
+
+class _LazyTables(UserDict[str, Any]):
+    """Tables that are made when first read: summaries at every cut-off take time."""
+
+    def __getitem__(self, name: str) -> Sequence[Mapping[str, Any]]:
+        if callable(self.data[name]):
+            self.data[name] = self.data[name]()
+        return self.data[name]

@@ -1,0 +1,41 @@
+"""Figures of no-answer numbers as a decision; `thresholds.py` of the task computes them."""
+
+from rankwell.data.registry import add_figure
+
+_SOURCE = (
+    "Rajpurkar, Jia and Liang 2018, evaluate-v2.0.py; equal numbers stay on one side of a threshold"
+)
+_EXAMPLE = """
+>>> import numpy as np
+>>> from rankwell.tasks.qa.thresholds import {function}
+>>> {function}(np.array([1.0, 0.0]), np.array([True, False]), np.array([0.2, 0.7])).{name}
+{value}
+"""
+
+add_figure(
+    "Best",
+    "the greatest mean that a threshold on the no-answer numbers reaches, questions above it "
+    "being answered by nothing",
+    source=_SOURCE,
+    printed_by=("qa",),
+    aliases="best_exact best_f1",
+    example=_EXAMPLE.format(function="best_threshold", name="value", value="1.0"),
+)
+add_figure(
+    "BestThreshold",
+    "the threshold of the greatest mean, the lowest of equally good ones",
+    better="neither",
+    source=_SOURCE,
+    printed_by=("qa",),
+    aliases="best_exact_thresh best_f1_thresh",
+    example=_EXAMPLE.format(function="best_threshold", name="threshold", value="0.2"),
+)
+add_figure(
+    "AnswerAP",
+    "the sum of precision × gain of recall over all thresholds, answering the surest "
+    "questions first",
+    source=_SOURCE,
+    printed_by=("qa",),
+    aliases="pr_exact_ap pr_f1_ap pr_oracle_ap",
+    example=_EXAMPLE.format(function="precision_recall", name="average_precision", value="1.0"),
+)

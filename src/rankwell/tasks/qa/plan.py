@@ -1,0 +1,411 @@
+"""The measures of an evaluation of answers and the rules that decide its values, from a convention
+and the user's choices.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from rankwell.conventions import (
+    CONVENTIONS,
+    Convention,
+    LabelledMeasure,
+    choose_measures,
+    find_convention,
+)
+from rankwell.data.columns import Repeats
+from rankwell.data.judged_rankings import GroupRankings, JudgedRankings
+from rankwell.data.registry import Measure, measure_names, parse_measure
+from rankwell.data.tables import TieRule
+from rankwell.errors import BadUsage, flag
+from rankwell.stats import check_intervals
+from rankwell.tasks.qa.answer_pairs import AnswerPairs
+from rankwell.tasks.qa.conventions import AnswerConvention
+from rankwell.tasks.qa.options import QaOptions, Relevance
+
+# The measures of a retriever under conventions that judge readers only.
+_PLAIN = ("Success", "AP", "RR")
+_PARTS = {AnswerPairs: "reader", JudgedRankings: "retriever", GroupRankings: "retriever"}
+
+
+class Judge(NamedTuple):
+    """The measures that decide outcomes.
+
+    right: the measure by which the first answer is right, from 0.5 on.
+    partial: the measure of partly right answers; `right` itself where no such F1 is computed.
+    later: `right` over more of the first answers.
+    label: the word for `right`.
+    """
+
+    right: Measure
+    partial: Measure
+    later: Measure
+    label: str
+
+
+class AnswerMeasures(NamedTuple):
+    """The measures of an evaluation.
+
+    retriever: measures of retrieved documents; empty where there are none.
+    reader: measures of answers; empty where there are none.
+    judge: the measures that decide outcomes.
+    notes: notes on measures that are left out, and on options without effect.
+    """
+
+    retriever: tuple[LabelledMeasure, ...]
+    reader: tuple[LabelledMeasure, ...]
+    judge: Judge
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class AnswerPlan:
+    """The measures and rules of an evaluation: the user's choices, else those of the convention.
+
+    options: the user's choices.
+    has_answers: whether answers are judged.
+    """
+
+    options: QaOptions
+    has_answers: bool
+
+    @cached_property
+    def convention(self) -> Convention:
+        """The convention. Raises UnknownName for an unknown one."""
+        return find_convention(self.options.convention or "piaf", "qa", also="")
+
+    @cached_property
+    def rules(self) -> AnswerConvention:
+        """The rules of the convention for answers. Raises BadUsage for one that has none."""
+        if "qa" not in self.convention.tasks:
+            names = ", ".join(name for name in CONVENTIONS if "qa" in CONVENTIONS[name].tasks)
+            raise BadUsage(
+                f"the convention {self.convention.name} does not judge answers to questions; "
+                f"there are {names}."
+            )
+        return self.convention.rules_of("qa", AnswerConvention())
+
+    @property
+    def has_run(self) -> bool:
+        """Whether retrieved documents are judged."""
+        return self.options.retrieved is not None
+
+    @property
+    def k(self) -> int:
+        """The number of first answers that top-k measures look at."""
+        return 5 if self.options.k is None else self.options.k
+
+    @property
+    def retriever_k(self) -> int:
+        """The number of first documents that count as retrieved."""
+        return 10 if self.options.retriever_k is None else self.options.retriever_k
+
+    @property
+    def pairing(self) -> dict[str, Any]:
+        """The rules by which answers are paired with questions; see `AnswerPairs.pair`."""
+        return {
+            "impossible": self.rules.impossible,
+            "missing": self.options.missing or self.rules.missing,
+            "extra": self.options.extra or "ignore",
+        }
+
+    @property
+    def duplicates(self) -> Repeats:
+        """The rule for a document that is listed twice."""
+        return self.options.duplicates or self.rules.duplicates
+
+    def check(self) -> None:
+        """Raises BadUsage, before anything is read, where nothing can be judged, and for options
+        that cannot be combined.
+        """
+        options, has_run = self.options, self.has_run
+        if not (self.has_answers or has_run):
+            raise BadUsage(
+                f"there is nothing to judge; give PREDICTIONS, {flag('--retrieved')}, or both."
+            )
+        for condition, is_met, names in (
+            (flag("--retrieved"), has_run, _OF_RETRIEVER),
+            ("PREDICTIONS", self.has_answers, _OF_READER),
+            (flag("--isolated"), options.isolated is not None, ("isolated_format",)),
+        ):
+            for name in () if is_met else names:
+                value = getattr(options, name)
+                if value is not None:
+                    option = flag(name, value if isinstance(value, (str, int, float)) else "")
+                    raise BadUsage(_unused(option, condition))
+        check_intervals(options.intervals, options.seed)
+        for option in ("k", "retriever_k"):
+            if getattr(self, option) < 1:
+                raise BadUsage(f"{option}={getattr(self, option)}; expected a positive integer.")
+        # The inputs decide which convention is the default.
+        _ = self.measures if options.convention is not None else None
+        self._check_context()
+
+    def _check_context(self) -> None:
+        """Raises BadUsage for options of relevance by context that are unused, or out of range."""
+        options = self.options
+        share, threshold = options.context_share, options.context_threshold
+        similarity = options.context_similarity
+        numbers = {"context_share": share, "context_threshold": threshold}
+        for name, value in {**numbers, "context_similarity": similarity}.items():
+            if value is not None and options.relevance != "context":
+                raise BadUsage(_unused(flag(name, value), flag("--relevance", "context")))
+        for name, value in numbers.items():
+            if value is not None and not 0 < value <= 1:
+                raise BadUsage(f"{flag(name, value)}; expected a number above 0 and at most 1.")
+        if threshold is not None and similarity is None:
+            threshold_option = flag("--context-threshold", threshold)
+            raise BadUsage(_unused(threshold_option, flag("--context-similarity")))
+        if share is not None and similarity is not None:
+            raise BadUsage(
+                f"{flag('--context-share', share)} has no effect beside "
+                f"{flag('--context-similarity', similarity)}; leave one of them out."
+            )
+
+    @property
+    def relevance(self) -> Relevance:
+        """What a relevant document is."""
+        return self.options.relevance or self.rules.relevance
+
+    @property
+    def context_rules(self) -> dict[str, Any]:
+        """The rules of relevance by context; see `by_context`."""
+        share, threshold = self.options.context_share, self.options.context_threshold
+        if self.options.context_similarity is None:
+            return {"share": 0.65 if share is None else share}
+        return {
+            "similarity": self.options.context_similarity,
+            "threshold": 0.5 if threshold is None else threshold,
+        }
+
+    @property
+    def ties(self) -> TieRule:
+        """The rule for documents with equal scores."""
+        return self.options.ties or self.convention.ties
+
+    @cached_property
+    def measures(self) -> AnswerMeasures:
+        """The requested measures that can be computed. Raises BadUsage for a named one that cannot,
+        and where none is left.
+        """
+        options, has_answers, has_run = self.options, self.has_answers, self.has_run
+        names = measure_names(options.measures)
+        if names is None:
+            plain = [f"{name}@{self.retriever_k}" for name in _PLAIN]
+            retriever = self.retriever_measures() or choose_measures(plain, self.convention)
+            texts = None
+        else:
+            by_part = self._by_part(names)
+            retriever = tuple(
+                LabelledMeasure(self.measure(text), text.strip()) for text in by_part["retriever"]
+            )
+            texts = by_part["reader"]
+        deciding = self.reader_measures(texts or None)
+        reader = () if texts == [] else deciding
+        lacking = [
+            labelled
+            for labelled in reader
+            if has_answers and not has_run and labelled.measure.parameters["retrieval"] != "ignored"
+        ]
+        labels, notes = ", ".join(labelled.label for labelled in lacking), list[str]()
+        if lacking and (names is not None or len(lacking) == len(reader)):
+            raise BadUsage(
+                f"{labels}: judged with regard to what was retrieved; give the retriever's "
+                f"run ({flag('--retrieved')})."
+            )
+        if lacking:
+            notes.append(
+                "left out, as they ask what was retrieved; to have them, give the retriever's run "
+                f"({flag('--retrieved')}): {labels}"
+            )
+        deeper = replace(self, options=replace(options, k=self.k + 1)).reader_measures(
+            texts or None
+        )
+        if options.k is not None and not (has_answers and deciding != deeper):
+            notes.append(f"-k {self.k} is unused: no measure here looks at as many answers")
+        languages = self.rules.languages
+        if has_answers and len(languages) > 1 and not (options.normalizer or options.language):
+            notes.append(
+                f"the rules are those of {next(iter(languages))}, as {flag('--language')} "
+                "names no other"
+            )
+        for option in ("normalizer", "na_threshold") if has_answers and reader else ():
+            value = getattr(options, option)
+            if value is not None and all(
+                labelled.measure.parameters.get(option) != value for labelled in reader
+            ):
+                raise BadUsage(
+                    f"{flag(option, value)} is unused: the measures of the convention "
+                    f"{self.convention.name} compare positions; name a convention that compares "
+                    "texts, or leave it out."
+                )
+        counted = tuple(labelled for labelled in reader if has_answers and labelled not in lacking)
+        judge = self._judge(deciding)
+        return AnswerMeasures(retriever if has_run else (), counted, judge, tuple(notes))
+
+    def reader_measures(self, texts: Sequence[str] | None) -> tuple[LabelledMeasure, ...]:
+        """The measures of answers that words name, else the convention's, with the user's k,
+        normalizer and threshold.
+        """
+        options, rules, name = self.options, self.rules, self.convention.name
+        language, normalizer = options.language, options.normalizer
+        if language is not None and normalizer is None:
+            if language not in rules.languages:
+                hint = "; French has the convention french" if language == "fr" else ""
+                hint = "" if name == "french" else hint
+                languages = ", ".join(rules.languages)
+                choice = f"it has {languages}" if languages else "it has one rule for all"
+                raise BadUsage(
+                    f"the convention {name} has no rules for the language {language!r}: "
+                    f"{choice}{hint}."
+                )
+            normalizer = rules.languages[language]
+        words = [rules.other_words.get(text.strip(), text) for text in texts or ()]
+        measures: list[LabelledMeasure] = []
+        for measure, label in choose_measures(words or rules.labels, self.convention):
+            parameters = {
+                "k": self.k if measure.cutoff is None else None,
+                "normalizer": None if compares_positions(measure) else normalizer,
+                "na_threshold": options.na_threshold,
+            }
+            accepted = {
+                name: value
+                for name, value in parameters.items()
+                if value is not None and measure.accepts(name)
+            }
+            measures.append(LabelledMeasure(measure.with_parameters(**accepted), label))
+        return tuple(measures)
+
+    def retriever_measures(self) -> tuple[LabelledMeasure, ...]:
+        """The convention's report of the first retriever_k documents, under its own labels."""
+        return tuple(
+            LabelledMeasure(
+                self.measure(word.removesuffix("@")),
+                f"{word}{self.retriever_k}" if word.endswith("@") else word,
+            )
+            for word in self.rules.retriever
+        )
+
+    def measure(self, text: str) -> Measure:
+        """The measure that a word names; a cut-off is added where it needs one."""
+        text = self.rules.other_words.get(text.strip(), text)
+        try:
+            return parse_measure(f"{text}@{self.retriever_k}", self.convention.words)
+        except BadUsage:
+            return parse_measure(text, self.convention.words)
+
+    def _by_part(self, measures: Sequence[str]) -> dict[str, list[str]]:
+        """The words by the part that their measures judge. Raises BadUsage for one that judges
+        nothing that is given.
+        """
+        by_part: dict[str, list[str]] = {"retriever": [], "reader": []}
+        for text in measures:
+            self._refuse_other_cutoff(text)
+        for text in measures:
+            entry = self.measure(text).entry
+            if entry.view not in _PARTS:
+                raise BadUsage(
+                    f"{text!r} judges neither retrieved documents nor answers: it needs "
+                    f"{entry.needs}."
+                )
+            by_part[_PARTS[entry.view]].append(text)
+        if by_part["retriever"] and not self.has_run:
+            raise BadUsage(
+                f"{by_part['retriever'][0]!r} judges retrieved documents; give the "
+                f"retriever's run ({flag('--retrieved')})."
+            )
+        if by_part["reader"] and not self.has_answers:
+            raise BadUsage(
+                f"{by_part['reader'][0]!r} judges answers; give the reader's PREDICTIONS."
+            )
+        return by_part
+
+    def _refuse_other_cutoff(self, text: str) -> None:
+        """Raises BadUsage for a word that has a cut-off of its own and is given another: its name
+        would be wrong.
+        """
+        word, at, cutoff = text.strip().rpartition("@")
+        meaning = self.convention.words.get(word) if at else None
+        try:
+            own_cutoff = None if meaning is None else parse_measure(meaning).cutoff
+        except BadUsage:  # It needs one and has none of its own.
+            return
+        if own_cutoff is not None and cutoff != str(own_cutoff):
+            raise BadUsage(
+                f"{text!r}: {word} of the convention {self.convention.name} is cut at "
+                f"{own_cutoff}; leave out @{cutoff}, or name another measure."
+            )
+
+    def _judge(self, measures: Sequence[LabelledMeasure]) -> Judge:
+        """The measures that decide outcomes: the named one, else the first, and F1 of the same kind
+        for partial answers.
+        """
+        right = self.options.right
+        if right is not None and self.measure(right).entry.view is not AnswerPairs:
+            raise BadUsage(
+                f"{flag('--right')} {right!r} judges no answers; name one of "
+                f"{', '.join(self.rules.labels)}."
+            )
+        first = measures[0] if right is None else self.reader_measures([right])[0]
+        decides = over_all_questions(first.measure)
+        label = first.label if decides == first.measure else f"{first.label} over all questions"
+        partial = next(
+            (
+                over_all_questions(measure).with_parameters(k=decides.cutoff)
+                for measure, _ in measures
+                if measure.name == "AnswerF1"
+                and measure.parameters["over"] == "best"
+                and compares_positions(measure) == compares_positions(decides)
+            ),
+            decides,
+        )
+        later = decides.with_parameters(k=max(self.k, decides.cutoff or self.k))
+        return Judge(decides, partial, later, label)
+
+
+def over_all_questions(measure: Measure) -> Measure:
+    """The same measure over all questions, retrieved or not."""
+    neutral = {"population": "all", "retrieval": "ignored"}
+    return measure.with_parameters(
+        **{name: value for name, value in neutral.items() if measure.accepts(name)}
+    )
+
+
+def compares_positions(measure: Measure) -> bool:
+    """Whether a measure of answers compares positions instead of texts."""
+    return measure.parameters.get("match", measure.parameters.get("unit")) in (
+        "offset",
+        "overlap",
+        "intersect",
+    )
+
+
+def _unused(option: str, condition: str) -> str:
+    return f"{option} has no effect without {condition}; give it, or leave this out."
+
+
+_OF_RETRIEVER = (
+    "retriever_k",
+    "relevance",
+    "context_share",
+    "context_similarity",
+    "context_threshold",
+    "corpus",
+    "ties",
+    "duplicates",
+    "retrieved_format",
+    "columns",
+)
+_OF_READER = (
+    "isolated",
+    "na_probs",
+    "normalizer",
+    "language",
+    "missing",
+    "extra",
+    "na_threshold",
+    "na_ties",
+    "right",
+    "predictions_format",
+)

@@ -1,0 +1,140 @@
+"""The judging page by the rules of axe-core, on a desk, a tablet, at 200 % zoom and on a phone;
+what a screen reader hears.
+"""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from browsing import Keys, Page
+from tasks.judge.judging import lines_of
+from tasks.judge.studies import judge, pool_study, write_world
+from tasks.judge.test_judging_browser import opened, press_and_wait, shown
+
+AXE = Path(__file__).resolve().parents[2] / "page" / "node_modules" / "axe-core" / "axe.min.js"
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+RUN = """const done = arguments[arguments.length - 1];
+axe.run(document, {runOnly: arguments[0], resultTypes: ["violations"]}).then(
+  ({violations}) => done(violations.flatMap(({id, nodes}) => nodes.map(each => `${id} ${each.target}: ${each.failureSummary}`))),
+  error => done([String(error)]),
+);"""  # noqa: E501
+WINDOWS = {
+    "desk": (1440, 900),
+    "tablet": (820, 1180),
+    "desk at 200 %": (720, 450),
+    "phone": (390, 844),
+}
+GUIDELINE = "# How to judge\n" + "\n".join(
+    f"* point {n} of a guideline that is longer than its box is high" for n in range(60)
+)
+
+
+@pytest.fixture(scope="module")
+def axe() -> str:
+    """The script of axe-core, which `make check-page` installs."""
+    if not AXE.is_file():
+        pytest.skip("could not import axe-core: run make check-page first")
+    return AXE.read_text(encoding="utf-8")
+
+
+@contextmanager
+def window(page: Page, width: int, height: int, scheme: str) -> Generator[None]:
+    """The page in a window of a size, with a scheme of colours."""
+    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+    page.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    page.browser.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia",
+        {"features": [{"name": "prefers-color-scheme", "value": scheme}]},
+    )
+    try:
+        yield
+    finally:
+        page.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        page.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+def violations(page: Page, axe: str) -> list[str]:
+    """The elements that break a rule, each with the rule and the remedy."""
+    if page.run("typeof axe === 'undefined'"):
+        page.browser.execute_script(f"{axe}\nwindow.axe = axe;")
+    return page.browser.execute_async_script(RUN, RULES)
+
+
+def study_of(folder: Path, **options: Any) -> Path:
+    write_world(folder, queries=5)
+    (folder / "guideline.md").write_text(GUIDELINE)
+    return pool_study(folder, guideline=str(folder / "guideline.md"), **options)
+
+
+@pytest.mark.parametrize("size", WINDOWS.values(), ids=list(WINDOWS))
+def test_the_page_breaks_no_rule_and_everything_is_in_reach(
+    browser: Page, axe: str, tmp_path: Path, size: tuple[int, int]
+):
+    with opened(browser, study_of(tmp_path)):
+        browser.run("document.querySelector('#guideline').open = true")
+        with window(browser, *size, "dark"):
+            assert violations(browser, axe) == []
+        with window(browser, *size, "light"):
+            browser.press("n")
+            assert violations(browser, axe) == []
+            assert browser.run("document.documentElement.scrollWidth <= innerWidth")
+            browser.run("document.querySelector('#answers').scrollIntoView(false)")
+            assert browser.run(
+                "[...document.querySelectorAll('#answers button')].every(each => {const "
+                "{left, right, bottom} ="
+                " each.getBoundingClientRect(); return left >= 0 && right <= innerWidth && "
+                "bottom <= innerHeight;})"
+            )
+            browser.press(f"{Keys.ESCAPE}?")
+            assert browser.run("document.querySelector('#help').open")
+            assert violations(browser, axe) == []
+            browser.press(Keys.ESCAPE)
+
+
+def test_a_screen_reader_hears_the_query_the_item_and_what_was_saved(
+    browser: Page, axe: str, tmp_path: Path
+):
+    study = study_of(tmp_path, batch=5)
+    with opened(browser, study):
+        browser.wait(lambda: browser.run("document.activeElement?.id") == "item", "an item appears")
+        [query] = browser.texts(".query-text")
+        heard = browser.run("document.activeElement.getAttribute('aria-describedby')")
+        assert browser.texts(f"#{heard}") == [query]
+        press_and_wait(browser, "2")
+        assert (
+            browser.run("document.querySelector('[role=status][aria-live=polite]').textContent")
+            == "Saved: relevant."
+        )
+        for _ in range(4):
+            press_and_wait(browser, "1")
+        browser.wait(
+            lambda: browser.texts("#pause-title") == ["Batch 1 is finished"], "the batch ends"
+        )
+        assert browser.run("document.activeElement.id") == "pause"
+        assert violations(browser, axe) == []
+
+    assert len(lines_of(study)) == 5
+
+
+def test_the_offline_page_and_missing_pictures_break_no_rule(
+    browser: Page, axe: str, tmp_path: Path
+):
+    (tmp_path / "img").mkdir()
+    judge(
+        str(study_of(tmp_path, batch=1, thumbnails=str(tmp_path / "img"))),
+        judge="ann",
+        page=tmp_path / "page.html",
+    )
+    browser.open(tmp_path / "page.html")
+    browser.wait(
+        lambda: shown(browser) and browser.run("document.activeElement?.id") == "item",
+        "an item appears",
+    )
+    assert browser.texts(".no-picture span") == ["no file"]
+    assert violations(browser, axe) == []
+    browser.press("1")
+    browser.wait(lambda: browser.texts("#pause-title") == ["All items are judged"], "the end")
+    assert violations(browser, axe) == []
