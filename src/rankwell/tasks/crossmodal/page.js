@@ -30,8 +30,4 @@ function summary(query) {
   return el("div", {class: "view"}, direction ? el("p", null, el("span", {class: "chip"}, direction[0]), " ", el("span", {class: "quiet"}, say.right(direction[1]))) : null, lines);
 }
 
-<<<<<<< HEAD:src/rankwell/tasks/captions/page.js
-registerView("captions", {summary, first: say.first});
-=======
-registerView("crossmodal", {summary});
->>>>>>> main:src/rankwell/tasks/crossmodal/page.js
+registerView("crossmodal", {summary, first: say.first});

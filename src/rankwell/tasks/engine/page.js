@@ -126,8 +126,4 @@ function summary(query) {
   return lines === null ? null : el("div", {class: "view"}, lines);
 }
 
-<<<<<<< HEAD:src/rankwell/tasks/retrieve/page.js
-registerView("retrieve", {summary, tables});
-=======
-registerView("engine", {summary, overview});
->>>>>>> main:src/rankwell/tasks/engine/page.js
+registerView("engine", {summary, tables});

@@ -39,8 +39,4 @@ function result(row) {
     row[DETAIL].ranks ? el("span", {class: "quiet"}, rankText(row)) : null);
 }
 
-<<<<<<< HEAD:src/rankwell/tasks/instances/page.js
-registerView("instances", {summary, result, tile: true, first: say.first, slices: []});
-=======
-registerView("images", {summary, result, tile: true});
->>>>>>> main:src/rankwell/tasks/images/page.js
+registerView("images", {summary, result, tile: true, first: say.first, slices: []});

@@ -157,8 +157,4 @@ function labelled([group, label], every) {
   return [isolated("span", {class: "keyword", title: visible(group)}, label), isTwice ? [" (", isolated("span", {class: "group"}, group), ")"] : null];
 }
 
-<<<<<<< HEAD:src/rankwell/tasks/clips/page.js
-registerView("clips", {summary, result, first: say.first, slices: []});
-=======
-registerView("keywords", {summary, result});
->>>>>>> main:src/rankwell/tasks/keywords/page.js
+registerView("keywords", {summary, result, first: say.first, slices: []});

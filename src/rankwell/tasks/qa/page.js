@@ -124,14 +124,10 @@ function absent(row) {
   return isAnswer(row) ? say.notGiven : null;
 }
 
-<<<<<<< HEAD:src/rankwell/tasks/answers/page.js
 /** @param {Query} query */
 const outcome = query => queries.attributes.why?.[query] ?? "";
 
-registerView("answers", {
+registerView("qa", {
   summary, result, title, absent, outcome, labels: say.labels, first: say.first, slices: ["answerable", "title"],
   fails: query => ![null, undefined, "none"].includes(queries.attributes.failed?.[query]),
 });
-=======
-registerView("qa", {summary, result, title, absent, labels: say.labels});
->>>>>>> main:src/rankwell/tasks/qa/page.js
