@@ -604,7 +604,7 @@ def test_the_first_measure_is_one_that_both_runs_have(browser: Page, tmp_path: P
 
 
 def test_who_fails_and_what_is_unjudged_lead_to_their_queries(browser: Page, tmp_path: Path):
-    data = world() | {"protocol": "answers"}
+    data = world() | {"protocol": "qa"}
     data["queries"]["attributes"] = {
         "failed": ["reader", "none"] * 20,
         "why": ["wrong answer", "right"] * 20,

@@ -337,7 +337,7 @@ def test_retrieve_shows_the_frontier_the_verdict_the_curves_and_the_settings(
     assert heads[:3] == ["k1", "b", "Choice"]
     assert not [head for head in heads if head.startswith(("p99", "latency", "build"))]
     rows = json.loads((folder / "summary.json").read_text())["rows"]
-    means = [f"{row['mean']:.4f}" for row in rows if row["measure"] == "nDCG@5"]
+    means = [f"{row['mean']:.3f}" for row in rows if row["measure"] == "nDCG@5"]
     place = heads.index("nDCG@5") + 1
     assert [
         each.split("[")[0] for each in browser.texts(f".settings tbody tr > :nth-child({place})")

@@ -12,6 +12,7 @@ from rankwell.reporting import charts, format_value
 from rankwell.reporting.charts import ACCENT, FAINT, INK, QUIET, ChartData
 
 _WIDTH, _BINS = 250, 20
+_MANY_ROWS, _MOST_PANELS = 6, 6
 
 
 @charts.chart("per_query")
@@ -19,7 +20,8 @@ def per_query(data: ChartData) -> dict[str, Any] | None:
     """Histograms of the values per query, a panel per measure, a row per run and part of the
     result, with a mark at the mean.
 
-    Parts are what the rows say besides, such as a direction. Shares run from 0 to 1 and percentages
+    Of more than 6 rows the first 6 measures are drawn. Parts are what the rows say besides, such as
+    a direction. Shares run from 0 to 1 and percentages
     from 0 to 100 where the values do; ranks stand on a logarithmic scale. Queries that are not
     counted are left out. None where no query is counted.
     """
@@ -59,6 +61,9 @@ def per_query(data: ChartData) -> dict[str, Any] | None:
     )
     run = "" if len(runs) > 1 else f"{labelled[0][0].run}: "
     subtitle = f"{run}share of the queries with values in each range; the line marks their centre"
+    if len(names) > _MANY_ROWS and len(panels) > _MOST_PANELS:
+        subtitle += f"; the first {_MOST_PANELS} of {len(panels)} measures"
+        panels = panels[:_MOST_PANELS]
     return charts.page("Values of single queries", subtitle, panels)
 
 
@@ -134,9 +139,14 @@ def _panel(
     return {
         "data": {"values": bars},
         "facet": {"row": charts.nominal("run", sort=list(names), header=header)},
-        "spacing": 20,
-        "spec": {"width": _WIDTH, "height": 56 if len(names) <= 3 else 36, "layer": layers},
+        "spacing": 20 if len(names) <= _MANY_ROWS else 14,
+        "spec": {"width": _WIDTH, "height": _height(len(names)), "layer": layers},
     }
+
+
+def _height(rows: int) -> int:
+    """The height of a row in pixels, less the more rows there are."""
+    return 56 if rows <= 3 else 36 if rows <= _MANY_ROWS else 18
 
 
 def _centre(values: Values, column: Floats) -> tuple[str, float]:

@@ -1,12 +1,11 @@
 // Live engines: the frontier of the settings, curves over parameters, the table of settings, and what had no answer.
 
-import {addressText} from "../../reporting/page/assets/address.js";
-import {withoutFilters} from "../../reporting/page/assets/chosen.js";
-import {data, measures, queries, RANK, ruleOf, STATE, valueOf} from "../../reporting/page/assets/data.js";
+import {queriesLink} from "../../reporting/page/assets/address.js";
+import {data, meanOf, measures, queries, RANK, ruleOf, STATE, valueOf} from "../../reporting/page/assets/data.js";
 import {el, heading, isolated, orMissing, table, visible} from "../../reporting/page/assets/dom.js";
 import {intervalName, runTag} from "../../reporting/page/assets/labels.js";
 import {number} from "../../reporting/page/assets/numbers.js";
-import {wide} from "../../reporting/page/assets/tables.js";
+import {figureCell, wide} from "../../reporting/page/assets/tables.js";
 import {registerView, runLines} from "../../reporting/page/assets/views.js";
 import {say} from "./words.js";
 
@@ -29,11 +28,9 @@ function tables(pieces) {
 
 /** @param {Settings} settings @param {OverviewPieces} pieces */
 function settingsPart({varying, fixed, rows}, pieces) {
-  /** @param {MeasurePlace} measure @param {Run} run */
-  const rowOf = (measure, run) => data.summary.find(row => row.measure === measure && row.run === run);
-  const known = measures.map((_, place) => place).filter(place => rows.some(({run}) => (rowOf(place, run)?.mean ?? null) !== null));
+  const known = measures.map((_, place) => place).filter(place => rows.some(({run}) => meanOf(place, run) !== null));
   /** @param {MeasurePlace} place */
-  const meansOf = place => rows.map(({run}) => rowOf(place, run)?.mean ?? null).filter(mean => mean !== null);
+  const meansOf = place => rows.map(({run}) => meanOf(place, run)).filter(mean => mean !== null);
   // A figure of an index is one for all settings of it, and a session that all of them share has one first request.
   /** @param {MeasurePlace} place */
   const isShared = place => rows.length > 1 && valuesOf(place) === 0 && (new Set(meansOf(place)).size === 1);
@@ -47,7 +44,7 @@ function settingsPart({varying, fixed, rows}, pieces) {
     el("tr", null,
       (varying.length ? row.values : [data.runs[row.run]]).map((value, place) => parameterCell(row.run, value, place === 0)),
       isChosen ? el("td", null, el("span", {class: "chips"}, row.choices.map(choiceChip))) : null,
-      columns.map(place => figureCell(rowOf(place, row.run), place, place === last ? row.others : null))));
+      columns.map(place => figureCell(row.run, place, place === last ? othersChip(row.others) : null))));
   const intervals = data.summary.some(row => row.low !== null) ? intervalName() : null;
   return pieces.card("settings", say.settingsPart, say.settingsNote(intervals),
     fixed.map((own, place) => el("ul", {class: "chips constants"}, [...own, ...(place + 1 === fixed.length ? shared : [])].map(([name, value]) =>
@@ -71,7 +68,7 @@ function valuesOf(place) {
 /** @param {Run} run @param {string | null} value @param {boolean} isFirst */
 function parameterCell(run, value, isFirst) {
   if (!isFirst) return el("td", null, orMissing(value ?? number(null, "count"), say.noParameter));
-  const href = `#${addressText({...withoutFilters(), view: "queries", query: null, b: data.runs.length > 1 ? run : null})}`;
+  const href = queriesLink({b: data.runs.length > 1 ? run : null});
   return el("th", {scope: "row"}, runTag(run), isolated("a", {href, title: say.lists}, value ?? number(null, "count")));
 }
 
@@ -81,13 +78,9 @@ function choiceChip(choice) {
   return el("span", {class: `chip choice ${choice in say.choices ? choice : ""}`, title}, word);
 }
 
-/** @param {SummaryRow | undefined} row @param {MeasurePlace} place @param {number | null} others */
-function figureCell(row, place, others) {
-  const {unit} = measures[place];
-  return el("td", {class: "number"},
-    orMissing(number(row?.mean, unit), say.noFigure),
-    (row?.low ?? null) === null ? null : el("span", {class: "interval"}, `[${number(row?.low, unit)}, ${number(row?.high, unit)}]`),
-    others === null ? null : el("span", {class: "chip warn", title: say.othersTitle}, say.others(`${number(100 * others, "percent")} %`)));
+/** @param {number | null} others */
+function othersChip(others) {
+  return others === null ? null : el("span", {class: "chip warn", title: say.othersTitle}, say.others(`${number(100 * others, "percent")} %`));
 }
 
 const MOST_UNANSWERED = 50;
@@ -98,7 +91,7 @@ function unansweredPart(pieces) {
   if (!rows.length) return null;
   const body = rows.slice(0, MOST_UNANSWERED).map(({run, query, id, round, status, error}) =>
     el("tr", null,
-      el("th", {scope: "row"}, query === null ? isolated("span", null, id) : isolated("a", {href: `#${addressText({...withoutFilters(), view: "queries", query})}`}, id)),
+      el("th", {scope: "row"}, query === null ? isolated("span", null, id) : isolated("a", {href: queriesLink({query})}, id)),
       isolated("td", {}, data.runs[run]),
       el("td", {class: "number"}, number(round, "count")),
       isolated("td", {}, status),

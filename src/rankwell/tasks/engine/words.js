@@ -11,14 +11,13 @@ export const say = {
   choice: "Choice",
   /** @type {Record<string, [string, string]>} */
   choices: {
-    cheapest: ["cheapest", "The cheapest setting that reaches the recall"],
+    cheapest: ["cheapest", "The cheapest setting that reaches the recall, or of those as good as the best"],
     accepted: ["reaches recall", "Its lower confidence bound is above the recall to reach"],
-    best: ["best", "Indistinguishable from the best by all pairs"],
+    best: ["as good", "Indistinguishable from the best by all pairs"],
     baseline: ["default", "The engine's own parameters, or the first setting"],
   },
   lists: "Its lists, query by query",
   noParameter: "This engine does not have the parameter",
-  noFigure: "No figure: too few requests or queries, or not measured",
   /** @param {string} share */
   others: share => `others ${share}`,
   othersTitle: "Processor time of other processes meanwhile, of one processor; the times may be theirs",

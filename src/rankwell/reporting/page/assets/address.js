@@ -1,6 +1,6 @@
 // What the reader has chosen, kept in the address after the #, so that a link shows the same page and the back button works.
 
-import {chosen, rangeText, START} from "./chosen.js";
+import {chosen, rangeText, START, withoutFilters} from "./chosen.js";
 import {addressOf, measures, queries, queryAt, runs} from "./data.js";
 import {ORDERS} from "./rows.js";
 import {derivedNames} from "./slices.js";
@@ -76,6 +76,11 @@ export function addressText(changes = {}) {
   if (now.query !== null) parameters.set("query", addressOf(now.query));
   const text = parameters.toString();
   return text ? `${now.view}?${text}` : now.view;
+}
+
+/** A link to queries: no filter is set but those named. @param {Partial<Choices>} [changes] */
+export function queriesLink(changes = {}) {
+  return `#${addressText({...withoutFilters(), view: "queries", query: null, ...changes})}`;
 }
 
 /**

@@ -39,6 +39,11 @@ export function hasValues(measure, ...places) {
   return places.every(run => queries.values[measure]?.[run]?.some(value => value !== null));
 }
 
+/** The mean of a run, null where it has none. @param {MeasurePlace} measure @param {Run} run */
+export function meanOf(measure, run) {
+  return data.summary.find(row => row.run === run && row.measure === measure)?.mean ?? null;
+}
+
 /** @param {Run} run @param {Query} query */
 export function firstOf(run, query) {
   return queries.first?.[run]?.[query] ?? null;

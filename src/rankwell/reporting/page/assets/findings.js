@@ -1,7 +1,7 @@
 // Findings: what to know before reading a number, the most serious first. As chips they lead to their queries.
 
-import {addressText} from "./address.js";
-import {comparedRuns, measureFor, withoutFilters} from "./chosen.js";
+import {queriesLink} from "./address.js";
+import {comparedRuns, measureFor} from "./chosen.js";
 import {data, measures, queries, runs} from "./data.js";
 import {el, readable} from "./dom.js";
 import {shownFlags} from "./rows.js";
@@ -34,9 +34,9 @@ function flagMessage(name, places) {
 
 /** Where a finding leads: to its queries, to their order by it, or null. @param {Finding} each */
 function addressFor({name, queries: places, sort}) {
-  if (sort) return `#${addressText({...withoutFilters(), view: "queries", query: null, sort, reversed: false})}`;
+  if (sort) return queriesLink({sort, reversed: false});
   if (!places?.length) return null;
-  return `#${addressText({...withoutFilters(), view: "queries", query: null, flags: [name], measure: measureFor(places)})}`;
+  return queriesLink({flags: [name], measure: measureFor(places)});
 }
 
 /** The number of queries, the first findings that change how to read a number or lead to queries, and the way to all of them. */
@@ -47,7 +47,7 @@ export function chips() {
   return el(
     "ul",
     {class: "findings", "aria-label": say.findings},
-    el("li", null, chip(say.counted(queries.id.length, counted), `#${addressText({...withoutFilters(), view: "queries", query: null})}`)),
+    el("li", null, chip(say.counted(queries.id.length, counted), queriesLink())),
     shown.map(each => el("li", null, chip([sign(each), readable(each.message)], addressFor(each) ?? "#method", each.level))),
     el("li", null, chip(rest ? say.methodAnd(rest) : say.provenance, "#method")),
   );

@@ -60,7 +60,7 @@ export function measureNodes(measure) {
 const PICTURE = /^data:image\/(png|jpeg|webp|gif);|^(?!\/\/)[^:]*$/;
 
 /**
- * The picture of an item, null where it has none; size in pixels, of its longer side.
+ * The picture of an item, null where it has none; its name stands beside it. size in pixels, of its longer side.
  * @param {Item} item
  * @param {number} size
  */
@@ -70,7 +70,7 @@ export function picture(item, size) {
   return el("img", {
     class: "picture",
     src: source,
-    alt: visible(data.items.id[item]),
+    alt: "",
     width: size,
     height: size,
     loading: "lazy",

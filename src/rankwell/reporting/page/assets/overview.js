@@ -1,13 +1,13 @@
 // The first view: the verdict, where the first relevant items are, which queries fail and which get worse, scores and slices.
 
-import {addressText} from "./address.js";
+import {queriesLink} from "./address.js";
 import {drawCharts} from "./charts.js";
-import {chosen, filtersSet, START, withoutFilters, worstSide} from "./chosen.js";
-import {allQueries, data, firstOf, firstRows, ITEM, listsOf, measures, queries, relevantOf, runs, STATE, valueOf} from "./data.js";
+import {chosen, filtersSet, START, worstSide} from "./chosen.js";
+import {allQueries, data, firstOf, firstRows, ITEM, listsOf, meanOf, measures, queries, relevantOf, runs, STATE, valueOf} from "./data.js";
 import {$, el, isolated, mark, readable, visible} from "./dom.js";
 import {chips} from "./findings.js";
 import {histogram} from "./histogram.js";
-import {confidence, picture, pictureOf, runTag, shortName} from "./labels.js";
+import {broken, confidence, picture, pictureOf, runTag, shortName} from "./labels.js";
 import {brief, briefChange, chance} from "./numbers.js";
 import {difference, lowerIsBetter, senseOf} from "./rows.js";
 import {bandName, bands, NEAR} from "./slices.js";
@@ -62,7 +62,7 @@ function leaderAndOther() {
   const {a, b} = chosen;
   if (b === null) return [a, a];
   if (data.failures?.length) return [a, b];
-  const [x, y] = [a, b].map(run => data.summary.find(row => row.run === run && row.measure === START.measure)?.mean ?? null);
+  const [x, y] = [a, b].map(run => meanOf(START.measure, run));
   return senseOf(difference(x, y), measures[START.measure]) === "loss" ? [a, b] : [b, a];
 }
 
@@ -82,7 +82,7 @@ function headline(leader, other) {
   const row = runs.length === 2 && !data.failures?.length ? differenceOf(START.measure, other, leader) : null;
   if (row) {
     const {unit, label} = measures[START.measure];
-    const [x, y] = [leader, other].map(run => brief(data.summary.find(each => each.run === run && each.measure === START.measure)?.mean, unit));
+    const [x, y] = [leader, other].map(run => brief(meanOf(START.measure, run), unit));
     const claim = `${briefChange(row.difference, unit)} ${label}`;
     const interval = row.low === null ? null : confidence(row, unit);
     return [
@@ -160,11 +160,11 @@ function barRow(run, part, counts, labels) {
     const b = START.b === null || run === chosen.a || run === chosen.b ? chosen.b : run;
     const measure = part === null ? chosen.measure : measures.findIndex(each => each.of === part);
     const title = say.band(n, labels[band], name);
-    const made = el("a", {class: `band band-${band}`, href: `#${addressText({...withoutFilters(), view: "queries", query: null, attributes, b, measure})}`, title, "aria-label": title}, n);
+    const made = el("a", {class: `band band-${band}`, href: queriesLink({attributes, b, measure}), title, "aria-label": title}, n);
     made.style.flexGrow = String(n);
     return made;
   });
-  return el("div", {class: "bar-row"}, el("span", {class: "bar-name"}, runTag(run), isolated("span", null, name), runs.length > 1 && part !== null ? el("span", {class: "quiet"}, part) : null), el("div", {class: "band-bar"}, segments));
+  return el("div", {class: "bar-row"}, el("span", {class: "bar-name"}, runTag(run), el("span", {dir: "auto"}, broken(name)), runs.length > 1 && part !== null ? el("span", {class: "quiet"}, part) : null), el("div", {class: "band-bar"}, segments));
 }
 
 /**
@@ -187,7 +187,7 @@ function failing(run) {
   const note = !queries.first ? null : fails ? say.failedOf(failed.length, queries.id.length) : say.failedNear(failed.length, known.length, NEAR);
   // The worst queries are those of B, which the run is then.
   const pair = chosen.b === null || worstSide() === "a" || run === chosen.b ? {} : {a: chosen.b, b: run};
-  const href = `#${addressText({...withoutFilters(), view: "queries", query: null, sort: "worst", reversed: false, ...pair})}`;
+  const href = queriesLink({sort: "worst", reversed: false, ...pair});
   return card("fails", [title, " ", el("span", {class: failed.length ? "loss" : "quiet"}, note)], null, el("ul", {class: "cases"}, shown.map(query => caseRow(query, outcome(run, query), wrongHit(run, query)))), el("a", {class: "all", href}, say.allWorst));
 }
 
@@ -228,7 +228,7 @@ function wrongHit(run, query) {
 }
 
 /**
- * The queries in which the leader is behind the other.
+ * The queries in which the leader is behind the other; null where there are none.
  * @param {Run} leader
  * @param {Run} other
  */
@@ -240,20 +240,21 @@ function losses(leader, other) {
   /** @param {Query} query */
   const change = query => difference(value(other, query), value(leader, query));
   const lost = allQueries.filter(query => senseOf(change(query), measure) === "loss").sort((one, two) => Math.abs(change(two) ?? 0) - Math.abs(change(one) ?? 0));
-  const least = lost.length ? (change(lost[lost.length - 1]) ?? 0) : 0;
+  if (!lost.length) return null;
+  const least = change(lost[lost.length - 1]) ?? 0;
   /** @type {Interval} */
   const delta = least < 0 ? [null, least] : [least, null];
-  const href = `#${addressText({...withoutFilters(), view: "queries", query: null, a: other, b: leader, sort: "loss", reversed: false, ranges: {...START.ranges, delta}})}`;
+  const href = queriesLink({a: other, b: leader, sort: "loss", reversed: false, ranges: {...START.ranges, delta}});
   return card(
     "losses",
-    [say.losses(runs[leader]), " ", el("span", {class: lost.length ? "loss" : "quiet"}, say.getWorse(lost.length))],
+    [say.losses(runs[leader]), " ", el("span", {class: "loss"}, say.getWorse(lost.length))],
     null,
     el(
       "ul",
       {class: "cases"},
       lost.slice(0, MOST_CASES).map(query => caseRow(query, el("span", {class: "change"}, `${brief(value(other, query), unit)} → ${brief(value(leader, query), unit)}`), el("span", {class: "loss number"}, briefChange(change(query), unit)))),
     ),
-    lost.length ? el("a", {class: "all", href}, say.allLosses(lost.length)) : null,
+    el("a", {class: "all", href}, say.allLosses(lost.length)),
   );
 }
 
@@ -265,9 +266,9 @@ function caseRow(query, ...evidence) {
     null,
     el(
       "a",
-      {class: "case", href: `#${addressText({...withoutFilters(), view: "queries", query})}`},
+      {class: "case", href: queriesLink({query})},
       pictureOf(query, 40),
-      text === null ? isolated("span", {class: "case-query mono"}, queries.id[query]) : el("span", {class: "case-query", dir: "auto", title: visible(queries.id[query])}, readable(text)),
+      text === null ? el("span", {class: "case-query mono", dir: "auto"}, broken(queries.id[query])) : el("span", {class: "case-query", dir: "auto", title: visible(queries.id[query])}, readable(text)),
       el("span", {class: "case-facts"}, evidence),
     ),
   );

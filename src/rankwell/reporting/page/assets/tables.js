@@ -1,8 +1,8 @@
 // The tables of the overview.
 
-import {addressText} from "./address.js";
-import {chosen, comparedRuns, offered, START, withoutFilters} from "./chosen.js";
-import {data, measures, queries, runs, valueOf} from "./data.js";
+import {queriesLink} from "./address.js";
+import {chosen, comparedRuns, offered, START} from "./chosen.js";
+import {data, meanOf, measures, queries, runs, valueOf} from "./data.js";
 import {el, glyph, heading, isolated, orMissing, readable, showAll, svg, table, visible} from "./dom.js";
 import {broken, measureNodes, runTag, shortName} from "./labels.js";
 import {brief, briefChange, chance, MISSING, number} from "./numbers.js";
@@ -38,11 +38,10 @@ const MOST_LINES = 8;
  * from the leader by the first measure.
  */
 export function scoresTable() {
-  const found = new Map(data.summary.map(row => [`${row.run} ${row.measure}`, row]));
   const repeated = new Set(data.differences.filter(row => row.role === "repeated").map(row => row.measure));
-  const places = measures.map((_, place) => place).filter(place => !repeated.has(place) && runs.some((_, run) => (found.get(`${run} ${place}`)?.mean ?? null) !== null));
+  const places = measures.map((_, place) => place).filter(place => !repeated.has(place) && runs.some((_, run) => meanOf(place, run) !== null));
   // Where runs have measures of their own, as retriever and reader, measures are the lines.
-  const many = runs.length > 2 && places.every(place => runs.every((_, run) => (found.get(`${run} ${place}`)?.mean ?? null) !== null));
+  const many = runs.length > 2 && places.every(place => runs.every((_, run) => meanOf(place, run) !== null));
   const levels = LEVELS.filter(level => !many && data.summary.some(row => row[level] !== undefined));
   const counts = !many && new Set(data.summary.map(row => row.n)).size > 1;
   const reference = chosen.b ?? chosen.a;
@@ -62,7 +61,7 @@ export function scoresTable() {
       "tr",
       null,
       el("th", {scope: "row", title: readable(measures[place].definition ?? "")}, measureLink(place)),
-      runs.map((_, run) => figureCell(found.get(`${run} ${place}`), place)),
+      runs.map((_, run) => figureCell(run, place)),
       differs ? differenceCells(differenceOf(place, chosen.a, reference), place) : null,
       levels.map(level => el("td", {class: "number quiet"}, levelOf(level, place) ?? glyph(MISSING, say.noLevel))),
       counts ? el("td", {class: "number quiet"}, countOf(place)) : null,
@@ -73,7 +72,7 @@ export function scoresTable() {
       "tr",
       null,
       el("th", {scope: "row"}, runTag(run), isolated("span", null, runs[run])),
-      places.map(place => figureCell(found.get(`${run} ${place}`), place)),
+      places.map(place => figureCell(run, place)),
       differs ? (run === reference ? el("td", {class: "quiet", colspan: 3}, say.reference) : differenceCells(differenceOf(START.measure, reference, run), START.measure)) : null,
     );
   const lines = many ? runs.map((_, run) => runLine(run)) : places.map(measureLine);
@@ -85,7 +84,7 @@ export function scoresTable() {
 /** @param {MeasurePlace} place */
 function measureLink(place) {
   if (!offered.includes(place)) return measureNodes(measures[place]);
-  return el("a", {href: `#${addressText({view: "queries", query: null, measure: place})}`}, measureNodes(measures[place]));
+  return el("a", {href: queriesLink({measure: place})}, measureNodes(measures[place]));
 }
 
 function isAdjusted() {
@@ -133,8 +132,9 @@ function countOf(measure) {
   return counts.length ? counts.map(n => number(n, "count")).join("–") : glyph(MISSING, say.noMean);
 }
 
-/** @param {SummaryRow | undefined} row @param {MeasurePlace} measure */
-function figureCell(row, measure) {
+/** The mean of a run with its interval. @param {Run} run @param {MeasurePlace} measure @param {...Child} children */
+export function figureCell(run, measure, ...children) {
+  const row = data.summary.find(each => each.run === run && each.measure === measure);
   if (!row || row.mean === null) return el("td", {class: "number quiet"}, glyph(MISSING, say.noMean));
   const {unit, better} = measures[measure];
   const means = data.summary.filter(each => each.measure === measure).flatMap(each => each.mean ?? []);
@@ -149,6 +149,7 @@ function figureCell(row, measure) {
     {class: `number${best ? " best" : ""}`, title},
     brief(row.mean, unit),
     row.low === null ? null : el("span", {class: "interval"}, `[${brief(row.low, unit)}, ${brief(row.high, unit)}]`),
+    children,
   );
 }
 
@@ -201,7 +202,7 @@ export function slicesTable() {
     return el(
       "tr",
       null,
-      el("th", {scope: "row"}, el("a", {href: queriesWith({[name]: value}), dir: "auto"}, visible(label))),
+      el("th", {scope: "row"}, el("a", {href: queriesLink({attributes: {[name]: value}}), dir: "auto"}, visible(label))),
       el("td", {class: "number quiet"}, number(places.length, "count")),
       el("td", {class: "slice-bars", "aria-hidden": "true"}, means.map((each, side) => barOf(each / most, `side-${compared.length > 1 ? "ab"[side] : "b"}`))),
       means.map((each, side) => el("td", {class: `number${side && senseOf(each - means[0]) === "gain" ? " best" : ""}`}, brief(each, unit))),
@@ -296,11 +297,6 @@ export function groupsTable() {
   );
 }
 
-/** @param {Record<string, string>} attributes */
-function queriesWith(attributes) {
-  return `#${addressText({...withoutFilters(), view: "queries", query: null, attributes})}`;
-}
-
 /** @param {GroupRow} row */
 function groupLink(row) {
   return attributeLink(row, {[row.name]: String(row.value)});
@@ -314,5 +310,5 @@ function groupLink(row) {
  */
 function attributeLink({name, value}, attributes, shown = value) {
   if (!Object.hasOwn(queries.attributes, name)) return isolated("span", null, shown);
-  return isolated("a", {href: queriesWith(attributes)}, shown);
+  return isolated("a", {href: queriesLink({attributes})}, shown);
 }

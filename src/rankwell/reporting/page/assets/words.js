@@ -108,13 +108,11 @@ export const say = {
   value: "Value",
   values: "Values",
   difference: "B − A",
-  relevant: "Relevant",
   unjudged: "Unjudged",
   rank: "Rank",
   grade: "Grade",
   item: "Item",
   run: "Run",
-  runs: "Runs",
   close: "Close",
   closeTitle: "Close (Esc)",
   none: "none",
@@ -203,7 +201,7 @@ export const say = {
   /** @param {string} run */
   losses: run => `What you would lose by switching to ${run}`,
   /** @param {number} n */
-  getWorse: n => (n ? `${counted(n, "query")} ${pick(n, "gets", "get")} worse` : `nothing: no ${NOUNS.query.one} gets worse`),
+  getWorse: n => `${counted(n, "query")} ${pick(n, "gets", "get")} worse`,
   /** @param {number} n */
   allLosses: n => (n === 1 ? "The loss, side by side" : `All ${whole(n)} losses, side by side`),
   scores: "Scores",
@@ -240,7 +238,6 @@ export const say = {
   group: "Group",
   verdict: "Verdict",
   fewQueries: "few queries",
-  charts: "Charts",
   /** @param {string} problem */
   chartProblem: problem => `This chart cannot be drawn: ${problem}`,
   /** @param {string} measure */
