@@ -3,7 +3,7 @@
 import {queriesLink} from "../../reporting/page/assets/address.js";
 import {data, meanOf, measures, queries, RANK, ruleOf, STATE, valueOf} from "../../reporting/page/assets/data.js";
 import {el, heading, isolated, orMissing, table, visible} from "../../reporting/page/assets/dom.js";
-import {intervalName, runTag} from "../../reporting/page/assets/labels.js";
+import {runTag} from "../../reporting/page/assets/labels.js";
 import {number} from "../../reporting/page/assets/numbers.js";
 import {figureCell, wide} from "../../reporting/page/assets/tables.js";
 import {registerView, runLines} from "../../reporting/page/assets/views.js";
@@ -45,8 +45,7 @@ function settingsPart({varying, fixed, rows}, pieces) {
       (varying.length ? row.values : [data.runs[row.run]]).map((value, place) => parameterCell(row.run, value, place === 0)),
       isChosen ? el("td", null, el("span", {class: "chips"}, row.choices.map(choiceChip))) : null,
       columns.map(place => figureCell(row.run, place, place === last ? othersChip(row.others) : null))));
-  const intervals = data.summary.some(row => row.low !== null) ? intervalName() : null;
-  return pieces.card("settings", say.settingsPart, say.settingsNote(intervals),
+  return pieces.card("settings", say.settingsPart, say.settingsNote,
     fixed.map((own, place) => el("ul", {class: "chips constants"}, [...own, ...(place + 1 === fixed.length ? shared : [])].map(([name, value]) =>
       el("li", null, el("span", {class: "chip"}, isolated("span", {class: "quiet"}, name), " ", isolated("span", null, value)))))),
     wide(table({class: "figures many settings"}, say.settingsCaption,

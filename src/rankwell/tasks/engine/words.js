@@ -4,8 +4,7 @@ import {pick} from "../../reporting/page/assets/words.js";
 
 export const say = {
   settingsPart: "Settings",
-  /** @param {string | null} interval */
-  settingsNote: interval => `Means over queries and percentiles of requests${interval ? `, with the ${interval}` : ""}. Parameters that all settings share are named once.`,
+  settingsNote: "Means over queries and percentiles of requests, with their intervals. Parameters that all settings share are named once.",
   settingsCaption: "Settings with their parameters, figures and choices",
   setting: "Setting",
   choice: "Choice",

@@ -129,5 +129,5 @@ const outcome = query => queries.attributes.why?.[query] ?? "";
 
 registerView("qa", {
   summary, result, title, absent, outcome, labels: say.labels, first: say.first, slices: ["answerable", "title"],
-  fails: query => ![null, undefined, "none"].includes(queries.attributes.failed?.[query]),
+  fails: query => (queries.attributes.failed?.[query] ?? "none") !== "none",
 });

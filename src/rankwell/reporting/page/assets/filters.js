@@ -135,8 +135,8 @@ export function drawFilters() {
         single ? null : rangeFields("b", "B"),
       ),
       ...[...shownAttributes(), ...derivedNames(comparedRuns())].map(attributeField),
-      flagFields(),
-      tagFields(),
+      anyOf("flags", say.flagsAnyOf, shownFlags().map(([flag, places]) => [flag, places.length, measureFor(places)])),
+      anyOf("tags", say.tagsAnyOf, tagCounts().map(([tag, n]) => [tag, n, chosen.measure])),
     ].filter(node => node !== null),
   );
   if (focused) $(focused)?.focus({preventScroll: true});
@@ -242,41 +242,31 @@ function attributeField(name, place) {
   return el("div", {class: "attribute"}, isolated("label", {for: id}, attributeLabel(name)), select);
 }
 
-function flagFields() {
-  const flags = shownFlags();
-  if (!flags.length) return null;
+/**
+ * Boxes of which any may be ticked: flags, or the reader's tags.
+ * @param {"flags" | "tags"} name
+ * @param {string} title
+ * @param {[value: string, n: number, measure: MeasurePlace][]} values
+ */
+function anyOf(name, title, values) {
+  if (!values.length) return null;
   return block(
-    say.flagsAnyOf,
-    flags.map(([flag, places], place) =>
+    title,
+    values.map(([value, n, measure], place) =>
       check(
-        `flag-${place}`,
-        flag,
-        chosen.flags.includes(flag),
-        on =>
-          on
-            ? choose({flags: [...chosen.flags, flag], measure: measureFor(places)})
-            : choose({flags: chosen.flags.filter(each => each !== flag)}),
-        places.length,
+        `${name.slice(0, -1)}-${place}`,
+        value || say.anyNote,
+        chosen[name].includes(value),
+        on => choose(on ? {[name]: [...chosen[name], value], measure} : {[name]: without(name, value)}),
+        n,
       ),
     ),
   );
 }
 
-function tagFields() {
-  const counts = tagCounts();
-  if (!counts.length) return null;
-  return block(
-    say.tagsAnyOf,
-    counts.map(([tag, count], place) =>
-      check(
-        `tag-${place}`,
-        tag || say.anyNote,
-        chosen.tags.includes(tag),
-        on => choose({tags: on ? [...chosen.tags, tag] : chosen.tags.filter(each => each !== tag)}),
-        count,
-      ),
-    ),
-  );
+/** @param {"flags" | "tags"} name @param {string} value */
+function without(name, value) {
+  return chosen[name].filter(each => each !== value);
 }
 
 /** The filters in use as chips, each of which takes itself away. */
@@ -310,7 +300,6 @@ export function drawChips() {
     const {[name]: _, ...others} = chosen.attributes;
     chip(`${attributeLabel(name)}: ${value || say.none}`, {attributes: others});
   }
-  for (const flag of chosen.flags) chip(flag, {flags: chosen.flags.filter(each => each !== flag)});
-  for (const tag of chosen.tags) chip(tag || say.anyNote, {tags: chosen.tags.filter(each => each !== tag)});
+  for (const name of /** @type {const} */ (["flags", "tags"])) for (const value of chosen[name]) chip(value || say.anyNote, {[name]: without(name, value)});
   $("active").replaceChildren(...chips);
 }

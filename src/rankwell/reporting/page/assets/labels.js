@@ -6,21 +6,14 @@ import {el, visible} from "./dom.js";
 import {brief} from "./numbers.js";
 import {say} from "./words.js";
 
-export function intervalName() {
-  return say.interval(percentOfLevel());
-}
-
-function percentOfLevel() {
-  return Number((100 * Number(ruleOf("level") ?? 0.95)).toFixed(4));
-}
-
 /**
- * An interval in short, with its level.
+ * An interval in short, with its level; null where there is none.
  * @param {{low: number | null, high: number | null}} row
  * @param {string | undefined} unit
  */
 export function confidence({low, high}, unit) {
-  return say.confidence(percentOfLevel(), brief(low, unit), brief(high, unit));
+  const level = Number((100 * Number(ruleOf("level") ?? 0.95)).toFixed(4));
+  return low === null ? null : say.confidence(level, brief(low, unit), brief(high, unit));
 }
 
 /** @param {Run} run */

@@ -43,7 +43,7 @@ export function signed(value, unit, write = number) {
  * @param {string | undefined} unit
  */
 export function brief(value, unit) {
-  return value === null || value === undefined || unit === "count" || (unit ?? "") in DECIMALS ? number(value, unit) : fixed(value, 3);
+  return value === null || value === undefined || (unit ?? "") in DECIMALS ? number(value, unit) : fixed(value, 3);
 }
 
 /** @param {number | null | undefined} value @param {string | undefined} unit */

@@ -2,7 +2,7 @@
 
 import {queriesLink} from "./address.js";
 import {drawCharts} from "./charts.js";
-import {chosen, filtersSet, START, worstSide} from "./chosen.js";
+import {chosen, comparedRuns, filtersSet, START, worstSide} from "./chosen.js";
 import {allQueries, data, firstOf, firstRows, ITEM, listsOf, meanOf, measures, queries, relevantOf, runs, STATE, valueOf} from "./data.js";
 import {$, el, isolated, mark, readable, visible} from "./dom.js";
 import {chips} from "./findings.js";
@@ -84,10 +84,9 @@ function headline(leader, other) {
     const {unit, label} = measures[START.measure];
     const [x, y] = [leader, other].map(run => brief(meanOf(START.measure, run), unit));
     const claim = `${briefChange(row.difference, unit)} ${label}`;
-    const interval = row.low === null ? null : confidence(row, unit);
     return [
       row.decisive ? say.better(runs[leader], claim) : say.undecided(runs[leader], claim),
-      [say.against(x, y, runs[other]), interval, row.p === null ? null : say.pValue(chance(row.adjusted_p ?? row.p)), row.better === null ? null : say.outcomes(row)].filter(Boolean).join(" · "),
+      [say.against(x, y, runs[other]), confidence(row, unit), row.p === null ? null : say.pValue(chance(row.adjusted_p ?? row.p)), row.better === null ? null : say.outcomes(row)].filter(Boolean).join(" · "),
     ];
   }
   const [verdict = ""] = data.verdicts ?? [];
@@ -99,12 +98,12 @@ function headline(leader, other) {
   // The same measure of each part of the queries.
   const means = data.summary.filter(each => each.run === sole.run && measures[each.measure].name === name).map(each => [brief(each.mean, unit), measures[each.measure].of].filter(Boolean).join(" "));
   const levels = /** @type {const} */ (["chance", "ceiling"]).map(level => (sole[level] === undefined ? null : say.levelOf(level, brief(sole[level], unit))));
-  return [`${runs[sole.run]}: ${label} ${means.join(", ")}`, [sole.low === null ? null : confidence(sole, unit), say.overQueries(sole.n), ...levels].filter(Boolean).join(" · ")];
+  return [`${runs[sole.run]}: ${label} ${means.join(", ")}`, [confidence(sole, unit), say.overQueries(sole.n), ...levels].filter(Boolean).join(" · ")];
 }
 
 /** @param {string} id @param {Child} title @param {string | null} note @param {...Child} children */
 function card(id, title, note, ...children) {
-  return el("section", {class: "card", id, "aria-labelledby": `${id}-title`}, el("h2", {id: `${id}-title`, dir: "auto"}, title), note ? el("p", {class: "note"}, note) : null, children);
+  return el("section", {class: "card", id, "aria-labelledby": `${id}-title`}, el("h2", {id: `${id}-title`, dir: "auto"}, title), note && el("p", {class: "note"}, note), children);
 }
 
 /** Cards side by side; one alone has the whole width. @param {...(Element | null)} every */
@@ -142,8 +141,7 @@ function bars() {
 /** Runs in their order; where not all are in sight, those compared come first. */
 function runsInOrder() {
   const places = runs.map((_, run) => run);
-  const compared = [chosen.a, chosen.b].filter(run => run !== null);
-  return runs.length > MOST_BARS ? [...compared, ...places.filter(run => !compared.includes(run))] : places;
+  return runs.length > MOST_BARS ? [...new Set([...comparedRuns(), ...places])] : places;
 }
 
 /**
@@ -174,21 +172,20 @@ function barRow(run, part, counts, labels) {
  */
 function failing(run) {
   const {fails} = taskView();
-  const single = runs.length === 1;
   /** @param {Query} query */
   const rank = query => firstOf(run, query) ?? Infinity;
   /** @param {Query} query */
   const value = query => (valueOf(chosen.measure, run, query) ?? 0) * (lowerIsBetter() ? -1 : 1);
-  const known = allQueries.filter(query => (relevantOf(run, query) ?? 0) > 0 || (!queries.first && valueOf(chosen.measure, run, query) !== null));
-  const failed = allQueries.filter(query => (fails ? fails(query) : known.includes(query) && rank(query) > NEAR));
-  const shown = (failed.length ? failed : known).toSorted((one, other) => (queries.first ? rank(other) - rank(one) || 0 : 0) || value(one) - value(other)).slice(0, MOST_CASES);
+  const known = allQueries.filter(query => (queries.first ? (relevantOf(run, query) ?? 0) > 0 : valueOf(chosen.measure, run, query) !== null));
+  const failed = fails ? allQueries.filter(fails) : known.filter(query => queries.first && rank(query) > NEAR);
+  const shown = (failed.length ? failed : known).toSorted((one, other) => rank(other) - rank(one) || value(one) - value(other)).slice(0, MOST_CASES);
   if (!shown.length) return null;
-  const title = failed.length ? (single ? say.failsSole : say.fails(runs[run])) : single ? say.worstSole : say.worstOfRun(runs[run]);
-  const note = !queries.first ? null : fails ? say.failedOf(failed.length, queries.id.length) : say.failedNear(failed.length, known.length, NEAR);
+  const name = runs.length === 1 ? say.it : runs[run];
+  const note = fails ? say.failedOf(failed.length, queries.id.length) : queries.first && say.failedNear(failed.length, known.length, NEAR);
   // The worst queries are those of B, which the run is then.
   const pair = chosen.b === null || worstSide() === "a" || run === chosen.b ? {} : {a: chosen.b, b: run};
   const href = queriesLink({sort: "worst", reversed: false, ...pair});
-  return card("fails", [title, " ", el("span", {class: failed.length ? "loss" : "quiet"}, note)], null, el("ul", {class: "cases"}, shown.map(query => caseRow(query, outcome(run, query), wrongHit(run, query)))), el("a", {class: "all", href}, say.allWorst));
+  return card("fails", [failed.length ? say.fails(name) : say.worstOfRun(name), " ", el("span", {class: failed.length ? "loss" : "quiet"}, note)], null, el("ul", {class: "cases"}, shown.map(query => caseRow(query, outcome(run, query), wrongHit(run, query)))), el("a", {class: "all", href}, say.allWorst));
 }
 
 /** What became of a query: the rank of the first relevant item, or why it failed. @param {Run} run @param {Query} query */
@@ -268,7 +265,7 @@ function caseRow(query, ...evidence) {
       "a",
       {class: "case", href: queriesLink({query})},
       pictureOf(query, 40),
-      text === null ? el("span", {class: "case-query mono", dir: "auto"}, broken(queries.id[query])) : el("span", {class: "case-query", dir: "auto", title: visible(queries.id[query])}, readable(text)),
+      el("span", {class: `case-query${text === null ? " mono" : ""}`, dir: "auto", title: visible(queries.id[query])}, text === null ? broken(queries.id[query]) : readable(text)),
       el("span", {class: "case-facts"}, evidence),
     ),
   );
@@ -284,7 +281,7 @@ function chartCard(each) {
   return el(
     "figure",
     {class: "card chart-card"},
-    el("figcaption", null, el("h2", null, each.title), each.note ? el("p", {class: "note"}, each.note) : null),
+    el("figcaption", null, el("h2", null, each.title), each.note && el("p", {class: "note"}, each.note)),
     el("div", {class: "chart", "data-chart": each.id}),
   );
 }

@@ -87,7 +87,8 @@ function lengthOf(query) {
 export function attributeValues(name) {
   if (Object.hasOwn(queries.attributes, name)) return queries.attributes[name];
   const run = runs.findIndex((_, place) => bandName(place) === name);
-  const kept = made.get(name) ?? (run < 0 ? rangesOf(name) : allQueries.map(query => bands()?.labels[bands()?.of(run, query) ?? -1] ?? null));
+  const shown = bands();
+  const kept = made.get(name) ?? (run < 0 ? rangesOf(name) : allQueries.map(query => shown?.labels[shown.of(run, query) ?? -1] ?? null));
   made.set(name, kept);
   return kept;
 }

@@ -55,13 +55,11 @@ function draw(changed) {
     drawRows(true);
     drawLines();
   }
-  if (chosen.view === "overview" && (!overviewDrawn || any(["a", "b", "measure"]))) {
-    drawOverview();
-    overviewDrawn = true;
-  } else if (any(["a", "b", "measure"])) {
-    overviewDrawn = false;
-  }
-  if (chosen.view === "overview") drawSpread();
+  if (any(["a", "b", "measure"])) overviewDrawn = false;
+  if (chosen.view !== "overview") return;
+  if (!overviewDrawn) drawOverview();
+  overviewDrawn = true;
+  drawSpread();
 }
 
 function drawView() {

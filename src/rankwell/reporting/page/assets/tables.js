@@ -24,8 +24,8 @@ export function wide(...children) {
  * @returns {DifferenceRow | null}
  */
 export function differenceOf(measure, a, b) {
-  const row = data.differences.find(each => each.measure === measure && [each.a, each.b].includes(a) && [each.a, each.b].includes(b));
-  if (!row || a === b || row.difference === null || row.a === a) return a === b || row?.difference === null ? null : (row ?? null);
+  const row = data.differences.find(each => each.measure === measure && each.difference !== null && ((each.a === a && each.b === b) || (each.a === b && each.b === a)));
+  if (!row || row.a === a) return row ?? null;
   /** @param {number | null} value */
   const turned = value => (value === null ? null : 0 - value);
   return {...row, a, b, difference: turned(row.difference), low: turned(row.high), high: turned(row.low), better: row.worse, worse: row.better};
@@ -42,8 +42,8 @@ export function scoresTable() {
   const places = measures.map((_, place) => place).filter(place => !repeated.has(place) && runs.some((_, run) => meanOf(place, run) !== null));
   // Where runs have measures of their own, as retriever and reader, measures are the lines.
   const many = runs.length > 2 && places.every(place => runs.every((_, run) => meanOf(place, run) !== null));
-  const levels = LEVELS.filter(level => !many && data.summary.some(row => row[level] !== undefined));
-  const counts = !many && new Set(data.summary.map(row => row.n)).size > 1;
+  const isSame = new Set(data.summary.map(row => row.n)).size === 1;
+  const levels = LEVELS.filter(level => !many && (level === "n" ? !isSame : data.summary.some(row => row[level] !== undefined)));
   const reference = chosen.b ?? chosen.a;
   const differs = (many || runs.length === 2) && data.differences.some(row => row.difference !== null);
   const heads = [
@@ -53,7 +53,6 @@ export function scoresTable() {
       : runs.map((name, run) => el("th", {scope: "col", class: "number"}, runTag(run), el("span", {dir: "auto"}, broken(name)))),
     differs ? [heading(many ? say.behind(runs[reference], shortName(measures[START.measure])) : say.difference), heading(isAdjusted() ? say.adjustedP : say.p, {class: "number"}), heading(say.balanceHeading)] : null,
     levels.map(level => heading(say.levels[level], {class: "number", title: say.levelTitles[level]})),
-    counts ? heading(say.queriesView, {class: "number"}) : null,
   ];
   /** @param {MeasurePlace} place */
   const measureLine = place =>
@@ -64,7 +63,6 @@ export function scoresTable() {
       runs.map((_, run) => figureCell(run, place)),
       differs ? differenceCells(differenceOf(place, chosen.a, reference), place) : null,
       levels.map(level => el("td", {class: "number quiet"}, levelOf(level, place) ?? glyph(MISSING, say.noLevel))),
-      counts ? el("td", {class: "number quiet"}, countOf(place)) : null,
     );
   /** @param {Run} run */
   const runLine = run =>
@@ -103,33 +101,29 @@ function differenceCells(row, place) {
   ];
 }
 
-/** @type {("ceiling" | "chance")[]} */
-const LEVELS = ["ceiling", "chance"];
+/** @typedef {"ceiling" | "chance" | "n"} Level */
+/** @type {Level[]} */
+const LEVELS = ["ceiling", "chance", "n"];
 
 /**
- * The ceiling or the chance level of a measure, from the lowest to the highest where runs differ; null where it is not known.
- * @param {"ceiling" | "chance"} name
+ * The ceiling, the chance level or the number of queries of a measure, from the lowest to the highest where runs differ; null where
+ * it is not known.
+ * @param {Level} name
  * @param {MeasurePlace} measure
  */
 function levelOf(name, measure) {
   const known = data.summary.filter(row => row.measure === measure).flatMap(row => row[name] ?? []);
   if (!known.length) return null;
-  const ends = [Math.min(...known), Math.max(...known)].map(level => brief(level, measures[measure].unit));
+  const ends = [Math.min(...known), Math.max(...known)].map(level => brief(level, name === "n" ? "count" : measures[measure].unit));
   return [...new Set(ends)].join("–");
 }
 
 /** @param {MeasurePlace} measure */
 function levelsBelow(measure) {
   return LEVELS.map(name => {
-    const level = levelOf(name, measure);
+    const level = name === "n" ? null : levelOf(name, measure);
     return level === null ? null : el("span", {class: "interval", title: say.levelTitles[name]}, `${say.levels[name]} ${level}`);
   });
-}
-
-/** @param {MeasurePlace} measure */
-function countOf(measure) {
-  const counts = [...new Set(data.summary.filter(row => row.measure === measure).map(row => row.n))].sort((x, y) => x - y);
-  return counts.length ? counts.map(n => number(n, "count")).join("–") : glyph(MISSING, say.noMean);
 }
 
 /** The mean of a run with its interval. @param {Run} run @param {MeasurePlace} measure @param {...Child} children */
@@ -162,20 +156,18 @@ export function failuresChart() {
   return el(
     "ul",
     {class: "reasons"},
-    rows.map((row, place) => {
-      const bar = el("span", {class: `reason-bar${row.failed === "none" ? " right" : ""}`, "aria-hidden": "true"});
-      bar.style.width = `${(100 * row.n) / most}%`;
-      return el(
+    rows.map((row, place) =>
+      el(
         "li",
         null,
         el("span", {class: "stage"}, rows[place - 1]?.failed === row.failed ? null : attributeLink({name: "failed", value: row.failed}, {failed: row.failed}, say.stage(row.failed, total(row.failed)))),
         attributeLink({name: "why", value: row.why}, {failed: row.failed, why: row.why}),
-        el("span", {class: "reason-room"}, bar),
+        el("span", {class: "reason-room"}, barOf(row.n / most, `reason-bar${row.failed === "none" ? " right" : ""}`)),
         el("span", {class: "number"}, number(row.n, "count")),
         el("span", {class: "number quiet"}, say.share(row.share)),
         row.alone === null ? null : el("span", {class: "quiet", title: say.aloneTitle}, say.alone(row.alone)),
-      );
-    }),
+      ),
+    ),
   );
 }
 
@@ -282,7 +274,7 @@ export function groupsTable() {
           el(
             "tr",
             null,
-            el("th", {scope: "row"}, el("span", {class: "quiet"}, `${visible(attributeLabel(row.name))} = `), groupLink(row)),
+            el("th", {scope: "row"}, el("span", {class: "quiet"}, `${visible(attributeLabel(row.name))} = `), attributeLink(row, {[row.name]: String(row.value)})),
             el("td", {class: "number"}, number(row.n, "count")),
             el(
               "td",
@@ -295,11 +287,6 @@ export function groupsTable() {
       ),
     ),
   );
-}
-
-/** @param {GroupRow} row */
-function groupLink(row) {
-  return attributeLink(row, {[row.name]: String(row.value)});
 }
 
 /**

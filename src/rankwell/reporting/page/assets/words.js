@@ -124,8 +124,6 @@ export const say = {
   showAll: n => `Show all ${whole(n)}`,
   /** @param {number} n */
   more: n => `${whole(n)} more`,
-  /** @param {number} level */
-  interval: level => `${level} % interval`,
   /** @param {string} label @param {string} key */
   withKey: (label, key) => `${label} (${key})`,
   /** @param {number} place @param {number} n */
@@ -186,10 +184,9 @@ export const say = {
   band: (n, label, run) => `${counted(n, "query")}, ${label}: ${run}`,
   /** @param {string} run */
   fails: run => `Where ${run} fails`,
-  failsSole: "Where it fails",
+  it: "it",
   /** @param {string} run */
   worstOfRun: run => `Where ${run} is worst`,
-  worstSole: "Where it is worst",
   /** @param {number} n @param {number} all */
   failedOf: (n, all) => `${whole(n)} of ${whole(all)} fail`,
   /** @param {number} n @param {number} all @param {number} near */
@@ -366,8 +363,8 @@ export const say = {
   lead: "Lead over the next result",
   tied: "tied",
   noPicture: "no picture",
-  levels: {ceiling: "Ceiling", chance: "Chance"},
-  levelTitles: {ceiling: "The value of a perfect ranking", chance: "The expected value of a random ranking"},
+  levels: {ceiling: "Ceiling", chance: "Chance", n: "Queries"},
+  levelTitles: {ceiling: "The value of a perfect ranking", chance: "The expected value of a random ranking", n: "Number of queries counted"},
   noLevel: "Not known for this measure",
   failures: "Who fails where",
   failuresNote: "The first stage that failed a question, and why. A reason leads to its questions.",
