@@ -8,7 +8,7 @@ import {$, el, isolated, mark, readable, visible} from "./dom.js";
 import {chips} from "./findings.js";
 import {histogram} from "./histogram.js";
 import {broken, confidence, picture, pictureOf, runTag, shortName} from "./labels.js";
-import {brief, briefChange, chance} from "./numbers.js";
+import {brief, briefChange, chance, whole} from "./numbers.js";
 import {difference, lowerIsBetter, senseOf} from "./rows.js";
 import {bandName, bands, NEAR} from "./slices.js";
 import {differenceOf, groupsTable, failuresChart, scoresTable, slicesTable} from "./tables.js";
@@ -34,7 +34,7 @@ export function drawOverview() {
       failures ?? bars(),
       cards(failing(leader), failures ? bars() : (worse ?? spread)),
       ...(taskView().tables?.(PIECES) ?? [scores(), ...drawn.map(chartCard)]),
-      cards(parts ? card("slices", say.slices, say.slicesNote(shortName(measures[chosen.measure])), parts) : null, worse || failures ? spread : null),
+      cards(parts ? card("slices", say.slices, say.slicesNote(shortName(measures[chosen.measure])), parts) : null, worse ? spread : null),
       data.groups?.length ? card("groups", say.groups, say.groupsNote, groupsTable()) : null,
     ].filter(part => part !== null),
   );
@@ -45,6 +45,7 @@ export function drawOverview() {
 export function drawSpread() {
   const single = chosen.b === null;
   const place = $("spread-card");
+  if (!place) return;
   place.hidden = false;
   const style = getComputedStyle(place);
   const room = place.clientWidth - Number.parseFloat(style.paddingLeft) - Number.parseFloat(style.paddingRight);
@@ -158,7 +159,7 @@ function barRow(run, part, counts, labels) {
     const b = START.b === null || run === chosen.a || run === chosen.b ? chosen.b : run;
     const measure = part === null ? chosen.measure : measures.findIndex(each => each.of === part);
     const title = say.band(n, labels[band], name);
-    const made = el("a", {class: `band band-${band}`, href: queriesLink({attributes, b, measure}), title, "aria-label": title}, n);
+    const made = el("a", {class: `band band-${band}`, href: queriesLink({attributes, b, measure}), title, "aria-label": title}, whole(n));
     made.style.flexGrow = String(n);
     return made;
   });

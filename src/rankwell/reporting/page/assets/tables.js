@@ -1,7 +1,7 @@
 // The tables of the overview.
 
-import {queriesLink} from "./address.js";
-import {chosen, comparedRuns, offered, START} from "./chosen.js";
+import {addressText, queriesLink} from "./address.js";
+import {chosen, comparedRuns, offered} from "./chosen.js";
 import {data, meanOf, measures, queries, runs, valueOf} from "./data.js";
 import {el, glyph, heading, isolated, orMissing, readable, showAll, svg, table, visible} from "./dom.js";
 import {broken, measureNodes, runTag, shortName} from "./labels.js";
@@ -35,7 +35,7 @@ const MOST_LINES = 8;
 
 /**
  * Scores with their intervals and differences. Up to two runs stand beside each other; of more each is a line, with its difference
- * from the leader by the first measure.
+ * from B by the measure chosen.
  */
 export function scoresTable() {
   const repeated = new Set(data.differences.filter(row => row.role === "repeated").map(row => row.measure));
@@ -49,9 +49,9 @@ export function scoresTable() {
   const heads = [
     heading(many ? say.run : say.measure),
     many
-      ? places.map(place => el("th", {scope: "col", class: "number"}, measureNodes(measures[place]), levelsBelow(place)))
+      ? places.map(place => el("th", {scope: "col", class: "number"}, measureLink(place, `#${addressText({measure: place})}`), levelsBelow(place)))
       : runs.map((name, run) => el("th", {scope: "col", class: "number"}, runTag(run), el("span", {dir: "auto"}, broken(name)))),
-    differs ? [heading(many ? say.behind(runs[reference], shortName(measures[START.measure])) : say.difference), heading(isAdjusted() ? say.adjustedP : say.p, {class: "number"}), heading(say.balanceHeading)] : null,
+    differs ? [heading(many ? say.behind(runs[reference], shortName(measures[chosen.measure])) : say.difference), heading(isAdjusted() ? say.adjustedP : say.p, {class: "number"}), heading(say.balanceHeading)] : null,
     levels.map(level => heading(say.levels[level], {class: "number", title: say.levelTitles[level]})),
   ];
   /** @param {MeasurePlace} place */
@@ -59,7 +59,7 @@ export function scoresTable() {
     el(
       "tr",
       null,
-      el("th", {scope: "row", title: readable(measures[place].definition ?? "")}, measureLink(place)),
+      el("th", {scope: "row"}, measureLink(place, queriesLink({measure: place}))),
       runs.map((_, run) => figureCell(run, place)),
       differs ? differenceCells(differenceOf(place, chosen.a, reference), place) : null,
       levels.map(level => el("td", {class: "number quiet"}, levelOf(level, place) ?? glyph(MISSING, say.noLevel))),
@@ -71,7 +71,7 @@ export function scoresTable() {
       null,
       el("th", {scope: "row"}, runTag(run), isolated("span", null, runs[run])),
       places.map(place => figureCell(run, place)),
-      differs ? (run === reference ? el("td", {class: "quiet", colspan: 3}, say.reference) : differenceCells(differenceOf(START.measure, reference, run), START.measure)) : null,
+      differs ? (run === reference ? el("td", {class: "quiet", colspan: 3}, say.reference) : differenceCells(differenceOf(chosen.measure, reference, run), chosen.measure)) : null,
     );
   const lines = many ? runs.map((_, run) => runLine(run)) : places.map(measureLine);
   const body = el("tbody", null, lines.slice(0, lines.length > MOST_LINES + 3 ? MOST_LINES : undefined));
@@ -79,10 +79,9 @@ export function scoresTable() {
   return [wide(table({class: `figures${many ? " many" : ""}`}, say.scores, heads, body)), rest.length ? showAll(lines.length, () => body.append(...rest)) : null];
 }
 
-/** @param {MeasurePlace} place */
-function measureLink(place) {
-  if (!offered.includes(place)) return measureNodes(measures[place]);
-  return el("a", {href: queriesLink({measure: place})}, measureNodes(measures[place]));
+/** @param {MeasurePlace} place @param {string} href */
+function measureLink(place, href) {
+  return offered.includes(place) ? el("a", {href}, measureNodes(measures[place])) : measureNodes(measures[place]);
 }
 
 function isAdjusted() {
