@@ -22,14 +22,14 @@ ITEMS, DEPTH, USERS = 5_000, 50, 2_000
 QUERIES = (15_000, 60_000, 150_000, 300_000)
 RANKWELL = str(Path(sys.executable).parent / "rankwell")
 INPUTS = (
-    "--catalogue items.csv:id --interactions seen.txt --item-categories items.csv:genres "
+    "--documents items.csv:id --interactions seen.txt --item-categories items.csv:genres "
     "--item-groups items.csv:artist"
 )
 COMMANDS = {
     "evaluate": "evaluate qrels.txt mine.run",
-    "beyond, catalogue": "beyond mine.run --catalogue items.csv:id",
+    "beyond, catalogue": "beyond mine.run --documents items.csv:id",
     "beyond, no judgments": f"beyond mine.run {INPUTS}",
-    "beyond, all": f"beyond mine.run {INPUTS} --judgments qrels.txt",
+    "beyond, all": f"beyond mine.run {INPUTS} --qrels qrels.txt",
 }
 
 

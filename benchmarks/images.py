@@ -87,7 +87,9 @@ def plain_script(images: Images, queries: Embeddings, references: Embeddings) ->
 
 def ours(images: Images, queries: Embeddings, references: Embeddings) -> dict[str, float]:
     """The same, with the other figures of the convention."""
-    result = evaluate_images(images, queries=queries, references=references, intervals="none")
+    result = evaluate_images(
+        images, query_vectors=queries, item_vectors=references, intervals="none"
+    )
     return {row["label"]: row["mean"] for row in result.summary}
 
 
@@ -96,7 +98,7 @@ def large(folder: Path) -> None:
     images, queries = _saved(folder)
     start = time.perf_counter()
     result = evaluate_images(
-        images, queries=queries, references=str(folder / "references.npy"), intervals="none"
+        images, query_vectors=queries, item_vectors=str(folder / "references.npy"), intervals="none"
     )
     taken = time.perf_counter() - start
     print(

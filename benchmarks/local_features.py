@@ -3,7 +3,7 @@
     python benchmarks/local_features.py [--rounds 3] [--pictures FOLDER] [--references 200]
 
 Threads and processes find the features of whole sets of pictures and match them, as `rankwell
-instances match` does, start-up of the processes included: the photographs of FOLDER (query/ and
+images match` does, start-up of the processes included: the photographs of FOLDER (query/ and
 ref/, as ../shared/data/vpr/corridor_images) and a set that is drawn here. The peer is what most
 code does: BFMatcher.knnMatch, the ratio test in a loop, findHomography, in one thread, on the first
 queries of the drawn set. All candidates take turns, so that only the ratios of one round count; the

@@ -53,7 +53,7 @@ def make(folder: Path, n: int) -> None:
         for run in range(SYSTEMS)
     }
     result = evaluate(
-        qrels, runs, MEASURES, details=True, texts=dict.fromkeys(queries, "the text of a query")
+        qrels, runs, MEASURES, details=True, queries=dict.fromkeys(queries, "the text of a query")
     )
     write_result(result, folder / "plain", charts=False, notes=result.notes)
     source = page_source([("", read_results(folder / "plain"))])

@@ -85,7 +85,7 @@ def search(folder: Path, options: argparse.Namespace) -> Iterator[Case]:
         base = saved(folder / f"{size * shards}.npy", size * shards, d, 2)
 
         def _found(k: int = k, base: str = base, **parts: Any) -> str:
-            lists = rankwell.knn(queries, base, k=k, **parts)
+            lists = rankwell.knn(queries=queries, items=base, neighbours=k, **parts)
             return lists.positions.tobytes().hex() + lists.scores.tobytes().hex()
 
         name = f"search, k = {k}, {shards} shards of {size // 1000:,} k items, {n:,} queries x {d}"
@@ -101,7 +101,7 @@ def captions(folder: Path, options: argparse.Namespace) -> Iterator[Case]:
     def _found(**parts: Any) -> str:
         return repr(
             rankwell.evaluate_crossmodal(
-                queries=texts, gallery=videos, positives="counts:1", **parts
+                query_vectors=texts, item_vectors=videos, qrels="counts:1", **parts
             ).to_columns("per_query")
         )
 

@@ -27,7 +27,7 @@ from rankwell.vectors.media import python_docs
 
 
 class Model(NamedTuple):
-    """A model by the name of its folder. source: the value of `rankwell encode --model`; None is
+    """A model by the name of its folder. source: the value of `rankwell encode --encoder`; None is
     the packaged MiniLM.
     """
 
@@ -88,7 +88,7 @@ def embeddings(
         done = encode(
             str(held_out),
             output=path,
-            model=model.source or packaged_minilm(),
+            encoder=model.source or packaged_minilm(),
             options=EncodeFileOptions(
                 fit=str(rest) if model.source else None,
                 dimensions=None if model.source else model.dimensions,

@@ -7,6 +7,7 @@ of a world, and how the oracles break ties.
 """
 
 import json
+import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -140,6 +141,15 @@ def shuffled(written: Any, random: Random) -> Any:
         keys = random.sample(list(written), len(written))
         return {key: shuffled(written[key], random) for key in keys}
     return random.sample(written, len(written)) if isinstance(written, list) else written
+
+
+def own_convention(base: str, task: str = "qa", **rules: Any) -> str:
+    """A file of a convention: a base with rules of a task that differ."""
+    file = Path(tempfile.mkdtemp()) / "own.toml"
+    lines = [f'base = "{base}"', f"[tasks.{task}]"]
+    lines += [f"{name} = {json.dumps(value).lower()}" for name, value in rules.items()]
+    file.write_text("\n".join(lines), encoding="utf-8")
+    return str(file)
 
 
 def touch(folder: Path, *names: str) -> Path:

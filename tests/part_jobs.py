@@ -37,7 +37,17 @@ def write_vectors(folder: str, rows: int, dimensions: int) -> None:
 def searched() -> list[str]:
     write_vectors("base", ROWS, 4)
     np.save("queries.npy", vectors(5, 4, 1))
-    return ["search", "base", "queries.npy", "-k", "4", "-o", "{}/found.run", "--shards", "3"]
+    return [
+        "knn",
+        "base",
+        "queries.npy",
+        "--neighbours",
+        "4",
+        "-o",
+        "{}/found.run",
+        "--shards",
+        "3",
+    ]
 
 
 def captioned() -> list[str]:
@@ -45,21 +55,21 @@ def captioned() -> list[str]:
     np.save("videos.npy", vectors(20, 5, 3))
     Path("positives.json").write_text(json.dumps([[caption % 20] for caption in range(60)]))
     tables = [
-        "--queries",
+        "--query-vectors",
         "captions.npy",
-        "--gallery",
+        "--item-vectors",
         "videos.npy",
-        "--positives",
+        "--qrels",
         "positives.json",
     ]
-    return ["captions", *tables, "--direction", "t2v", "-o", "{}/found", "--shards", "3"]
+    return ["crossmodal", *tables, "--direction", "t2v", "-o", "{}/found", "--shards", "3"]
 
 
 def agreed() -> list[str]:
     np.save("big.npy", vectors(ROWS, 5, 4))
     np.save("small.npy", vectors(ROWS, 4, 5))
     return [
-        "agree",
+        "embeddings",
         "--reference",
         "big.npy",
         "small.npy",
@@ -94,9 +104,9 @@ def benched() -> list[str]:
 
 
 JOBS: dict[str, Callable[[], list[str]]] = {
-    "search": searched,
-    "captions": captioned,
-    "agree": agreed,
+    "knn": searched,
+    "crossmodal": captioned,
+    "embeddings": agreed,
     "evaluate": evaluated,
     "encode": encoded,
     "bench": benched,

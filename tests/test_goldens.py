@@ -63,19 +63,10 @@ OPTIONS_WITHOUT_CASES = {
     "--text-encoder",
     "--keyword-threshold",
     "--device",
-    "--weights",
-    "--output-name",
-    "--size",
-    "--mean",
-    "--std",
-    "--channels",
-    "--longest",
     "--browser",
     "--help",
     "--quiet",
     "--threads",
-    "--workers",
-    "--processes",
 }
 
 

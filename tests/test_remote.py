@@ -101,7 +101,9 @@ def test_the_command_searches_a_remote_folder_with_the_bytes_of_a_local_file(
         ("base.npy", "queries.npy", "a.run"),
         ("s3://bucket/gallery/", queries, "b.run"),
     ):
-        monkeypatch.setattr(sys, "argv", ["rankwell", "knn", base, asked, "-k", "5", "-o", output])
+        monkeypatch.setattr(
+            sys, "argv", ["rankwell", "knn", base, asked, "--neighbours", "5", "-o", output]
+        )
         assert main() == 0
 
     assert (tmp_path / "a.run").read_bytes() == (tmp_path / "b.run").read_bytes()
@@ -186,7 +188,7 @@ def test_a_server_that_always_fails_is_one_clear_error_without_credentials(
     s3.mode = mode
     output = tmp_path / "out.run"
     monkeypatch.setattr(
-        sys, "argv", ["rankwell", "knn", place, place, "-k", "5", "-o", str(output)]
+        sys, "argv", ["rankwell", "knn", place, place, "--neighbours", "5", "-o", str(output)]
     )
 
     assert main() == 2

@@ -40,7 +40,7 @@ TERMINALS = {
         "nDCG@10 -m AP --quiet",
     ),
     "cluster": (
-        "rankwell knn base.npy queries.npy -k 10 -o more.run --shards 4 --executor array "
+        "rankwell knn base.npy queries.npy --neighbours 10 -o more.run --shards 4 --executor array "
         "--work more --dry-run",
         "rankwell worker work --status",
     ),
@@ -59,9 +59,9 @@ def take_judging() -> None:
     """Writes the page on which the first item of the demo's study is judged."""
     with tempfile.TemporaryDirectory() as folder, terminal(Path(folder)):
         typed("rankwell demo judge -o demo --quiet")
-        texts = "--query-texts demo/queries.tsv --documents demo/documents.tsv"
+        texts = "--queries demo/queries.tsv --documents demo/documents.tsv"
         typed(f"rankwell judge pool demo/first_sentences.run demo/whole_docs.run {texts} -o mine")
-        typed("rankwell judge label mine --judge me --page batch.html")
+        typed("rankwell judge label mine --judge me --export batch.html")
         browser = chromium(Path(folder))
         try:
             browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", SCREEN)

@@ -86,7 +86,7 @@ def flag(option: str, value: object = "", *, name: str = "") -> str:
     """An option in a message, as its user writes it: `--unjudged skip` on the command line,
     `unjudged='skip'` in Python.
 
-    option: the flag, or the argument `no_results` of `--no-results`. value: True for a switch,
+    option: the flag, or the argument `no_relevant` of `--no-relevant`. value: True for a switch,
     `--overwrite` and `pass overwrite=True`. name: that of the argument, where it is not the flag's.
     """
     if os.environ.get(_TYPED):

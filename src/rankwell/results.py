@@ -183,7 +183,7 @@ class Results(ResultData, Displayable):
         path: str | Path = "report.html",
         *,
         documents: str | Path | Mapping[str, str] | None = None,
-        query_texts: str | Path | Mapping[str, str] | None = None,
+        queries: str | Path | Mapping[str, str] | None = None,
         thumbnails: str | None = None,
         title: str | None = None,
         seed: int = 0,
@@ -193,7 +193,7 @@ class Results(ResultData, Displayable):
         after `details=True`.
 
         path: a file, or a folder for `report.html`. documents: what the items say, as a file or by
-        id. query_texts: likewise of the queries, where the results lack it. thumbnails: pictures of
+        id. queries: likewise of the queries, where the results lack it. thumbnails: pictures of
         the items, as a folder or a pattern such as `img/{id}.jpg`. title: by default the names of
         the runs. seed: of the comparison, and of the queries that are drawn where not all can have
         lists. Raises BadUsage for a place that cannot be written; without `overwrite`, for another
@@ -206,7 +206,7 @@ class Results(ResultData, Displayable):
 
         target = Path(path)
         items, queries = (
-            str(texts) if isinstance(texts, Path) else texts for texts in (documents, query_texts)
+            str(texts) if isinstance(texts, Path) else texts for texts in (documents, queries)
         )
         with writing_to(target), overwriting(overwrite), TemporaryDirectory() as folder:
             if target.suffix.lower() not in (".html", ".htm") or target.is_dir():
@@ -216,7 +216,7 @@ class Results(ResultData, Displayable):
                 [folder],
                 target,
                 documents=items,
-                query_texts=queries,
+                queries=queries,
                 thumbnails=thumbnails,
                 title=title,
                 seed=seed,

@@ -120,7 +120,7 @@ class Task:
     files: the files that `--output` writes.
     example: a doctest.
     charts: whether `--output` also writes charts.
-    per_query: the help of `--per-query`; "" where single queries have no values.
+    per_query: whether single queries have values.
     evaluation: computes the results, or the outcome of work in parts, from the inputs and
         `options`, `details` (whether single queries and items are kept for a page) and `progress`.
     advice: the beginning of a command line for the written folder, whose name follows.
@@ -139,7 +139,7 @@ class Task:
     files: str = ""
     example: str = ""
     charts: bool = True
-    per_query: str = "Also each query's values."
+    per_query: bool = True
     evaluation: Callable[..., Outcome] | None = None
     advice: str = ""
     prints: Callable[..., Output] | None = None
@@ -236,7 +236,7 @@ class TaskCommand:
             )
         folder = Annotated[FolderOption, Doc(f"Folder for {task.files}.")]
         printing = [
-            _keyword("per_query", Annotated[PerQueryOption, Doc(task.per_query)], False),
+            _keyword("per_query", PerQueryOption, False),
             _keyword("format", FormatOption, "table"),
             _keyword("output", task.output or folder, None),
             _keyword("progress", Progress, None),

@@ -484,7 +484,7 @@ def test_the_version_is_printed_whatever_follows(monkeypatch, capsys):
 
 def test_bad_usage_names_the_page_of_help_that_is_meant(folder: Path, monkeypatch, capsys):
     for words, page in (
-        (["clips", "lnt"], "clips --help"),
+        (["judge", "lnt"], "judge --help"),
         (["evalute"], "--help"),
         (["evaluate"], "evaluate --help"),
     ):

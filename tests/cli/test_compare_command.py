@@ -328,7 +328,7 @@ def runs_in(folder):
 
 def test_judgments_and_runs_are_evaluated_first(tmp_path):
     done = compare(
-        *runs_in(tmp_path), measures=["RR"], query_texts=str(tmp_path / "queries.csv"), group="type"
+        *runs_in(tmp_path), measures=["RR"], queries=str(tmp_path / "queries.csv"), group="type"
     )
 
     # A third of the queries has the relevant item second in the first run.
@@ -365,10 +365,9 @@ def test_places_that_do_not_go_together_are_refused(two, tmp_path):
         compare(two[0], two[0])
     with pytest.raises(
         BadUsage,
-        match="--query-texts, --convention, --qrels-columns and --columns are for judgments "
-        "and runs",
+        match="--queries, --convention, --qrels-columns and --columns are for judgments and runs",
     ):
-        compare(*two, query_texts="x")
+        compare(*two, queries="x")
 
 
 def test_a_folder_that_does_not_exist_is_named(two, tmp_path):

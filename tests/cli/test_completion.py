@@ -23,7 +23,7 @@ START = {"bash": ["bash", "--norc", "--noprofile", "-i"], "zsh": ["zsh", "-f", "
 
 LINES = [
     ("rankwell evalu", "rankwell evaluate"),
-    ("rankwell images eval", "rankwell images"),
+    ("rankwell judge esti", "rankwell judge estimate"),
     ("rankwell evaluate --conv", "rankwell evaluate --convention"),
     ("rankwell evaluate --convention trec_eval1", "rankwell evaluate --convention trec_eval10"),
     ("rankwell evaluate --ties id-a", "rankwell evaluate --ties id-asc"),

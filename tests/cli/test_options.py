@@ -296,7 +296,7 @@ def test_what_is_not_said_is_left_to_the_function(words: Words):
 
 
 @pytest.mark.parametrize("width", [40, 80, 200])
-@pytest.mark.parametrize("words", [(), ("clips",), *COMMANDS], ids=" ".join)
+@pytest.mark.parametrize("words", [(), ("judge",), *COMMANDS], ids=" ".join)
 def test_every_page_of_help_fits_its_terminal_and_loses_no_word(words: Words, width: int):
     stream = io.StringIO()
     Console(file=stream, width=width, color_system=None).print(help_pages.page(words, width))
@@ -323,21 +323,21 @@ FOUND = {
     "-h": (),
     "--help": (),
     "evaluate a b": ("evaluate",),
-    "clips": ("clips",),
-    "clips --help": ("clips",),
+    "judge": ("judge",),
+    "judge --help": ("judge",),
     "keywords check a --help": ("keywords", "check"),
     "demo": ("demo",),
     "demo embeddings": ("demo", "embeddings"),
     "qa grid x": ("qa", "grid"),
-    "answers other x": ("answers",),
+    "qa other x": ("qa",),
 }
 
 NOT_FOUND = {
     "evalute a": "there is no command 'evalute'; did you mean 'evaluate'?",
     "trec_eval a b": "there is no command 'trec_eval'; did you mean 'trec-eval'?",
-    "clips lnt": "there is no command 'clips lnt'; did you mean 'lint'?",
-    "keywords lnt --help": "there is no command 'clips lnt'; did you mean 'lint'?",
-    "clips --strict": "there is no command 'clips --strict'; known are",
+    "judge lable": "there is no command 'judge lable'; did you mean 'label'?",
+    "judge lable --help": "there is no command 'judge lable'; did you mean 'label'?",
+    "judge --strict": "there is no command 'judge --strict'; known are",
     "--format json evaluate": "there is no option --format before a command; a command's "
     "options follow it.",
     "-- evaluate a b": "there is no option -- before a command",

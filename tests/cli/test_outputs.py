@@ -24,7 +24,7 @@ OWN_RECORD = {
 LINES = {
     "convert a.run OUT.csv": "OUT.csv",
     "fuse a.run b.run -o OUT.run": "OUT.run",
-    "knn base.npy queries.npy -o OUT.run -k 2": "OUT.run",
+    "knn base.npy queries.npy -o OUT.run --neighbours 2": "OUT.run",
     "keywords template ids.txt -o OUT.csv": "OUT.csv",
     "report results -o OUT.html": "OUT.html",
     "report results": "results/report.html",

@@ -30,6 +30,7 @@ from rankwell.comparison import bench
 from rankwell.comparison.bench import input_mark, load_command
 from rankwell.comparison.bench.files import read_experiment
 from rankwell.comparison.bench.results import to_do
+from rankwell.data.options import overwriting
 from rankwell.errors import BadInput, BadUsage, UnknownName
 from rankwell.io.result_folder import read_results
 from rankwell.reporting import charts
@@ -389,14 +390,15 @@ def test_what_does_not_fit_the_pattern_is_left_as_it_is_and_said_to_be_so(folder
         rankwell.bench(folder / "bench.toml", only=["rums/low"])
 
 
-def test_force_does_everything_that_fits_again(folder: Path):
+def test_overwrite_does_everything_that_fits_again(folder: Path):
     file = left(folder, "runs", "questions")
-    tasks = to_do(file, only=["runs/*"], force=True)
+    with overwriting(True):
+        tasks = to_do(file, only=["runs/*"])
 
     assert {task.cell.name: task.why for task in tasks if task.why} == dict.fromkeys(
         ["runs/low", "runs/high"], ("requested",)
     )
-    assert rankwell.bench(file, only=["runs/*"], force=True).status == "2 of 4 cells evaluated"
+    assert rankwell.bench(file, only=["runs/*"], overwrite=True).status == "2 of 4 cells evaluated"
 
 
 def test_a_dry_run_says_why_and_how_and_does_nothing(runs: Path):
@@ -436,22 +438,20 @@ def test_progress_goes_over_the_cells_that_are_evaluated(runs: Path):
     assert [told[1:] for told in seen if told[0] == "cells"] == [(0, 1), (1, 1)]
 
 
-def test_jobs_change_no_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_processes_change_no_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     # Other processes draw their charts.
     monkeypatch.setattr("rankwell.reporting.charts.draw_all", DRAW)
     rankwell.bench(make_bench(tmp_path / "one", RUNS_ALONE))
-    result = rankwell.bench(make_bench(tmp_path / "two", RUNS_ALONE), jobs=2)
+    result = rankwell.bench(make_bench(tmp_path / "two", RUNS_ALONE), executor="processes:2")
 
     assert not result.failed
     assert content(tmp_path / "one") == content(tmp_path / "two")
-    with pytest.raises(BadUsage, match="jobs=0: expected a positive integer"):
-        rankwell.bench(tmp_path / "two" / "bench.toml", force=True, jobs=0)
 
 
 def test_a_cell_that_fails_in_a_process_of_its_own_is_named(runs: Path):
     (runs.parent / "runs" / "low.run").write_text("q00 Q0 d0 1 nan x\n")
 
-    result = rankwell.bench(runs, jobs=2)
+    result = rankwell.bench(runs, executor="processes:2")
 
     assert [each.status for each in result.cells] == ["failed", "done"]
     assert result.failed[0].error.startswith("runs/low.run:1: ")
@@ -1029,9 +1029,9 @@ def test_data_sets_and_systems_that_do_not_meet_have_no_cell(tmp_path: Path):
 def test_every_command_that_a_bench_knows_has_its_own_options_by_name():
     for stem in (
         "evaluate",
-        "agree",
-        "captions",
-        "answers",
+        "embeddings",
+        "crossmodal",
+        "qa",
         "clips_evaluate",
         "instances_evaluate",
         "pairs",

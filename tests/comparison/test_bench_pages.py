@@ -144,7 +144,9 @@ def test_a_stopped_call_goes_on_with_the_pages_that_are_missing(
 
 def test_the_pages_are_the_same_bytes_for_any_number_of_jobs(tmp_path: Path) -> None:
     for jobs in "12":
-        rankwell.bench(make_bench(tmp_path / jobs, RUNS_ALONE), pages=True, jobs=int(jobs))
+        rankwell.bench(
+            make_bench(tmp_path / jobs, RUNS_ALONE), pages=True, executor=f"processes:{jobs}"
+        )
 
     one, two = (
         {

@@ -141,7 +141,7 @@ def test_an_array_evaluates_and_the_same_command_goes_on(
     assert not (tmp_path / "parts").exists()
 
     for index in {*range(12)} - {3, 8}:
-        assert typed("part", "work", index)[0] == 0
+        assert typed("worker", "work", index)[0] == 0
     code, out, err = typed(*words)
     assert (code, "2 of 12 parts are missing: 3,8" in err) == (5, True)
     assert "sbatch --array=3,8 " in out
@@ -180,16 +180,16 @@ def test_a_part_runs_code_only_where_its_own_command_line_names_the_bench(
     words = ("bench", file, "-o", "parts", "--executor", "array", "--work", "work")
 
     assert f"rankwell worker work --bench {file} --threads" in typed(*words)[1]
-    code, _, err = typed("part", "work", 0)
+    code, _, err = typed("worker", "work", 0)
     assert code == 2
     assert (
         "'./my_measures.py:named_by_a_bench' is code: the plan in work names it; repeat that "
         "file, --bench " in err
     )
-    assert typed("part", "work", 0, "--bench", file.with_name("other.toml"))[0] == 2
+    assert typed("worker", "work", 0, "--bench", file.with_name("other.toml"))[0] == 2
     assert typed(*words)[0] == 5
 
-    assert typed("part", "work", 0, "--bench", "inputs/b.toml")[0] == 0
+    assert typed("worker", "work", 0, "--bench", "inputs/b.toml")[0] == 0
     assert typed(*words)[0] == 0
     assert "named_by_a_bench" in (tmp_path / "parts" / "d" / "s" / "summary.csv").read_text()
 
@@ -200,10 +200,10 @@ def test_a_part_of_other_work_takes_no_bench(tmp_path: Path, monkeypatch: pytest
     monkeypatch.chdir(tmp_path)
     np.save("base.npy", np.eye(4, dtype=np.float32))
     typed(
-        "search",
+        "knn",
         "base.npy",
         "base.npy",
-        "-k",
+        "--neighbours",
         "2",
         "-o",
         "found.run",
@@ -215,9 +215,9 @@ def test_a_part_of_other_work_takes_no_bench(tmp_path: Path, monkeypatch: pytest
 
     assert (
         "the plan in work names no experiment file; leave it out."
-        in typed("part", "work", 0, "--bench", "b.toml")[2]
+        in typed("worker", "work", 0, "--bench", "b.toml")[2]
     )
-    assert typed("part", "work", 0)[0] == 0
+    assert typed("worker", "work", 0)[0] == 0
 
 
 @pytest.mark.parametrize("executor", ["here", "processes:2"])
@@ -348,13 +348,13 @@ def test_a_cell_replaces_the_result_of_another_recipe_and_leaves_files_of_others
 def test_a_cell_that_fails_is_named_and_tried_again(runs: Path, tmp_path: Path):
     (runs.parent / "runs" / "low.run").write_text("q00 Q0 d0 1 nan x\n")
     shutil.copytree(tmp_path / "one", tmp_path / "parts")
-    one = rankwell.bench(runs, tmp_path / "one", force=True)
+    one = rankwell.bench(runs, tmp_path / "one", overwrite=True)
     words = (
         "bench",
         runs,
         "-o",
         tmp_path / "parts",
-        "--force",
+        "--overwrite",
         "--executor",
         "here",
         "--work",
@@ -374,7 +374,6 @@ def test_a_cell_that_fails_is_named_and_tried_again(runs: Path, tmp_path: Path):
 @pytest.mark.parametrize(
     ("options", "kind", "message"),
     [
-        ({"executor": "here", "jobs": 2}, BadUsage, "jobs is for one process that starts others"),
         ({"executor": "heer"}, UnknownName, "did you mean 'here'"),
         ({"executor": "array"}, BadUsage, "needs work: a folder that all machines see"),
         ({"memory": "much"}, BadUsage, "expected a size such as 500M or 8G"),

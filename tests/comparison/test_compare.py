@@ -122,7 +122,7 @@ def test_texts_of_files_do_not_steer_a_terminal(tmp_path):
         "compare",
         str(tmp_path / "qrels"),
         *map(str, runs),
-        "--query-texts",
+        "--queries",
         str(texts),
     ]
 

@@ -274,7 +274,7 @@ def test_the_sum_of_borda_scores_is_the_borda_count_over_the_number_of_items() -
     world = made(48)
     counted, summed = (
         scores_of(fuse(world, **words))
-        for words in ({"method": "borda"}, {"method": "combsum", "normalise": "borda"})
+        for words in ({"method": "borda"}, {"method": "combsum", "normalization": "borda"})
     )
 
     for query, scored in counted.items():
@@ -290,7 +290,7 @@ def test_distances_are_refused_with_a_depth_that_keeps_the_highest_scores() -> N
     with pytest.raises(
         BadUsage, match="min-max-inverted is for scores of which lower ones are better"
     ):
-        fuse(made(1), method="combsum", normalise="min-max-inverted", depth=5)
+        fuse(made(1), method="combsum", normalization="min-max-inverted", depth=5)
 
 
 @pytest.mark.parametrize("runs", [2, 3, 4])
@@ -304,7 +304,7 @@ def test_methods_of_scores_follow_their_definitions_after_every_normalisation(
     depth = None if how == "min-max-inverted" else 5
 
     assert_same(
-        fuse(world, method=method, normalise=how, depth=depth),
+        fuse(world, method=method, normalization=how, depth=depth),
         oracle(world, method, how, depth=depth or 99),
     )
 
@@ -313,7 +313,7 @@ def test_a_range_that_overflows_is_refused_and_makes_no_equal_scores() -> None:
     run = {"q": {"a": 1.7e308, "b": 1.6e308, "c": -1.6e308}}
 
     with pytest.raises(BadScore, match="z-score makes nan"):
-        fuse([run, run], method="combsum", normalise="z-score")
+        fuse([run, run], method="combsum", normalization="z-score")
 
 
 @pytest.mark.parametrize("absent", ["zero", "lowest"])
@@ -322,7 +322,7 @@ def test_what_an_absent_item_counts_can_be_said(how: str, absent: str) -> None:
     world = made(3, 3, lowest=-4.0)
 
     assert_same(
-        fuse(world, method="combsum", normalise=how, absent=absent),
+        fuse(world, method="combsum", normalization=how, absent=absent),
         oracle(world, "combsum", how, absent=absent),
     )
 
@@ -338,7 +338,7 @@ def test_weights_multiply_what_a_run_adds_and_a_run_of_weight_0_takes_no_part(
     expected = oracle(world, method, how or "none", weights=weights)
     lacking = {query: {} for run in world for query in run if query not in expected}
 
-    assert_same(fuse(world, method=method, normalise=how, weights=weights), expected | lacking)
+    assert_same(fuse(world, method=method, normalization=how, weights=weights), expected | lacking)
 
 
 def test_values_known_from_ranx() -> None:
@@ -350,8 +350,8 @@ def test_values_known_from_ranx() -> None:
     ]
 
     rrf, borda = scores_of(fuse(runs, method="rrf")), scores_of(fuse(runs, method="borda"))
-    median = scores_of(fuse(runs, method="combmed", normalise="none"))
-    zero_mean = scores_of(fuse([runs[0], {"q1": {}}], method="combmax", normalise="z-score"))
+    median = scores_of(fuse(runs, method="combmed", normalization="none"))
+    zero_mean = scores_of(fuse([runs[0], {"q1": {}}], method="combmax", normalization="z-score"))
 
     assert rrf["q1"] == pytest.approx(
         {"d1": 1 / 63 + 1 / 61, "d2": 2 / 62, "d3": 2 / 61}, rel=1e-15
@@ -399,10 +399,10 @@ def test_bytes_depend_neither_on_the_order_of_rows_nor_on_that_of_runs(tmp_path:
         ("combanz", "max"),
     ]:
         rankwell.write_run(
-            fuse(world, method=method, normalise=how), tmp_path / "one.run", overwrite=True
+            fuse(world, method=method, normalization=how), tmp_path / "one.run", overwrite=True
         )
         rankwell.write_run(
-            fuse([shuffled[at] for at in (2, 0, 3, 1)], method=method, normalise=how),
+            fuse([shuffled[at] for at in (2, 0, 3, 1)], method=method, normalization=how),
             tmp_path / "other.run",
             overwrite=True,
         )
@@ -411,14 +411,14 @@ def test_bytes_depend_neither_on_the_order_of_rows_nor_on_that_of_runs(tmp_path:
 
 def test_a_query_is_fused_the_same_whatever_others_stand_beside_it() -> None:
     world = made(6, 3, 40)
-    whole = scores_of(fuse(world, method="combsum", normalise="z-score"))
+    whole = scores_of(fuse(world, method="combsum", normalization="z-score"))
 
     for query in ("q0", "q17", "q39"):
         alone = scores_of(
             fuse(
                 [{query: run.get(query, {})} for run in world],
                 method="combsum",
-                normalise="z-score",
+                normalization="z-score",
             )
         )
         assert alone[query] == whole[query]
@@ -441,8 +441,8 @@ def test_top_keeps_the_first_items_and_depth_forgets_the_rest() -> None:
         ({"method": "rrf(x=1)"}, UnknownName, "no parameter 'x'"),
         ({"method": "rrf(k=-1)"}, BadUsage, "from 0"),
         ({"method": "combgmnz"}, BadUsage, "needs gamma"),
-        ({"method": "combsum", "normalise": "minmax"}, UnknownName, "min-max"),
-        ({"normalise": "min-max"}, BadUsage, "reads ranks"),
+        ({"method": "combsum", "normalization": "minmax"}, UnknownName, "min-max"),
+        ({"normalization": "min-max"}, BadUsage, "reads ranks"),
         ({"absent": "zero"}, BadUsage, "own rule"),
         ({"method": "combmax", "absent": "zero"}, BadUsage, "only at runs that have"),
         ({"method": "combsum", "absent": "none"}, UnknownName, "zero"),
@@ -477,7 +477,7 @@ def test_runs_that_cannot_be_fused_are_refused() -> None:
         ({"a": 1.7e308}, "none"),
     ):
         with pytest.raises(BadScore, match=r"query 'q', item '[ab]'"):
-            fuse([{"q": scores}, {"q": scores}], method="combsum", normalise=how)
+            fuse([{"q": scores}, {"q": scores}], method="combsum", normalization=how)
     twice = rankwell.Ranking.from_rows(["q", "q"], ["a", "a"], [2.0, 1.0], repeated=True)
     with pytest.raises(DuplicateItem, match="run 2"):
         fuse([{"q": {"a": 1.0}}, twice])
@@ -566,7 +566,7 @@ def test_what_folds_report_is_what_the_run_reaches() -> None:
         judged,
         measure="nDCG@5",
         methods=["combsum", "rrf(k=5)"],
-        normalise=["min-max", "z-score"],
+        normalization=["min-max", "z-score"],
         folds=3,
     )
 
@@ -576,7 +576,7 @@ def test_what_folds_report_is_what_the_run_reaches() -> None:
     ) / 15 == pytest.approx(reached, rel=1e-12)
     for choice in tuned.choices:
         way = choice.fusion
-        fused = fuse(runs, method=way.method, normalise=way.normalise, weights=way.weights)
+        fused = fuse(runs, method=way.method, normalization=way.normalization, weights=way.weights)
         each = rankwell.evaluate(judged, fused, "nDCG@5").values[0]
         values = dict(zip(each.queries, each.values.tolist(), strict=True))
         training = [values[query] for query, fold in tuned.folds.items() if fold != choice.fold]
@@ -646,7 +646,7 @@ def test_queries_without_judgments_are_fused_as_all_others_choose() -> None:
         ({"step": 0.0001}, BadUsage, "more than 5000"),
         ({"measure": "MedR"}, BadUsage, "no mean"),
         ({"measure": "alpha_nDCG@10"}, BadUsage, "plain judgments"),
-        ({"methods": ["rrf"], "normalise": ["sum"]}, BadUsage, "reads ranks"),
+        ({"methods": ["rrf"], "normalization": ["sum"]}, BadUsage, "reads ranks"),
     ],
 )
 def test_tuning_that_makes_no_sense_is_refused(
@@ -695,7 +695,7 @@ def test_the_command_writes_what_python_returns(
     options = [
         "--method",
         "combmnz",
-        "--normalise",
+        "--normalization",
         "sum",
         "--weights",
         "1,2,0.5",
@@ -706,7 +706,9 @@ def test_the_command_writes_what_python_returns(
     ]
     assert call(*written(tmp_path, runs), "-o", target, *options, monkeypatch=monkeypatch) == 0
 
-    expected = fuse(runs, method="combmnz", normalise="sum", weights=[1, 2, 0.5], top=4, depth=10)
+    expected = fuse(
+        runs, method="combmnz", normalization="sum", weights=[1, 2, 0.5], top=4, depth=10
+    )
     assert scores_of(rankwell.read_ranking(target)) == scores_of(expected)
 
 
@@ -754,11 +756,13 @@ def test_the_command_tunes_and_lists_its_choices(
     assert all(row["ci_low"] < row["mean"] < row["ci_high"] for row in found["rows"])
     assert found["rules"]["tuned"] == "out of fold"
     assert [row["fold"] for row in found["choices"]] == ["1", "2", "3", "4", "all"]
-    assert [row["normalise"] for row in found["choices"]] == [
-        row["normalise"] for row in tuned.rows
+    assert [row["normalization"] for row in found["choices"]] == [
+        row["normalization"] for row in tuned.rows
     ]
     # Methods of ranks have no normalisation, which is no text.
-    assert {row["normalise"] for row in tune_fusion(runs, judged, step=1.0, folds=2).rows} == {None}
+    assert {row["normalization"] for row in tune_fusion(runs, judged, step=1.0, folds=2).rows} == {
+        None
+    }
 
 
 @pytest.mark.parametrize(
@@ -815,7 +819,7 @@ def test_notes_say_what_scores_below_0_do(
             tmp_path / "f.run",
             "--method",
             "combmnz",
-            "--normalise",
+            "--normalization",
             "none",
             monkeypatch=monkeypatch,
         )
@@ -823,7 +827,7 @@ def test_notes_say_what_scores_below_0_do(
     )
 
     said = capsys.readouterr().err
-    assert "fused by combmnz: a, b; normalise none, absent zero" in said
+    assert "fused by combmnz: a, b; normalization none, absent zero" in said
     assert "some runs lack some (b 1)" in said
     assert "counts 0 in it, which is more" in said
     assert "multiplies scores below 0" in said
@@ -864,8 +868,8 @@ def test_real_runs_are_fused_as_the_definition_says(shared: Path) -> None:
 
 def test_ways_are_written_as_they_are_read() -> None:
     assert parse_fusion("rrf(k=10)").method == "rrf(k=10)"
-    assert parse_fusion("combsum").normalise == "min-max"
-    assert parse_fusion("combsum", normalise="z-score").absent == "lowest"
+    assert parse_fusion("combsum").normalization == "min-max"
+    assert parse_fusion("combsum", normalization="z-score").absent == "lowest"
     assert np.isclose(parse_fusion("combgmnz(gamma=0.5)").arguments["gamma"], 0.5)
 
 

@@ -520,7 +520,7 @@ def test_requirements_may_stand_in_a_file_and_options_go_before_it(two, tmp_path
         'require = ["AP >= 0.9"]\nno_regression = "new"\nmeasures = ["AP"]\ntolerance = "1%"\n'
     )
 
-    done = gate(two, requirements=toml, require=["MnR > 0"], format="json")
+    done = gate(two, require=[str(toml), "MnR > 0"], format="json")
     rows = json.loads(done.text)["rows"]
     assert done.exit_code == 1
     assert [row["requirement"] for row in rows] == [
@@ -531,7 +531,7 @@ def test_requirements_may_stand_in_a_file_and_options_go_before_it(two, tmp_path
     assert {row["run"] for row in rows} == {"old"}
 
     assert (
-        json.loads(gate(two, requirements=toml, no_regression="old", format="json").text)["rows"][
+        json.loads(gate(two, require=str(toml), no_regression="old", format="json").text)["rows"][
             -1
         ]["run"]
         == "new"
@@ -544,7 +544,7 @@ def test_a_folder_in_a_file_lies_beside_the_file(tmp_path, monkeypatch):
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
 
-    assert gate(now, requirements=tmp_path / "gate.toml").exit_code == 0
+    assert gate(now, require=str(tmp_path / "gate.toml")).exit_code == 0
 
 
 @pytest.mark.parametrize(
@@ -562,7 +562,7 @@ def test_a_file_that_says_something_else_is_refused_by_name(two, tmp_path, text,
     (tmp_path / "gate.toml").write_text(text)
 
     with pytest.raises(BadInput, match=rf"gate\.toml.*{told}"):
-        gate(two, requirements=tmp_path / "gate.toml")
+        gate(two, require=str(tmp_path / "gate.toml"))
 
 
 def test_other_formats_hold_a_row_for_each_line(two):

@@ -118,7 +118,7 @@ def test_methods_that_learn_follow_their_definitions(method: str) -> None:
         )
         runs = drawn(100 + seed, 3, ["q1", "q2", "q3"], longest=70)
 
-        found = scores_of(fuse(runs, method=method, train_judgments=truth, train_runs=teaching))
+        found = scores_of(fuse(runs, method=method, train_qrels=truth, train_runs=teaching))
 
         right = expected(method, runs, truth, teaching)
         assert found.keys() == right.keys()
@@ -139,7 +139,7 @@ def test_values_worked_out_by_hand() -> None:
             fuse(
                 runs,
                 method=method,
-                train_judgments={"t": {"a": 1, "c": 1, "d": 0}},
+                train_qrels={"t": {"a": 1, "c": 1, "d": 0}},
                 train_runs=teaching,
             )
         )["q"]
@@ -166,8 +166,8 @@ def test_segments_of_segfuse_have_the_sizes_of_the_paper_and_end_there_as_in_ran
             fuse(
                 [{"q": run}] * 2,
                 method=method,
-                normalise="rank",
-                train_judgments=truth,
+                normalization="rank",
+                train_qrels=truth,
                 train_runs=[{"t": run}] * 2,
             )
         )["q"]
@@ -187,12 +187,12 @@ def test_the_order_of_runs_and_of_rows_changes_nothing() -> None:
     named = {"a": runs[0], "b": runs[1], "c": runs[2]}
 
     for method in CASES:
-        forth = fuse(runs, method=method, train_judgments=truth, train_runs=teaching)
-        back = fuse(runs[::-1], method=method, train_judgments=truth, train_runs=teaching[::-1])
+        forth = fuse(runs, method=method, train_qrels=truth, train_runs=teaching)
+        back = fuse(runs[::-1], method=method, train_qrels=truth, train_runs=teaching[::-1])
         by_name = fuse(
             named,
             method=method,
-            train_judgments=dict(reversed(truth.items())),
+            train_qrels=dict(reversed(truth.items())),
             train_runs=dict(zip("cba", teaching[::-1], strict=True)),
         )
         assert scores_of(forth) == scores_of(back) == scores_of(by_name)
@@ -202,7 +202,7 @@ def test_the_order_of_runs_and_of_rows_changes_nothing() -> None:
     ("given", "error", "said"),
     [
         ({"train_runs": None}, BadUsage, "posfuse learns from other queries"),
-        ({"train_judgments": None}, BadUsage, "name their judgments"),
+        ({"train_qrels": None}, BadUsage, "name their judgments"),
         ({"train_runs": [{"t": {"a": 1.0}}]}, BadUsage, "1 in train_runs for 2 runs"),
         ({"train_runs": "a.run"}, BadUsage, "1 in train_runs for 2 runs"),
         (
@@ -210,31 +210,19 @@ def test_the_order_of_runs_and_of_rows_changes_nothing() -> None:
             BadUsage,
             "train_runs has 'x'",
         ),
-        ({"train_judgments": {"p": {"a": 1}}}, NothingToEvaluate, "nothing to learn from"),
-        ({"train_judgments": {"t": {"z": 1}}}, NothingToEvaluate, "no run has a relevant item"),
-        ({"train_judgments": {"t": {"a": 0.5}}}, NothingToEvaluate, "grade 1 or more"),
+        ({"train_qrels": {"p": {"a": 1}}}, NothingToEvaluate, "nothing to learn from"),
+        ({"train_qrels": {"t": {"z": 1}}}, NothingToEvaluate, "no run has a relevant item"),
+        ({"train_qrels": {"t": {"a": 0.5}}}, NothingToEvaluate, "grade 1 or more"),
         (
-            {
-                "train_judgments": {"t": {"a": 1}, "q": {"a": 1}},
-                "train_runs": [{"q": {"a": 1.0}}] * 2,
-            },
+            {"train_qrels": {"t": {"a": 1}, "q": {"a": 1}}, "train_runs": [{"q": {"a": 1.0}}] * 2},
             BadUsage,
             "query 'q' would be",
         ),
+        ({"method": "rrf"}, BadUsage, "train_qrels has no effect with rrf, which learns nothing"),
         (
-            {"method": "rrf"},
+            {"method": "rrf", "train_qrels": None, "train_runs": None, "qrels_format": "trec"},
             BadUsage,
-            "train_judgments has no effect with rrf, which learns nothing",
-        ),
-        (
-            {
-                "method": "rrf",
-                "train_judgments": None,
-                "train_runs": None,
-                "judgments_format": "trec",
-            },
-            BadUsage,
-            "judgments_format has no effect",
+            "qrels_format has no effect",
         ),
         ({"method": "posfuse(rel=0)"}, BadUsage, "above 0"),
         ({"method": "probfuse"}, BadUsage, "needs segments"),
@@ -248,7 +236,7 @@ def test_training_that_makes_no_sense_is_refused(
 ) -> None:
     usual = {
         "method": "posfuse",
-        "train_judgments": {"t": {"a": 1}},
+        "train_qrels": {"t": {"a": 1}},
         "train_runs": [{"t": {"a": 1.0, "b": 0.5}}] * 2,
     }
 
@@ -294,7 +282,7 @@ def test_each_query_is_fused_by_what_the_other_folds_teach() -> None:
         right = fuse(
             [only(run, own) for run in runs],
             method="slidefuse",
-            train_judgments=only(judged, rest),
+            train_qrels=only(judged, rest),
             train_runs=[only(run, rest) for run in runs],
         )
         assert (
@@ -318,7 +306,7 @@ def test_what_chooses_for_a_fold_is_measured_on_queries_that_taught_nothing() ->
             fused = fuse(
                 [only(run, {query}) for run in runs],
                 method="posfuse",
-                train_judgments=only(judged, rest),
+                train_qrels=only(judged, rest),
                 train_runs=[only(run, rest) for run in runs],
             )
             values.append(rankwell.evaluate({query: judged[query]}, fused, "AP").summary[0].mean)
@@ -351,7 +339,7 @@ def test_queries_without_judgments_are_fused_by_what_all_others_teach() -> None:
     right = fuse(
         [only(run, {"q03"}) for run in runs],
         method="bayesfuse",
-        train_judgments=judged,
+        train_qrels=judged,
         train_runs=[only(run, set(judged)) for run in runs],
     )
     assert scores_of(tuned.ranking)["q03"] == scores_of(right)["q03"]
@@ -390,7 +378,7 @@ def test_the_command_trains_on_files_and_refuses_a_query_that_it_would_fuse(
         )
     rankwell.write_judgments(rankwell.Judgments.from_dict(judged), tmp_path / "all.qrels")
     training = (
-        "--train-judgments all.qrels --train-runs old_a.run old_b.run old_c.run --qrels-format trec"
+        "--train-qrels all.qrels --train-runs old_a.run old_b.run old_c.run --qrels-format trec"
     )
 
     assert (
@@ -411,7 +399,7 @@ def test_the_command_trains_on_files_and_refuses_a_query_that_it_would_fuse(
     right = fuse(
         [only(run, new) for run in runs],
         method="slidefuse(window=1)",
-        train_judgments=judged,
+        train_qrels=judged,
         train_runs=[only(run, old) for run in runs],
     )
     assert scores_of(rankwell.read_ranking(tmp_path / "f.csv")) == scores_of(right)
@@ -425,9 +413,9 @@ def test_the_command_trains_on_files_and_refuses_a_query_that_it_would_fuse(
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ("--tune q.qrels --train-judgments q.qrels", "no effect with --tune"),
-        ("--qrels-format trec", "--qrels-format has no effect without --tune or --train-judgments"),
-        ("--train-judgments q.qrels", "--train-judgments has no effect with rrf"),
+        ("--tune q.qrels --train-qrels q.qrels", "no effect with --tune"),
+        ("--qrels-format trec", "--qrels-format has no effect without --tune or --train-qrels"),
+        ("--train-qrels q.qrels", "--train-qrels has no effect with rrf"),
     ],
 )
 def test_unused_options_of_training_are_an_error(
@@ -459,6 +447,5 @@ def test_the_command_names_the_training_for_new_queries(
 
     said = capsys.readouterr().err
     assert (
-        "for new queries: --method 'mapfuse' --train-judgments q.qrels --train-runs a.run b.run"
-        in said
+        "for new queries: --method 'mapfuse' --train-qrels q.qrels --train-runs a.run b.run" in said
     )

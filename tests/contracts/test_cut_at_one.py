@@ -43,4 +43,4 @@ def test_a_page_and_a_comparison_take_results_of_the_first_one(
 
 
 def test_answers_are_among_them():
-    assert {"answers", "rag"} <= set(WITH_K)
+    assert {"qa", "rag"} <= set(WITH_K)

@@ -119,7 +119,7 @@ def test_processes_name_options_as_the_process_that_started_them_does():
 def test_an_error_of_python_names_arguments_and_not_options(tmp_path: Path):
     (tmp_path / "intents.txt").write_text("q 1 a 1\nq 2 b 1\n")
     with pytest.raises(
-        rw.BadUsage, match=r"unjudged='nonrelevant', queries='truth' or both"
+        rw.BadUsage, match=r"unjudged='nonrelevant', average_over='judged' or both"
     ) as found:
         rw.evaluate(tmp_path / "intents.txt", {"q": {"a": 1.0}}, ["alpha_nDCG@10"], unjudged="skip")
     assert "--" not in str(found.value)

@@ -11,13 +11,13 @@ import rankwell as rw
 
 VECTORS = np.random.default_rng(0).normal(size=(12, 4))
 CALLS: dict[str, Callable[[str], Any]] = {
-    "agree": lambda labels: rw.evaluate_embeddings(
-        VECTORS, VECTORS, labels=labels, k=3, intervals="none", ids=list(map(str, range(12)))
+    "embeddings": lambda labels: rw.evaluate_embeddings(
+        VECTORS, VECTORS, qrels=labels, k=3, intervals="none", item_ids=list(map(str, range(12)))
     ),
     "beyond": lambda judgments: rw.evaluate_beyond(
         {"1": {"2": 1.0}}, judgments=judgments, intervals="none"
     ),
-    "retrieve": lambda qrels: rw.evaluate_engine(
+    "engine": lambda qrels: rw.evaluate_engine(
         lambda query, k: ["2"][:k], {"1": "text"}, qrels=qrels, rounds=1
     ),
 }

@@ -54,10 +54,10 @@ def images(folder: Path) -> Path:
 
 SPAN = {"document": "d", "start": 0, "end": 4}
 CALLS: dict[str, Callable[[Path], Any]] = {
-    "agree": lambda _: rankwell.evaluate_embeddings(np.eye(4), {"m": np.eye(4)}, k=1),
+    "evaluate_embeddings": lambda _: rankwell.evaluate_embeddings(np.eye(4), {"m": np.eye(4)}, k=1),
     "answer_judge": lambda _: rankwell.answer_judge(len, name="judge"),
     "bench": lambda folder: rankwell.bench(bench_file(folder), folder / "results"),
-    "captions": lambda _: rankwell.evaluate_crossmodal(np.eye(3)),
+    "evaluate_crossmodal": lambda _: rankwell.evaluate_crossmodal(np.eye(3)),
     "check": lambda _: rankwell.check(TRUTH, RUN),
     "compare_lists": lambda _: rankwell.compare_lists(["a", "b"], ["b", "a"], "RBO"),
     "compare_values": lambda _: rankwell.compare_values(evaluated()),
@@ -65,7 +65,7 @@ CALLS: dict[str, Callable[[Path], Any]] = {
         written(folder / "run", "q Q0 a 1 2.0 r\n"), folder / "run.json"
     ),
     "encode": lambda folder: rankwell.encode(
-        texts(folder), folder / "texts.npy", model="tfidf-svd:1", fit=str(folder / "texts.txt")
+        texts(folder), folder / "texts.npy", encoder="tfidf-svd:1", fit=str(folder / "texts.txt")
     ),
     "eval_q2m": lambda _: rankwell.eval_q2m(np.eye(3), [[0], [1], [2]]),
     "evaluate": lambda _: rankwell.evaluate(TRUTH, RUN),
@@ -77,10 +77,10 @@ CALLS: dict[str, Callable[[Path], Any]] = {
         [{"id": "q", "statement": "s", "citations": [], "entailed": False}]
     ),
     "evaluate_keywords": lambda folder: rankwell.evaluate_keywords(
-        clips(folder), np.eye(2), ids=["a", "b"]
+        clips(folder), np.eye(2), item_ids=["a", "b"]
     ),
     "evaluate_images": lambda folder: rankwell.evaluate_images(
-        images(folder), scores=np.ones((1, 1)), query_ids=["a2"], reference_ids=["a1"]
+        images(folder), scores=np.ones((1, 1)), query_ids=["a2"], item_ids=["a1"]
     ),
     "evaluate_interleaving": lambda _: rankwell.evaluate_interleaving(
         rankwell.interleave({"q": ["a"]}, {"q": ["a"]}), {"query": ["q"], "item": ["a"]}
@@ -115,10 +115,10 @@ CALLS: dict[str, Callable[[Path], Any]] = {
     "read_questions": lambda folder: rankwell.read_questions(squad(folder)),
     "read_ranking": lambda _: rankwell.read_ranking(RUN),
     "read_schema": lambda folder: rankwell.read_schema(schema_file(folder)),
-    "retrieve": lambda _: rankwell.evaluate_engine(
+    "evaluate_engine": lambda _: rankwell.evaluate_engine(
         lambda query, k: ["a"][:k], {"q": "?"}, rounds=1
     ),
-    "search": lambda _: rankwell.knn(np.eye(3), np.eye(3), k=1),
+    "knn": lambda _: rankwell.knn(queries=np.eye(3), items=np.eye(3), neighbours=1),
     "tune_fusion": lambda _: rankwell.tune_fusion([two(RUN), two(RUN)], two(TRUTH)),
     "write_judgments": lambda folder: rankwell.write_judgments(
         Judgments.from_dict(TRUTH), folder / "qrels.csv"
@@ -139,7 +139,7 @@ def evaluated() -> Any:
 
 
 def schema_file(folder: Path) -> Path:
-    data = Path(rankwell.__file__).parent / "tasks" / "clips" / "data" / "clip_schema.json"
+    data = Path(rankwell.__file__).parent / "tasks" / "keywords" / "data" / "clip_schema.json"
     return written(folder / "schema.json", data.read_text(encoding="utf-8"))
 
 

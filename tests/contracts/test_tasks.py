@@ -74,7 +74,7 @@ def test_a_view_of_the_page_is_driven_by_a_test(task: str):
     )
 
 
-@pytest.mark.parametrize("task", ["agreement", "answers", "captions", "clips", "pairs", "rag"])
+@pytest.mark.parametrize("task", ["embeddings", "qa", "crossmodal", "keywords", "pairs", "rag"])
 def test_results_say_of_which_task_they_are(
     task: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -31,10 +31,10 @@ def test_every_word_and_default_of_a_convention_is_a_measure(name: str):
 
 
 OWN = {
-    "agreement": AgreementConvention(),
-    "answers": AnswerConvention(()),
-    "captions": CaptionConvention(),
-    "instances": InstanceConvention(),
+    "embeddings": AgreementConvention(),
+    "qa": AnswerConvention(()),
+    "crossmodal": CaptionConvention(),
+    "images": InstanceConvention(),
     "rag": RagConvention(),
 }
 
@@ -89,15 +89,15 @@ def test_what_the_user_says_goes_before_the_convention():
     rules = Rules.resolve(
         "beir",
         ties="id-asc",
-        queries="truth",
+        average_over="judged",
         no_relevant=None,
         unjudged="nonrelevant",
         exclude_self=False,
     )
 
-    assert (rules.ties, rules.queries, rules.exclude_self, rules.no_relevant) == (
+    assert (rules.ties, rules.average_over, rules.exclude_self, rules.no_relevant) == (
         "id-asc",
-        "truth",
+        "judged",
         False,
         "empty",
     )

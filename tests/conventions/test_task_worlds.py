@@ -14,6 +14,7 @@ import rankwell as rw
 import task_worlds
 from answer_forms import answers_by_place, questions_by_place
 from golden.make_task_worlds import CHUNKING, LEVELS, PIAF_ALL, SQUAD2
+from make import own_convention
 from rankwell.errors import NothingToEvaluate
 from rankwell.tasks.images.evaluation import evaluate_images
 from rankwell.tasks.images.images import ImageEntry, Images, Marks
@@ -94,7 +95,7 @@ def revisitop(world: Any) -> Values:
     given: dict[str, Any] = {
         "scores": np.array(world["scores"]),
         "query_ids": queries,
-        "reference_ids": references,
+        "item_ids": references,
     }
     for level in LEVELS:
         try:
@@ -144,12 +145,8 @@ def squad1(world: Any, folder: Path) -> Values:
 
 def squad2(world: Any, folder: Path) -> Values:
     na = {f"q{n}": value for n, value in enumerate(world["na"])}
-    options: dict[str, Any] = {
-        "na_probs": na,
-        "na_threshold": world["threshold"],
-        "na_ties": "official",
-    }
-    found = squad(world, folder, "v2.0", convention="squad2", **options)
+    own = own_convention("squad2", na_threshold=world["threshold"], na_ties="official")
+    found = squad(world, folder, "v2.0", convention=own, na_probs=na)
     return [found.get(name) for name in SQUAD2]
 
 
@@ -164,7 +161,7 @@ def piaf(world: Any) -> Values:
     )
     retrieved = {name: each["found"] for name, each in named.items()}
     result = rw.evaluate_qa(
-        gold, given, retrieved=retrieved, convention="piaf", k=10, retriever_k=10, intervals="none"
+        gold, given, retrieved=retrieved, convention="piaf", k=10, depth=10, intervals="none"
     )
     found = means(result)
     return [found.get(name, found.get(f"{name}@10")) for name in PIAF_ALL]
@@ -188,7 +185,7 @@ def chunking_evaluation(world: Any) -> Values:
     every = [passage(chunk) for chunk in world["every"]]
     given: dict[str, Any] = {
         "convention": "chunking_evaluation",
-        "every_chunk": every,
+        "chunks": every,
         "intervals": "none",
     }
     result = rw.evaluate_rag(

@@ -72,13 +72,13 @@ OF_TABLES = [
 VIEWS = sorted({each.view.__name__ for each in map(MEASURES.__getitem__, MEASURES)})
 OTHERS = {
     "rag": "nDCG@1",
-    "agreement": "SpanP@1",
+    "embeddings": "SpanP@1",
     "beyond": "SpanP@1",
-    "captions": "SpanP@1",
-    "clips": "AnswerEM",
-    "logs": "AO",
+    "crossmodal": "SpanP@1",
+    "keywords": "AnswerEM",
+    "clicks": "AO",
 }
-OTHERS |= {"retrieve": "SessionDCG", "runs": "Gini@1"}
+OTHERS |= {"engine": "SessionDCG", "runs": "Gini@1"}
 """A measure that the smallest command of a task does not compute."""
 
 

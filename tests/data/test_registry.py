@@ -226,8 +226,8 @@ def test_a_name_is_not_a_path(name):
         ("TREC_EVAL9", "", "did you mean 'trec_eval9'?"),
         ("mean", "", "known are beir, mteb, rankwell, ranx, st, trec_eval10, trec_eval9."),
         ("rank", "beyond", "did you mean 'rankwell'?"),
-        ("thesis_code", "instances", "did you mean 'thesis-code' or 'thesis'?"),
-        ("rec", "agreement", "known are rankwell, scholar-stream."),
+        ("thesis_code", "images", "did you mean 'thesis-code' or 'thesis'?"),
+        ("rec", "embeddings", "known are rankwell, scholar-stream."),
     ],
 )
 def test_conventions_that_begin_with_the_word_are_offered_among_those_of_the_task(

@@ -130,7 +130,7 @@ def test_the_preset_asks_a_real_server_whose_scores_are_bm25(lucene: tuple[str, 
 
     qrels = {"q0": {"d0": 1}, "q1": {"d1": 1}, "q2": {"d5": 1}, "q3": {"d4": 1}}
     result = rankwell.evaluate_engine(
-        url, option=options, queries=QUERIES, qrels=qrels, measures=["Success@1"], k=3, rounds=1
+        url, option=options, queries=QUERIES, qrels=qrels, measures=["Success@1"], depth=3, rounds=1
     )
 
     with open_engine(url, options) as engine, engine.session() as session:

@@ -29,17 +29,17 @@ def test_a_query_without_a_ranking_counts_as_empty_and_is_reported():
 
 
 @pytest.mark.parametrize(
-    ("rule", "queries"), [("truth", "q1 q2 q3 q4"), ("both", "q1 q2 q3"), ("run", "q1 q2 q3 q9")]
+    ("rule", "queries"), [("judged", "q1 q2 q3 q4"), ("both", "q1 q2 q3"), ("run", "q1 q2 q3 q9")]
 )
 def test_the_query_rule_names_the_queries_that_count(rule: str, queries: str):
     assert (
-        list(values(rw.evaluate(TRUTH, RUN, "RR", queries=rule, intervals="none")))
+        list(values(rw.evaluate(TRUTH, RUN, "RR", average_over=rule, intervals="none")))
         == queries.split()
     )
 
 
 def test_a_query_of_the_run_alone_has_what_an_empty_truth_gives():
-    result = rw.evaluate(TRUTH, RUN, ["RR", "NumRet"], queries="run", intervals="none")
+    result = rw.evaluate(TRUTH, RUN, ["RR", "NumRet"], average_over="run", intervals="none")
 
     rank, number = (
         dict(zip(each.queries, each.values.tolist(), strict=True)) for each in result.values
@@ -126,7 +126,7 @@ def test_measures_of_intents_leave_out_the_query_itself(
         tmp_path / "qrels",
         run,
         "StRecall@1",
-        judgments_format="trec",
+        qrels_format="trec",
         exclude_self=True,
         intervals="none",
     )
@@ -142,7 +142,7 @@ def test_measures_of_preferences_refuse_to_leave_out_the_query_itself(tmp_path: 
             tmp_path / "prefs",
             OWN_RUN,
             "prefs_simp",
-            judgments_format="prefs",
+            qrels_format="prefs",
             exclude_self=True,
             intervals="none",
         )
@@ -306,7 +306,7 @@ def test_the_rules_name_every_choice_and_every_definition():
     rules = rw.evaluate(TRUTH, RUN, ["RR", "AP"]).describe()
 
     assert rules["ties"] == "id-desc"
-    assert rules["queries"] == "truth"
+    assert rules["average_over"] == "judged"
     assert set(rules["measures"]) == {"RR", "AP"}
     assert rules["measures"]["RR"]["source"]
     assert rules["counts"]["run"]["queries_missing"] == 1
@@ -314,7 +314,7 @@ def test_the_rules_name_every_choice_and_every_definition():
 
 def test_a_choice_that_does_not_exist_lists_those_that_do():
     with pytest.raises(UnknownName, match="both, run, truth"):
-        rw.evaluate(TRUTH, RUN, queries="all")
+        rw.evaluate(TRUTH, RUN, average_over="all")
     with pytest.raises(UnknownName, match="id-desc, id-asc"):
         rw.evaluate(TRUTH, RUN, ties="random")
 
@@ -325,7 +325,7 @@ def test_preferences_are_read_from_a_file_and_break_ties_as_trec_eval_does(share
         folder / "prefs.test",
         folder / "prefs.results.test",
         ["prefs_simp", "prefs_pair"],
-        queries="both",
+        average_over="both",
         intervals="none",
     )
     golden = {

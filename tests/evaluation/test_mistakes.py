@@ -216,7 +216,7 @@ def test_a_common_mistake_is_reported_by_its_sentence(
     "line",
     [
         "evaluate q r",
-        "evaluate q r --queries both --ties expected",
+        "evaluate q r --average-over both --ties expected",
         "check q r",
         "check q r --strict",
     ],

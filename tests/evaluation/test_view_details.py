@@ -326,7 +326,7 @@ def test_items_say_what_captions_say_and_videos_what_their_captions_say() -> Non
     result = evaluate_crossmodal(
         np.eye(8, 2),
         [[0], [1], [0], [1], [1], [1], [1], [1]],
-        texts=said,
+        queries=said,
         details=True,
         intervals="none",
     )

@@ -205,9 +205,9 @@ def test_a_requirement_that_is_not_a_string_is_refused(result: Any):
 def test_a_gate_reads_its_file_of_requirements(result: Any, tmp_path: Path):
     (tmp_path / "gate.toml").write_text('require = ["new:RR >= 1"]\nno_regression = "old"\n')
 
-    assert result.gate(requirements=tmp_path / "gate.toml") is result
+    assert result.gate(str(tmp_path / "gate.toml")) is result
     with pytest.raises(rw.GateFailed, match="new RR"):
-        result.gate("new:RR <= 0.5", requirements=tmp_path / "gate.toml")
+        result.gate("new:RR <= 0.5", str(tmp_path / "gate.toml"))
 
 
 TEXTS = {query: {"text": query, "kind": "odd" if int(query[1:]) % 2 else "even"} for query in QRELS}
@@ -222,7 +222,7 @@ def with_kinds(folder: Path) -> Path:
 
 
 def test_groups_are_those_of_the_command_line(tmp_path: Path):
-    result = rw.evaluate(QRELS, RUNS, ["RR", "nDCG@10"], texts=with_kinds(tmp_path))
+    result = rw.evaluate(QRELS, RUNS, ["RR", "nDCG@10"], queries=with_kinds(tmp_path))
     result.save(tmp_path / "out", charts=False)
 
     found = result.compare(group="kind").save(tmp_path / "here", charts=False)
@@ -253,7 +253,7 @@ def test_clusters_are_drawn_together(tmp_path: Path):
         "id,text,user\n"
         + "".join(f"{query},t,u{place // 6}\n" for place, query in enumerate(qrels))
     )
-    result = rw.evaluate(qrels, runs, "RR", texts=texts)
+    result = rw.evaluate(qrels, runs, "RR", queries=texts)
 
     plain, clustered = (
         result.compare().differences[0],
@@ -270,7 +270,7 @@ def test_an_attribute_that_queries_do_not_have_is_one_error(result: Any, tmp_pat
         match="the queries have no attributes to take 'kind' from; evaluate with texts",
     ):
         result.compare(group="kind")
-    known = rw.evaluate(QRELS, RUNS, "RR", texts=with_kinds(tmp_path))
+    known = rw.evaluate(QRELS, RUNS, "RR", queries=with_kinds(tmp_path))
     for option in ("group", "cluster"):
         with pytest.raises(rw.UnknownName, match="did you mean 'kind'"):
             known.compare(**{option: "kinds"})

@@ -177,7 +177,7 @@ RIGHT = [
     ),
     Case(
         "counts of positives wrap, in a file",
-        "crossmodal scores.npy --positives counts.json",
+        "crossmodal scores.npy --qrels counts.json",
         _with_matrix(_text("counts.json", "[9223372036854775807, 9223372036854775807, 5]")),
     ),
     Case(
@@ -208,8 +208,8 @@ RIGHT = [
         ),
     ),
     Case(
-        "encode --column takes a number, a list, true",
-        "encode texts.jsonl --column body --model tfidf-svd:2 --fit fit.jsonl -o out.npy",
+        "encode --columns takes a number, a list, true",
+        "encode texts.jsonl --columns text=body --encoder tfidf-svd:2 --fit fit.jsonl -o out.npy",
         _text(
             "texts.jsonl",
             '{"body": "cat dog"}\n{"body": 3.5}\n{"body": ["a"]}\n{"body": true}\n',
@@ -245,8 +245,8 @@ BAD = [
         )
     ),
     Case(
-        "--n-samples of 5,000 digits",
-        f"embeddings --reference left.npy left.npy --n-samples {'9' * 5000}",
+        "--samples of 5,000 digits",
+        f"embeddings --reference left.npy left.npy --samples {'9' * 5000}",
         shows="400 digits",
     ),
     Case(
@@ -307,7 +307,7 @@ BAD = [
     ),
     Case(
         "deep JSON as positives",
-        "crossmodal scores.npy --positives p.json",
+        "crossmodal scores.npy --qrels p.json",
         _with_matrix(_text("p.json", DEEP)),
     ),
     Case("deep JSON as numbers", "pairs a.json a.json", _text("a.json", DEEP)),
@@ -358,12 +358,12 @@ BAD = [
     ),
     Case(
         "a count of 2**63",
-        "crossmodal scores.npy --positives p.json",
+        "crossmodal scores.npy --qrels p.json",
         _with_matrix(_text("p.json", "[9223372036854775808, 0, 0]")),
     ),
     Case(
         "an id of 5,000 digits",
-        "crossmodal scores.npy --positives p.csv",
+        "crossmodal scores.npy --qrels p.csv",
         _with_matrix(_text("p.csv", f"query,item\n0,{'9' * 5000}\n")),
     ),
     Case(
@@ -435,7 +435,7 @@ VALID = [
     ),
     Case(
         "a first line of scores above 64 KiB",
-        "crossmodal scores.csv --positives p.json",
+        "crossmodal scores.csv --qrels p.json",
         _text(
             "scores.csv",
             "query,"
@@ -465,7 +465,7 @@ BOUNDED = [
     Case("300 MiB in a small zstd file", "evaluate qrels run.zst", _bomb, seconds=20, mib=700),
     Case(
         "a FIFO among pictures",
-        "encode images set -o out.npy --model small-grey:4x4",
+        "encode images set -o out.npy --encoder small-grey:4x4",
         _fifo,
         seconds=20,
         hides="no such|unknown",
@@ -481,7 +481,7 @@ ESCAPED = [
     ),
     Case(
         "a control character in a group",
-        f"{_EVALUATE} --query-texts queries.jsonl --group kind",
+        f"{_EVALUATE} --queries queries.jsonl --group kind",
         _runs(
             **{
                 "queries.jsonl": '{"_id": "q1", "text": "a", "kind": '

@@ -152,7 +152,7 @@ CHOSEN = [
             ("evaluate qrels lines", _RUN),
             ("evaluate lines run", _QRELS),
             ("check qrels lines", "1 a 0.5\n1 b 0.25\n"),
-            ("evaluate qrels run --query-texts lines", "1\tone\n2\ttwo\n"),
+            ("evaluate qrels run --queries lines", "1\tone\n2\ttwo\n"),
         )
     ),
 ]

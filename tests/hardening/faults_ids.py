@@ -99,7 +99,7 @@ CASES = [
     ),
     Case(
         "13 texts for a half of the judged queries",
-        "evaluate qrels run -m RR --query-texts half.csv",
+        "evaluate qrels run -m RR --queries half.csv",
         text_files(
             {**_one_of_nine("a", "a"), "half.csv": "id,text\nq1,one\nq2,two\nq3,three\nq4,four\n"}
         ),

@@ -10,12 +10,12 @@ CASES = [
         "clicks log.csv",
         text_files({"log.csv": f"user_id,click\n{_ROWS}"}),
         codes=(0,),
-        shows=r"intervals take 3000 rows of 500 users \('user_id'\) for independent .* --column "
+        shows=r"intervals take 3000 rows of 500 users \('user_id'\) for independent .* --columns "
         r"query=user_id",
     ),
     Case(
         "B9 the same rows by user",
-        "clicks log.csv --column query=user_id",
+        "clicks log.csv --columns query=user_id",
         text_files({"log.csv": f"user_id,click\n{_ROWS}"}),
         codes=(0,),
         shows="500 queries counted",

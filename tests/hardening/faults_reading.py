@@ -77,7 +77,8 @@ MASKS = [
     ),
     Case(
         "a masked component of a vector",
-        "python: rw.knn(np.ones((3, 2)), np.ma.array(np.ones((3, 2)), mask=np.eye(3, 2) > 0), k=1)",
+        "python: rw.knn(queries=np.ones((3, 2)), items=np.ma.array(np.ones((3, 2)), "
+        "mask=np.eye(3, 2) > 0), neighbours=1)",
         shows=r"is masked in row 0, column 0 \(from 0\)",
     ),
 ]
@@ -164,20 +165,20 @@ _QUERIES = (
 TEXTS = [
     Case(
         "TREC topics as texts of queries",
-        f"evaluate qrels run -m RR --query-texts topics.txt -o out\n{_QUERIES}",
+        f"evaluate qrels run -m RR --queries topics.txt -o out\n{_QUERIES}",
         _TEXTS,
         (0,),
         r"'text': \['bears', 'bears'\], 'desc': \['how often\?', 'how often\?'\]",
     ),
     Case(
         "texts of other queries",
-        "evaluate qrels run -m RR --query-texts foreign.txt",
+        "evaluate qrels run -m RR --queries foreign.txt",
         _TEXTS,
         shows="none of its 1 ids, such as '51', is one of the 2 judged queries, such as '301'",
     ),
     Case(
         "texts of which each is empty",
-        "evaluate qrels run -m RR --query-texts empty.tsv",
+        "evaluate qrels run -m RR --queries empty.tsv",
         _TEXTS,
         shows="each of the 2 texts is empty",
     ),

@@ -98,7 +98,7 @@ CASES = [
     ),
     Case(
         "a matrix of ranks",
-        "crossmodal ranks.csv --positives diagonal -k 1",
+        "crossmodal ranks.csv --qrels diagonal -k 1",
         text_files({"ranks.csv": "1.0,0,2,3\n1,0,3,2\n2,3,1,0\n3,2,0,1\n"}),
         codes=(0,),
         shows="ranks: every row or column holds each integer from 0 on once.*if these are ranks, "

@@ -62,7 +62,7 @@ RAG = [
 CAPTIONS = [
     Case(
         "a query without positives in a gallery smaller than K is a miss, unlike in eval_q2m",
-        "crossmodal scores.csv --positives p.json --direction t2v -k 5 -c hgr",
+        "crossmodal scores.csv --qrels p.json --direction t2v -k 5 -c hgr",
         text_files({"scores.csv": "3.0,1.0,2.0\n1.0,2.0,3.0\n", "p.json": "[[0], []]"}),
         codes=(0,),
         shows=r"R@5 +Success@5 +t2v +percent +100\.00[\s\S]*1 query without positives counts as a "
@@ -70,7 +70,7 @@ CAPTIONS = [
     ),
     Case(
         "queries of which none has a positive have no ranks, unlike in eval_q2m",
-        "crossmodal scores.csv --positives p.json --direction t2v -k 1,5 -c hgr",
+        "crossmodal scores.csv --qrels p.json --direction t2v -k 1,5 -c hgr",
         text_files({"scores.csv": "3.0,1.0,2.0\n1.0,2.0,3.0\n", "p.json": "[[], []]"}),
         codes=(0,),
         shows=r"R@1 +Success@1 +t2v +percent +0\.00[\s\S]*R@5 +Success@5 +t2v +percent "
@@ -85,7 +85,7 @@ _ROADS = {
 CLIPS = [
     Case(
         "a clip with a negated keyword is a full match",
-        "keywords --mode text --annotations clips.csv --queries q.csv --run run -m P@1 -k 1",
+        "keywords --annotations clips.csv --queries q.csv --run run -m P@1 -k 1",
         text_files(_ROADS),
         codes=(0,),
         shows=r"P@1 +mapped +0\.0000",
@@ -111,7 +111,7 @@ ANSWERS = [
     Case(
         "an answer of a blank is none to the official rule of best thresholds, unlike in "
         "evaluate-v2.0.py",
-        "qa gold.json texts.json --na-probs na.json --na-ties official -f json",
+        "qa gold.json texts.json -c own.toml --na-probs na.json -f json",
         text_files(
             {
                 "gold.json": json.dumps(
@@ -122,6 +122,7 @@ ANSWERS = [
                 ),
                 "texts.json": '{"q1": " ", "q2": "b"}',
                 "na.json": '{"q1": 0.0, "q2": 0.5}',
+                "own.toml": 'base = "squad2"\n[tasks.qa]\nna_ties = "official"\n',
             }
         ),
         codes=(0,),
@@ -164,7 +165,7 @@ def _saved(name: str) -> Write:
 POSITIVES = [
     Case(
         f"positives in {name} lead from one message to another",
-        f"crossmodal scores.npy --positives {name}",
+        f"crossmodal scores.npy --qrels {name}",
         _saved(name),
         shows=rf"{name}: a {what}.*a JSON list with the items of each row, json\.dump",
     )
@@ -176,11 +177,11 @@ OPTIONS = [
         "a format of judgments where none are given",
         "beyond run --qrels-format trec -m ILS",
         text_files({"run": _POOL}),
-        shows="--qrels-format trec has no effect without --judgments; give it, or leave this out",
+        shows="--qrels-format trec has no effect without --qrels; give it, or leave this out",
     ),
     Case(
         "judge pool keeps the notes on its runs",
-        "judge pool a.csv b.run --query-texts texts.csv --documents documents.csv -o out -m P@1",
+        "judge pool a.csv b.run --queries texts.csv --documents documents.csv -o out -m P@1",
         text_files(
             {
                 "a.csv": "query,item,distance\n1,a,1\n1,b,2\n",

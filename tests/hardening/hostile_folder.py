@@ -81,7 +81,7 @@ def write_work(folder: Path) -> None:
     np.save(folder / "queries.npy", vectors[:5])
 
 
-_SEARCH = "knn base.npy queries.npy -k 3 --shards 3 -o found.run"
+_SEARCH = "knn base.npy queries.npy --neighbours 3 --shards 3 -o found.run"
 WORK = {
     "a measure of a file": ["evaluate qrels run -m ./my_measures.py:first"],
     "an executor, here": [f"{_SEARCH} --executor here"],
@@ -92,7 +92,7 @@ WORK = {
         f"{_SEARCH} --executor array --work work",
     ],
     "an executor, ray": [f"{_SEARCH} --executor ray --work work"],
-    "a bench by processes": ["bench b.toml -o out --jobs 2 -f csv"],
+    "a bench by processes": ["bench b.toml -o out --executor processes:2 -f csv"],
     "a bench by an executor": ["bench b.toml -o out --executor processes:2 -f csv"],
     "an engine in a process": [
         "engine run ./my_engine.py:search --queries queries.tsv --qrels qrels -m RR --rounds 1 "

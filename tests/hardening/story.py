@@ -171,7 +171,7 @@ INPUTS = [
     ),
     Case(
         "MS MARCO's collection as texts",
-        "encode collection.tsv --model tfidf-svd:2 --fit collection.tsv -o out.npy",
+        "encode collection.tsv --encoder tfidf-svd:2 --fit collection.tsv -o out.npy",
         text_files({"collection.tsv": "1\tcat dog\n2\tcat cow\n3\tdog cow\n4\tcow pig\n"}),
         codes=(0,),
         holds=("out.npy",),

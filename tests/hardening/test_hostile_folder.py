@@ -32,7 +32,7 @@ DAILY = {"a measure of a file", "an executor, processes"}
 VOLATILE = {
     "an engine in a process": ("out/run.parquet",),
     "an executor, ray": ("found.run",),
-    "retrieve": ("out/run.parquet",),
+    "engine run": ("out/run.parquet",),
 }
 """The files to compare of commands of which others hold times."""
 
@@ -185,8 +185,8 @@ SCRIPT = """
 import rankwell as rw
 
 if __name__ == "__main__":
-    rw.knn("base.npy", "queries.npy", k=3, executor="processes:2", shards=3)
-    rw.bench("b.toml", output="out", jobs=2)
+    rw.knn(items="base.npy", queries="queries.npy", neighbours=3, executor="processes:2", shards=3)
+    rw.bench("b.toml", output="out", executor="processes:2")
     rw.evaluate_engine("./my_engine.py:search", {"q1": "one"}, qrels={"q1": {"d1": 1}}, measures="RR", rounds=1)
 """  # noqa: E501
 

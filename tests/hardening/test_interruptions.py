@@ -183,7 +183,9 @@ def test_an_interruption_of_model_judge_keeps_every_reply_that_is_on_its_way(
         return Reply(reply, delay=0.1)
 
     with ScriptedServer(answer) as server:
-        child = started(tmp_path, f"judge llm study --url {server.url}/v1 --model m --jobs {jobs}")
+        child = started(
+            tmp_path, f"judge llm study --url {server.url}/v1 --model m --clients {jobs}"
+        )
         waited_for(lambda: len(server.received) >= 9)
 
         said = interrupt(child)
@@ -227,12 +229,12 @@ def inputs(folder: Path) -> None:
 COMMANDS = {
     "evaluate": "evaluate qrels one.run two.run -m AP -m nDCG@10 -o out",
     "compare": "compare qrels one.run two.run -m AP -m nDCG@10 -o out",
-    "two processes": "knn items.npy queries.npy -k 100 --executor processes:2 --work parts "
-    "-o out.parquet",
-    "search": "knn items.npy queries.npy -k 100 -o out.parquet",
-    "encode": "encode texts.tsv --model tfidf-svd:16 --fit texts.tsv -o out.npy",
+    "two processes": "knn items.npy queries.npy --neighbours 100 --executor processes:2 --work "
+    "parts -o out.parquet",
+    "knn": "knn items.npy queries.npy --neighbours 100 -o out.parquet",
+    "encode": "encode texts.tsv --encoder tfidf-svd:16 --fit texts.tsv -o out.npy",
     "bench": "bench bench.toml -o out",
-    "captions": "crossmodal scores.npy -o out",
+    "crossmodal": "crossmodal scores.npy -o out",
     "trec-eval": "trec-eval -q -m all_trec qrels one.run",
     "fuse": "fuse one.run two.run -o out.run",
     "engine check": "engine check sqlite-fts5",
@@ -347,7 +349,7 @@ def test_an_interruption_where_nothing_can_be_raised_comes_again(number: int):
 def test_a_page_of_judging_ends_by_an_interruption_as_it_says(tmp_path: Path, number: int):
     write_world(tmp_path)
     pool_study(tmp_path)
-    child = started(tmp_path, "judge label study --judge anna --no-browser")
+    child = started(tmp_path, "judge label study --judge anna --no-open")
     assert child.stderr is not None
     first = child.stderr.readline()
     child.send_signal(number)

@@ -219,8 +219,7 @@ def test_an_id_of_ir_datasets_stands_for_judgments_and_queries(
     run = tmp_path / "x.run"
     run.write_text("q1 Q0 d2 1 2 x\nq1 Q0 d1 2 1 x\nq2 Q0 d1 1 2 x\nq2 Q0 d2 2 1 x\n")
     assert (
-        command(monkeypatch, "evaluate", registered, run, "-m", "AP", "--query-texts", registered)
-        == 0
+        command(monkeypatch, "evaluate", registered, run, "-m", "AP", "--queries", registered) == 0
     )
     assert f"judgments: {registered}" in capsys.readouterr().err
     assert command(monkeypatch, "convert", registered, tmp_path / "own.csv") == 0

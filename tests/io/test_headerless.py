@@ -527,8 +527,8 @@ def test_chosen_columns_give_the_same_values_by_the_command_and_in_parts(tmp_pat
     "line",
     [
         "evaluate - -",
-        "evaluate q - --query-texts -",
-        "check q - --corpus -",
+        "evaluate q - --queries -",
+        "check q - --documents -",
         "fuse - r -o fused.trec --tune -",
     ],
 )
@@ -554,6 +554,6 @@ def test_columns_of_a_file_that_is_not_given_are_refused():
     ):
         refuse_unused_columns("query=1,item=2,score=3", "run", "--run")
     with pytest.raises(
-        BadUsage, match=r"qrels_columns=\{'grade': 'strict'\} has no effect without --gold"
+        BadUsage, match=r"qrels_columns=\{'grade': 'strict'\} has no effect without --qrels"
     ):
-        refuse_unused_columns({"grade": "strict"}, "judgments", "--gold")
+        refuse_unused_columns({"grade": "strict"}, "judgments", "--qrels")

@@ -65,7 +65,7 @@ def refused(*words: object, folder: Path, **options: object) -> str:
 
 def embeddings(path: Path) -> object:
     """The figures of embeddings against themselves, which takes reading them."""
-    return rw.evaluate_crossmodal(queries=str(path), gallery=str(path))
+    return rw.evaluate_crossmodal(query_vectors=str(path), item_vectors=str(path))
 
 
 def survives(path: Path) -> None:
@@ -142,7 +142,7 @@ def test_arrays_as_other_programs_write_them_are_read(tmp_path: Path):
         (tmp_path / "a.npy").write_bytes(npy(header, numbers.tobytes()))
 
         found, expected = (
-            rw.evaluate_crossmodal(queries=each, gallery=numbers)
+            rw.evaluate_crossmodal(query_vectors=each, item_vectors=numbers)
             for each in (str(tmp_path / "a.npy"), numbers)
         )
         assert [row["mean"] for row in found.summary] == [row["mean"] for row in expected.summary]
@@ -354,7 +354,7 @@ def test_hostile_positives_are_refused(content: str, tmp_path: Path):
     np.save(tmp_path / "scores.npy", np.eye(3))
     (tmp_path / "right").write_text(content)
 
-    assert "right" in refused("captions", "scores.npy", "--positives", "right", folder=tmp_path)
+    assert "right" in refused("crossmodal", "scores.npy", "--qrels", "right", folder=tmp_path)
     with pytest.raises(BadInput):
         rw.evaluate_crossmodal(np.eye(3), str(tmp_path / "right"))
 
@@ -449,7 +449,7 @@ def test_numbers_that_no_float_holds_are_refused(tmp_path: Path):
         (tmp_path / "b.json").write_text("[1, 1, 1" + "0" * digits + "]")
 
         assert message in refused(
-            "captions", "scores.npy", "--positives", "counts:b.json", folder=tmp_path
+            "crossmodal", "scores.npy", "--qrels", "counts:b.json", folder=tmp_path
         )
 
 
@@ -476,7 +476,7 @@ def test_a_device_or_a_named_pipe_is_refused(tmp_path: Path):
     assert "/dev/zero is a device" in refused("evaluate", "qrels", "/dev/zero", folder=tmp_path)
     assert "pipe is a named pipe" in refused("evaluate", "qrels", "pipe", folder=tmp_path)
     assert "/dev/zero is a device" in refused(
-        "captions", "scores.npy", "--positives", "/dev/zero", folder=tmp_path
+        "crossmodal", "scores.npy", "--qrels", "/dev/zero", folder=tmp_path
     )
     with Path("/dev/zero").open("rb") as stream:
         assert "standard input is a device" in refused(
@@ -580,7 +580,7 @@ def test_places_of_answers_that_no_text_has_are_refused(
     (tmp_path / "gold.json").write_text(json.dumps(gold))
     (tmp_path / "answers.json").write_text('{"1": "a"}')
 
-    assert message in refused("answers", "gold.json", "answers.json", folder=tmp_path)
+    assert message in refused("qa", "gold.json", "answers.json", folder=tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -197,7 +197,7 @@ def test_llamaindex_data_sets_are_judgments_and_texts(tmp_path: Path):
     assert read_texts(f"{path}:corpus").texts == DATASET["corpus"]
     assert read_texts(path, format="llamaindex:queries").texts == DATASET["queries"]
     assert find_judgments(path).format == "llamaindex"
-    result = rankwell.evaluate(path, RUN, "AP", texts=path, details=True, intervals="none")
+    result = rankwell.evaluate(path, RUN, "AP", queries=path, details=True, intervals="none")
     assert result.queries is not None
     assert result.queries["text"] == ["what is it", "why"]
 
@@ -237,7 +237,7 @@ def test_what_search_writes_as_hdf5_is_read_for_recall(
                 "knn",
                 tmp_path / "base.npy",
                 tmp_path / "queries.npy",
-                "-k",
+                "--neighbours",
                 k,
                 "-o",
                 path,

@@ -29,7 +29,10 @@ def _masked(*shape: int) -> Any:
             ),
             "row 0: None names no item",
         ),
-        (lambda table: rw.knn(table, table.filled(1.0), k=1), "row 1, column 0"),
+        (
+            lambda table: rw.knn(queries=table, items=table.filled(1.0), neighbours=1),
+            "row 1, column 0",
+        ),
         (
             lambda table: rw.evaluate_embeddings(table.filled(1.0), {"candidate": table}, k=1),
             "row 1, column 0",

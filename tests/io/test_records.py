@@ -207,13 +207,13 @@ NO_VECTORS = Refusal(
     "no known form of embeddings",
 )
 AGREE = "embeddings vectors.npy --reference other.npy -k 1 -f json"
-CAPTIONS = "crossmodal scores.npy --positives right.json -f json"
-CLIPS_BY_TEXT = "keywords --mode text --text-embeddings other.npy"
+CAPTIONS = "crossmodal scores.npy --qrels right.json -f json"
+CLIPS_BY_TEXT = "keywords --query-vectors other.npy"
 INSTANCES = "images images.csv -f json"
-STUDY = "judge pool a.run b.run -o study --query-texts texts.csv --documents documents.csv"
+STUDY = "judge pool a.run b.run -o study --queries texts.csv --documents documents.csv"
 EXPORT = "judge label study --judge ann --export out.csv"
 RETRIEVE = "engine run sqlite-fts5 -m RR --rounds 1 -f csv"
-ENCODE = "encode --model tfidf-svd:1 -o out.npy"
+ENCODE = "encode --encoder tfidf-svd:1 -o out.npy"
 CASES: dict[str, Case] = {
     "evaluate: judgments": Case(
         "evaluate {table} a.run -f json", QRELS, call=lambda it: rw.evaluate(it, {"a": "a.run"})
@@ -222,10 +222,10 @@ CASES: dict[str, Case] = {
         "evaluate qrels.txt {table} -f json", RUN, call=lambda it: rw.evaluate("qrels.txt", [it])
     ),
     "evaluate: other judgments": Case(
-        "evaluate qrels.txt a.run --other-judgments {table} -m uBpref -f json", QRELS
+        "evaluate qrels.txt a.run --other-qrels {table} -m uBpref -f json", QRELS
     ),
     "evaluate: texts": Case(
-        "evaluate qrels.txt a.run --query-texts {table} -o out --overwrite -f json",
+        "evaluate qrels.txt a.run --queries {table} -o out --overwrite -f json",
         TEXTS,
         file="out/queries.parquet",
     ),
@@ -240,18 +240,18 @@ CASES: dict[str, Case] = {
     "compare: judgments": Case("compare {table} a.run b.run --resamples 200 -f json", QRELS),
     "compare: run": Case("compare qrels.txt {table} b.run --resamples 200 -f json", RUN),
     "compare: groups": Case(
-        "compare qrels.txt a.run b.run --query-texts {table} --group kind --resamples 200 -f json",
+        "compare qrels.txt a.run b.run --queries {table} --group kind --resamples 200 -f json",
         TEXTS,
     ),
     "report: documents": Case(
         "report results --documents {table} --overwrite", DOCUMENTS, file="results/report.html"
     ),
     "report: texts": Case(
-        "report results --query-texts {table} --overwrite", TEXTS, file="results/report.html"
+        "report results --queries {table} --overwrite", TEXTS, file="results/report.html"
     ),
     "check: judgments": Case("check {table} a.run -f json", QRELS),
     "check: run": Case("check qrels.txt {table} -f json", RUN),
-    "check: documents": Case("check qrels.txt a.run --corpus {table} -f json", DOCUMENTS[:2]),
+    "check: documents": Case("check qrels.txt a.run --documents {table} -f json", DOCUMENTS[:2]),
     "convert: run": Case("convert {table} out.run --holds run", RUN, file="out.run"),
     "convert: judgments": Case(
         "convert {table} out.qrels --holds judgments", QRELS, file="out.qrels"
@@ -262,23 +262,25 @@ CASES: dict[str, Case] = {
         QRELS,
         file="out.run",
     ),
-    "interleave: run": Case("clicks interleave {table} b.run -o out.jsonl", RUN, file="out.jsonl"),
-    "clicks interleave credit: clicks": Case(
+    "clicks interleave: run": Case(
+        "clicks interleave {table} b.run -o out.jsonl", RUN, file="out.jsonl"
+    ),
+    "clicks clicks credit: clicks": Case(
         "clicks interleave a.run b.run -o out.jsonl; clicks credit out.jsonl {table} -f json",
         _rows("list item click", ("01", "a", 1), ("01", "7.0", 0), ("NA", "7.0", 1)),
     ),
-    "logs: log": Case(
+    "clicks: log": Case(
         "clicks {table} --policy mine -f json",
         LOG,
         call=lambda it: rw.evaluate_clicks(it, {"mine": "mine"}),
     ),
-    "logs: policy": Case(
+    "clicks: policy": Case(
         "clicks log.csv --policy {table} -f json",
         _rows("item probability", ("a", 0.5), ("7.0", 0.5)),
         call=lambda it: rw.evaluate_clicks("log.csv", {"table": it}),
     ),
-    "logs: model": Case(
-        "clicks log.csv --policy mine --expected mine=mine --model {table} -f json",
+    "clicks: model": Case(
+        "clicks log.csv --policy mine --expected mine=mine --reward-model {table} -f json",
         _rows("item estimate", ("a", 0.5), ("7.0", 0.25)),
     ),
     "pairs: targets": Case("pairs {table}:score numbers.txt -f json", NUMBERS),
@@ -289,64 +291,65 @@ CASES: dict[str, Case] = {
     "pairs: strata": Case(
         "pairs numbers.txt numbers.csv:score --strata {table}:part -f json", NUMBERS
     ),
-    "captions: scores": Case(
+    "crossmodal: scores": Case(
         "crossmodal {table} -f json",
         _rows("caption a b", ("01", 0.5, 0.25), ("NA", 0.1, 0.2)),
         NO_MATRIX,
     ),
-    "captions: pairs": Case(
-        "crossmodal scores.csv --positives {table} -f json",
+    "crossmodal: pairs": Case(
+        "crossmodal scores.csv --qrels {table} -f json",
         PAIRS,
         call=lambda it: rw.evaluate_crossmodal("scores.csv", it),
     ),
-    "captions: judgments": Case(
-        "crossmodal scores.csv --positives {table} -f json",
+    "crossmodal: judgments": Case(
+        "crossmodal scores.csv --qrels {table} -f json",
         QRELS,
         call=lambda it: rw.evaluate_crossmodal("scores.csv", it),
     ),
-    "captions: counts": Case(
-        "crossmodal counted.npy --positives counts:{table}:n -f json",
+    "crossmodal: counts": Case(
+        "crossmodal counted.npy --qrels counts:{table}:n -f json",
         _rows("video n", ("a", 2), ("b", 1), ("c", 1)),
     ),
-    "captions: groups": Case(
-        "crossmodal scores.csv --positives groups:{table}:item -f json", PAIRS
-    ),
-    "captions: query ids": Case(
+    "crossmodal: groups": Case("crossmodal scores.csv --qrels groups:{table}:item -f json", PAIRS),
+    "crossmodal: query ids": Case(
         f"{CAPTIONS} --query-ids {{table}}:id --item-ids documents.csv:id", TEXTS
     ),
-    "captions: item ids": Case(
+    "crossmodal: item ids": Case(
         f"{CAPTIONS} --query-ids texts.csv:id --item-ids {{table}}", DOCUMENTS
     ),
-    "captions: texts": Case(
-        "crossmodal scores.csv --texts {table} -f json", [row | {"text": "a bus"} for row in TEXTS]
+    "crossmodal: texts": Case(
+        "crossmodal scores.csv --queries {table} -f json",
+        [row | {"text": "a bus"} for row in TEXTS],
     ),
-    "agree: run": Case("embeddings {table} --reference b.run -k 1 -f json", RUN),
-    "agree: vectors": Case(
+    "embeddings: run": Case("embeddings {table} --reference b.run -k 1 -f json", RUN),
+    "embeddings: vectors": Case(
         "embeddings {table} --reference other.npy -k 1 -f json", VECTORS, NO_VECTORS
     ),
-    "agree: ids": Case(f"{AGREE} --ids {{table}} --labels grades.csv", DOCUMENTS),
-    "agree: excluded labels": Case(f"{AGREE} --exclude {{table}}:part", DOCUMENTS),
-    "agree: judgments": Case(f"{AGREE} --ids documents.csv:id --labels {{table}}", ITEM_GRADES),
-    "answers: questions": Case(
+    "embeddings: ids": Case(f"{AGREE} --item-ids {{table}} --qrels grades.csv", DOCUMENTS),
+    "embeddings: excluded labels": Case(f"{AGREE} --exclude-group {{table}}:part", DOCUMENTS),
+    "embeddings: judgments": Case(
+        f"{AGREE} --item-ids documents.csv:id --qrels {{table}}", ITEM_GRADES
+    ),
+    "qa: questions": Case(
         "qa {table} predictions.csv -c squad2 -f json",
         GOLD,
         call=lambda it: rw.evaluate_qa(it, "predictions.csv", convention="squad2"),
     ),
-    "answers: predictions": Case(
+    "qa: predictions": Case(
         "qa gold.csv {table} -c squad2 -f json",
         PREDICTIONS,
         call=lambda it: rw.evaluate_qa("gold.csv", it, convention="squad2"),
     ),
-    "answers: retrieved": Case(
+    "qa: retrieved": Case(
         "qa squad.json --retrieved {table} -c squad2 -f json",
         RETRIEVED,
         call=lambda it: rw.evaluate_qa("squad.json", retrieved=it, convention="squad2"),
     ),
-    "answers: corpus": Case(
-        "qa squad.json --retrieved retrieved.csv --corpus {table} -c squad2 -f json", DOCUMENTS
+    "qa: corpus": Case(
+        "qa squad.json --retrieved retrieved.csv --documents {table} -c squad2 -f json", DOCUMENTS
     ),
-    "beyond: run": Case("beyond {table} --catalogue documents.csv:id -f json", RUN),
-    "beyond: catalogue": Case("beyond a.run --catalogue {table} -f json", DOCUMENTS),
+    "beyond: run": Case("beyond {table} --documents documents.csv:id -f json", RUN),
+    "beyond: catalogue": Case("beyond a.run --documents {table} -f json", DOCUMENTS),
     "beyond: interactions": Case(
         "beyond a.run --interactions {table} -f json",
         [row | {"rating": number} for number, row in enumerate(SEEN, 1)],
@@ -361,27 +364,27 @@ CASES: dict[str, Case] = {
         "beyond a.run --interactions seen.csv --item-categories {table}:part -f json", DOCUMENTS
     ),
     "beyond: groups": Case(
-        "beyond a.run --catalogue documents.csv:id --item-groups {table}:part -f json", DOCUMENTS
+        "beyond a.run --documents documents.csv:id --item-groups {table}:part -f json", DOCUMENTS
     ),
     "beyond: judgments": Case(
-        "beyond a.run --interactions seen.csv --judgments {table} -f json", QRELS
+        "beyond a.run --interactions seen.csv --qrels {table} -f json", QRELS
     ),
-    "keywords evaluate: annotations": Case(
-        "keywords --annotations {table} --embeddings vectors.npy --ids documents.csv:id -f json",
+    "keywords: annotations": Case(
+        "keywords --annotations {table} --item-vectors vectors.npy --item-ids documents.csv:id "
+        "-f json",
         CLIPS,
-        call=lambda it: rw.evaluate_keywords(it, "vectors.npy", ids="documents.csv:id"),
+        call=lambda it: rw.evaluate_keywords(it, "vectors.npy", item_ids="documents.csv:id"),
     ),
-    "keywords evaluate: queries": Case(
-        f"{CLIPS_BY_TEXT} --queries {{table}} --annotations clips.csv --embeddings vectors.npy "
+    "keywords: queries": Case(
+        f"{CLIPS_BY_TEXT} --queries {{table}} --annotations clips.csv --item-vectors vectors.npy "
         "--ids documents.csv:id -f json",
         CLIP_TEXTS,
     ),
-    "keywords evaluate: ids": Case(
-        "keywords --annotations clips.csv --embeddings vectors.npy --ids {table} -f json", DOCUMENTS
+    "keywords: ids": Case(
+        "keywords --annotations clips.csv --item-vectors vectors.npy --item-ids {table} -f json",
+        DOCUMENTS,
     ),
-    "keywords evaluate: run": Case(
-        "keywords --annotations clips.csv --run {table} -f json", CLIP_RUN
-    ),
+    "keywords: run": Case("keywords --annotations clips.csv --run {table} -f json", CLIP_RUN),
     "keywords lint: annotations": Case("keywords check {table} -f json", CLIPS),
     "keywords lint: queries": Case(
         "keywords check clips.csv --queries {table} -f json", CLIP_TEXTS
@@ -395,17 +398,17 @@ CASES: dict[str, Case] = {
     ),
     "keywords template: clips": Case("keywords template {table}:id", DOCUMENTS),
     "images stats: images": Case("images stats {table} -f json", IMAGES),
-    "images evaluate: images": Case("images {table} --scores matrix.csv -f json", IMAGES),
-    "images evaluate: scores": Case(f"{INSTANCES} --scores {{table}}", IMAGE_SCORES, NO_MATRIX),
-    "images evaluate: judgments": Case(
-        "images --scores matrix.csv --positives {table} -f json",
+    "images: images": Case("images {table} --scores matrix.csv -f json", IMAGES),
+    "images: scores": Case(f"{INSTANCES} --scores {{table}}", IMAGE_SCORES, NO_MATRIX),
+    "images: judgments": Case(
+        "images --scores matrix.csv --qrels {table} -f json",
         _rows("query item grade", ("b", "a", 1), ("d", "a", 1)),
     ),
-    "images evaluate: ids": Case(
-        f"{INSTANCES} --scores two.npy --query-ids {{table}}:query --reference-ids ids.json",
+    "images: ids": Case(
+        f"{INSTANCES} --scores two.npy --query-ids {{table}}:query --item-ids ids.json",
         IMAGE_SCORES,
     ),
-    "images evaluate: clusters": Case(
+    "images: clusters": Case(
         f"{INSTANCES} --scores matrix.csv --clusters {{table}}",
         _rows("image cluster", ("a", "u"), ("b", "u"), ("7.0", "v"), ("d", "u")),
     ),
@@ -435,29 +438,29 @@ CASES: dict[str, Case] = {
         NO_LISTS,
         call=lambda it: rw.evaluate_citations({"table": it}),
     ),
-    "retrieve: items": Case(
+    "engine run: items": Case(
         f"{RETRIEVE} --items {{table}} --queries texts.csv --qrels qrels.txt", DOCUMENTS
     ),
-    "retrieve: queries": Case(
+    "engine run: queries": Case(
         f"{RETRIEVE} --items documents.csv --queries {{table}} --qrels qrels.txt", TEXTS
     ),
-    "retrieve: judgments": Case(
+    "engine run: judgments": Case(
         f"{RETRIEVE} --items documents.csv --queries texts.csv --qrels {{table}}", QRELS
     ),
-    "study pool: run": Case(STUDY.replace("a.run", "{table}"), RUN, file="study/rounds/1.parquet"),
-    "study pool: queries": Case(
+    "judge pool: run": Case(STUDY.replace("a.run", "{table}"), RUN, file="study/rounds/1.parquet"),
+    "judge pool: queries": Case(
         STUDY.replace("texts.csv", "{table}") + f"; {EXPORT}", TEXTS, file="out.csv"
     ),
-    "study pool: documents": Case(
+    "judge pool: documents": Case(
         STUDY.replace("documents.csv", "{table}") + f"; {EXPORT}", DOCUMENTS, file="out.csv"
     ),
-    "study judge: sheet": Case(
+    "judge judge: sheet": Case(
         "judge label study --judge ann --import {table}; convert study out.qrels",
         SHEET,
         file="out.qrels",
     ),
-    "study agreement: judgments": Case(
-        "judge label study --judge ann --import sheet.csv; judge agreement study --gold {table} "
+    "judge agreement: judgments": Case(
+        "judge label study --judge ann --import sheet.csv; judge agreement study --qrels {table} "
         "-f json",
         QRELS,
     ),
@@ -469,11 +472,13 @@ CASES: dict[str, Case] = {
     ),
     "encode: fit": Case(f"{ENCODE} texts.csv --fit {{table}}", DOCUMENTS, file="out.npy"),
     "search: ids": Case(
-        "knn vectors.npy other.npy -k 1 --base-ids {table} -o out.run", DOCUMENTS, file="out.run"
+        "knn vectors.npy other.npy --neighbours 1 --item-ids {table} -o out.run",
+        DOCUMENTS,
+        file="out.run",
     ),
     "search: groups": Case(
-        "knn vectors.npy other.npy -k 1 --base-groups {table}:part --query-groups {table}:part "
-        "-o out.run",
+        "knn vectors.npy other.npy --neighbours 1 --exclude-group {table}:part --query-groups "
+        "{table}:part -o out.run",
         DOCUMENTS,
         file="out.run",
     ),
@@ -549,7 +554,7 @@ def test_every_command_reads_the_same_from_every_dialect_of_a_table(
         written = _written(world / case.file, file.name) if case.file and not code else None
         return code, (printed, written), err
 
-    for dialect in ALONE if name.startswith("retrieve") else DIALECTS:
+    for dialect in ALONE if name.startswith("engine run") else DIALECTS:
         suffix, write = DIALECTS[dialect]
         file = world / f"table{suffix}"
         file.write_bytes(write(case.rows))
@@ -570,22 +575,22 @@ def test_every_command_reads_the_same_from_every_dialect_of_a_table(
 
 
 LACKING = {
-    "agree": f"{AGREE} --exclude {{table}}:part",
-    "answers": "qa gold.csv {table} --predictions-format hf",
-    "beyond": "beyond a.run --catalogue {table}",
-    "captions": "crossmodal scores.csv --positives {table}",
-    "clips": "keywords check {table}",
+    "embeddings": f"{AGREE} --exclude-group {{table}}:part",
+    "qa": "qa gold.csv {table} --predictions-format hf",
+    "beyond": "beyond a.run --documents {table}",
+    "crossmodal": "crossmodal scores.csv --qrels {table}",
+    "keywords": "keywords check {table}",
     "clips: queries": "keywords check clips.csv --queries {table}",
-    "instances": "images stats {table}",
-    "logs": "clicks {table}",
-    "logs: queries": "clicks {table} --column reward=a --value-of query",
+    "images": "images stats {table}",
+    "clicks": "clicks {table}",
+    "clicks: queries": "clicks {table} --columns reward=a --value-of query",
     "pairs": "pairs {table}:score numbers.txt",
     "rag": "rag {table} chunks.jsonl",
     "rag: all chunks": "rag passages.jsonl chunks.jsonl --chunks {table} -m SpanPOmega",
-    "retrieve": f"{RETRIEVE} --items documents.csv --queries texts.csv --collapse part2",
+    "engine run": f"{RETRIEVE} --items documents.csv --queries texts.csv --collapse part2",
     "runs": "evaluate qrels.txt a.run --sessions {table}:session -m sDCG",
     "runs: columns": "evaluate qrels.txt {table} --columns query=a,item=b",
-    "study": "judge label exported --judge ann --import {table}",
+    "judge": "judge label exported --judge ann --import {table}",
 }
 """Commands on a table without a column that they need."""
 SENTENCE = re.compile(

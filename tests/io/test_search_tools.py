@@ -117,21 +117,21 @@ def test_texts_that_are_missing_or_shared_are_refused_and_ids_stand_where_there_
 ):
     qrels = beir / "qrels" / "test.tsv"
     done = rw.convert(qrels, tmp_path / "ids.json", target_format="opensearch")
-    assert "queries go by their ids; name their texts with --query-texts" in done.notes
+    assert "queries go by their ids; name their texts with --queries" in done.notes
     assert files.read_judgments(tmp_path / "ids.json").to_dict() == GRADES
 
     (tmp_path / "one.jsonl").write_text('{"_id": "q1", "text": "a"}\n')
     (tmp_path / "same.jsonl").write_text('{"_id": "q1", "text": "a"}\n{"_id": "q2", "text": "a"}\n')
     with pytest.raises(BadInput, match="query 'q2' has no text"):
         rw.convert(
-            qrels, tmp_path / "x.csv", target_format="quepid", query_texts=tmp_path / "one.jsonl"
+            qrels, tmp_path / "x.csv", target_format="quepid", queries=tmp_path / "one.jsonl"
         )
     with pytest.raises(BadInput, match="queries 'q1' and 'q2' have one text"):
         rw.convert(
-            qrels, tmp_path / "x.csv", target_format="quepid", query_texts=tmp_path / "same.jsonl"
+            qrels, tmp_path / "x.csv", target_format="quepid", queries=tmp_path / "same.jsonl"
         )
     with pytest.raises(BadUsage, match="queries of trec go by what"):
-        rw.convert(qrels, tmp_path / "x.qrels", query_texts=tmp_path / "one.jsonl")
+        rw.convert(qrels, tmp_path / "x.qrels", queries=tmp_path / "one.jsonl")
     assert not (tmp_path / "x.csv").exists()
 
 

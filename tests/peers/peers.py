@@ -205,7 +205,7 @@ def open_bandit(rng: Random) -> Iterator[Difference | None]:
         case["log"],
         {"mine": case["policy"]},
         [*names.values()],
-        model=case["model"],
+        reward_model=case["model"],
         intervals="none",
     )
     for name, value in theirs.items():

@@ -106,9 +106,9 @@ def beyond(words: dict[str, str]) -> Callable[[Any], Values]:
             )
             measures = [measure.removeprefix("1 - ") for measure in words.values()]
             given: Any = {
-                "catalogue": case["items"],
+                "documents": case["items"],
                 "interactions": seen,
-                "embeddings": place,
+                "item_vectors": place,
                 "intervals": "none",
             }
             found = evaluate_beyond(case["lists"], measures, **given)

@@ -67,7 +67,7 @@ def beir(cases: Sequence[Case]) -> Values:
             )
             further = names[16:] if all_relevant else names[16:24]
             means |= _means(
-                judgments, run, further, convention="beir", ties="input", queries="truth"
+                judgments, run, further, convention="beir", ties="input", average_over="judged"
             )
         rows.append(means)
     return _made().collected(iter(rows))

@@ -126,7 +126,7 @@ def ranx(rng: Random) -> Iterator[Compared]:
         for ours, theirs in SCORES.items():
             if norm == "borda" and ours != "combsum":
                 continue  # ranx puts the items of all runs into each, so that counts and extremes are of other lists  # noqa: E501
-            given = {"method": ours, "normalise": norm}
+            given = {"method": ours, "normalization": norm}
             if ours in ("combsum", "combmnz", "combgmnz(gamma=0.5)") and norm != "borda":
                 given["absent"] = "zero"
             yield from _pairs(f"{ours.partition('(')[0]} {norm}", runs, their_norm, theirs, given)
@@ -192,7 +192,7 @@ def _trained(rng: Random, library: Any, runs: list[Any]) -> Iterator[Compared]:
             "min-max" if method == "segfuse" else None,
         )
         theirs = library.fuse(inputs, norm=norm, method=method, params=params).to_dict()
-        found = fuse(runs, method=ours, train_judgments=truth, train_runs=lists)
+        found = fuse(runs, method=ours, train_qrels=truth, train_runs=lists)
         for query, scored in theirs.items():
             rows = found.rows_of(query)
             mine = dict(zip(found.items[rows], found.scores[rows].tolist(), strict=True))
@@ -345,7 +345,7 @@ def trectools(rng: Random) -> Iterator[Compared]:
         "uBpref": judge.get_ubpref(_qrel(second), per_query=True, normalization_factor=0.25),
         "Bpref": judge.get_bpref(per_query=True),
     }
-    given: dict[str, Any] = {"other_judgments": second}
+    given: dict[str, Any] = {"other_qrels": second}
     ours = rankwell.evaluate(first, run, ["uBpref(factor=0.25)", "Bpref"], **given).to_dict()["run"]
     for name, label in (("uBpref", "uBpref(factor=0.25)"), ("Bpref", "Bpref")):
         for query, value in found[name].iloc[:, 0].items():

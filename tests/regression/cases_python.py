@@ -57,7 +57,7 @@ def _frames(**options: Any) -> Found:
         columns=["query", "item", "score"],
     )
     result = rw.evaluate(
-        judgments, frame, "nDCG@5 AP", details=True, texts={"q1": "first"}, **options
+        judgments, frame, "nDCG@5 AP", details=True, queries={"q1": "first"}, **options
     )
     return {
         **shown(result),
@@ -74,7 +74,9 @@ def _captions(name: str = "tied", **options: Any) -> Found:
 def _captions_of_vectors(**options: Any) -> Found:
     queries, gallery = np.load("captions/queries.npy"), np.load("captions/gallery.npy")
     return shown(
-        rw.evaluate_crossmodal(queries=queries, gallery=gallery, positives="counts:3", **options)
+        rw.evaluate_crossmodal(
+            query_vectors=queries, item_vectors=gallery, qrels="counts:3", **options
+        )
     )
 
 
@@ -86,7 +88,7 @@ def _captions_masked() -> Found:
             np.load("captions/tied.npy"),
             "counts:3",
             mask=mask,
-            texts=texts,
+            queries=texts,
             details=True,
             convention="clip4clip-multi",
         )
@@ -108,7 +110,7 @@ def _q2m() -> Found:
 def _clips(**options: Any) -> Found:
     names = Path("clips/ids.txt").read_text().split()
     result = rw.evaluate_keywords(
-        "clips/table.csv", np.load("clips/vectors.npy"), ids=names, details=True, **options
+        "clips/table.csv", np.load("clips/vectors.npy"), item_ids=names, details=True, **options
     )
     return shown(result, "by_group", "by_keyword")
 
@@ -122,7 +124,7 @@ def _clips_by_text(**options: Any) -> Found:
         mode="text",
         queries="clips/queries.csv",
         schema=schema,
-        text_embeddings="clips/texts.npy",
+        query_vectors="clips/texts.npy",
         map_text=lambda text: mapper.map_text(text).query_keywords,
         **options,
     )
@@ -157,7 +159,7 @@ def _instances(name: str = "scores", **options: Any) -> Found:
         "images/table.csv",
         scores=np.load(f"images/{name}.npy"),
         query_ids=ids["queries"],
-        reference_ids=ids["references"],
+        item_ids=ids["references"],
         **options,
     )
     return shown(result, "by_instance")
@@ -167,7 +169,7 @@ def _instances_of_vectors(**options: Any) -> Found:
     names = Path("images/all.ids.txt").read_text().split()
     return shown(
         rw.evaluate_images(
-            "images/table.csv", embeddings=np.load("images/all.npy"), ids=names, **options
+            "images/table.csv", item_vectors=np.load("images/all.npy"), item_ids=names, **options
         ),
         "by_instance",
     )
@@ -271,7 +273,7 @@ def _tune() -> Found:
         judgments,
         measure="AP",
         methods=("rrf", "combsum"),
-        normalise=("min-max", "rank"),
+        normalization=("min-max", "rank"),
         step=0.25,
         folds=3,
     )
@@ -309,10 +311,10 @@ def _retrieve() -> Found:
     result = rw.evaluate_engine(
         search,
         queries,
-        items=items,
+        documents=items,
         qrels=judged,
         measures="nDCG@3 RR R@3",
-        k=3,
+        depth=3,
         rounds=2,
         warm_up=1,
         allow_failures=2,
@@ -371,56 +373,56 @@ CASES: dict[str, Call] = {
         _evaluate,
         no_relevant="skip",
         unjudged="skip",
-        queries="both",
+        average_over="both",
         exclude_self=True,
         min_grade=2,
     ),
     "evaluate-frame": _frames,
-    "captions": _captions,
-    "captions-clear": partial(_captions, "clear", convention="mmt", intervals="t"),
-    "captions-expected": partial(
+    "crossmodal": _captions,
+    "crossmodal-clear": partial(_captions, "clear", convention="mmt", intervals="t"),
+    "crossmodal-expected": partial(
         _captions, ties="expected", measures="R@1 AP nDCG@5 ERR@3", details=True
     ),
-    "captions-string": partial(_captions, convention="vse", k="1,2"),
-    "captions-vectors": _captions_of_vectors,
-    "captions-vectors-l2": partial(
+    "crossmodal-string": partial(_captions, convention="vse", k="1,2"),
+    "crossmodal-vectors": _captions_of_vectors,
+    "crossmodal-vectors-l2": partial(
         _captions_of_vectors, metric="l2", convention="frozen", protocol="both"
     ),
-    "captions-mask": _captions_masked,
+    "crossmodal-mask": _captions_masked,
     "eval_q2m": _q2m,
-    "clips": _clips,
-    "clips-graded": partial(
+    "keywords": _clips,
+    "keywords-graded": partial(
         _clips, relevance="graded", weights="relevant", groups=["object type"], k=(2, 3)
     ),
-    "clips-expected": partial(_clips, ties="expected", measures=["ERR@3", "AP"]),
-    "clips-after": partial(_clips, self_rule="after", convention="alfa"),
-    "clips-text": _clips_by_text,
-    "clips-text-any": partial(_clips_by_text, relevance="any", ties="optimistic"),
-    "clips-live": _clips_live,
-    "instances": _instances,
-    "instances-market": partial(_instances, convention="market1501", details=True),
-    "instances-expected": partial(
+    "keywords-expected": partial(_clips, ties="expected", measures=["ERR@3", "AP"]),
+    "keywords-after": partial(_clips, self_rule="after", convention="alfa"),
+    "keywords-text": _clips_by_text,
+    "keywords-text-any": partial(_clips_by_text, relevance="any", ties="optimistic"),
+    "keywords-live": _clips_live,
+    "images": _instances,
+    "images-market": partial(_instances, convention="market1501", details=True),
+    "images-expected": partial(
         _instances, ties="expected", measures="AP P@1 cmc@2 ERR@3", exclude=["camera"]
     ),
-    "instances-vectors": _instances_of_vectors,
-    "instances-oxford": partial(
+    "images-vectors": _instances_of_vectors,
+    "images-oxford": partial(
         _instances_of_vectors,
         convention="oxford",
         no_relevant="skip",
         transforms="query-expansion(k=2,alpha=1)",
     ),
-    "agree": _agree,
-    "agree-measures": _agree_measures,
-    "agree-scholar": partial(_agree, convention="scholar-stream"),
-    "answers": _answers,
-    "answers-none": partial(_answers, missing="skip", intervals="none", normalizer="french"),
-    "answers-lists": _answers_and_lists,
+    "embeddings": _agree,
+    "embeddings-measures": _agree_measures,
+    "embeddings-scholar": partial(_agree, convention="scholar-stream"),
+    "qa": _answers,
+    "qa-none": partial(_answers, missing="skip", intervals="none", normalizer="french"),
+    "qa-lists": _answers_and_lists,
     "compare_lists": _lists,
     "compare_values": _compare,
     "compare_values-t": partial(
         _compare, test="t", correction="bh", intervals="t", baseline="first"
     ),
-    "retrieve": _retrieve,
+    "engine": _retrieve,
     "tune_fusion": _tune,
     "bench": _bench,
     "judged_rankings": _views,

@@ -44,6 +44,8 @@ _MEASURED = re.compile(
 _TIMED = re.compile(r"^(ms|s|queries/s|requests/s|MiB|/s)$")
 """Units of what differs between two machines."""
 _RUN_FILES = frozenset((".csv", ".tsv", ".run"))
+_RENAMED = {"normalization": "normalise"}
+"""Columns that had another name when their figures were written."""
 _LARGEST_ARRAY = 400
 
 
@@ -127,7 +129,7 @@ def _figures(row: Row) -> Row:
     if _TIMED.search(str(row.get("unit") or "")):
         return {}
     kept = {
-        key: value
+        _RENAMED.get(key, key): value
         for key, value in row.items()
         if value not in (None, "", [], {})
         and not _WORDING.search(key)

@@ -11,7 +11,7 @@ def write(folder: Path) -> None:
     place = folder / "logs"
     place.mkdir()
     smallest.write(place)
-    lists = rw.interleave(place / "a.run", place / "b.run", k=3, names=("a", "b"))
+    lists = rw.interleave(place / "a.run", place / "b.run", depth=3, names=("a", "b"))
     (place / "lists.jsonl").write_text("".join(each.line() for each in lists), encoding="utf-8")
     rows = [f"{each.name},{each.items[place % 3]}\n" for place, each in enumerate(lists)]
     (place / "clicks.csv").write_text("query,item\n" + "".join(rows), encoding="utf-8")

@@ -48,7 +48,7 @@ _BENCH = """
 [[dataset]]
 name = "faq"
 command = "engine run"
-items = "docs.tsv"
+documents = "docs.tsv"
 queries = "asked.tsv"
 qrels = "judged.txt"
 measure = "RR"
@@ -58,7 +58,7 @@ warm-up = 1
 [[system]]
 name = "own"
 engine = "live_engine:FAMILY"
-build = { shape = "wide" }
+option = { shape = "wide" }
 sweep = { depth = [1, 2] }
 
 [[system]]

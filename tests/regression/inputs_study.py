@@ -32,7 +32,7 @@ def write(folder: Path) -> None:
             for item, grade, place in rows
         ]
         append_lines(read_study(study), lines)
-    parameters = {"callable": "model:grade", "longest": 20_000}
+    parameters = {"function": "model:grade", "max_characters": 20_000}
     for item, grade in (("d1", 3), ("d2", 1)):
         text, head = str(grade), ("q1", item, "grade")
         append_reply(
@@ -49,7 +49,7 @@ def write(folder: Path) -> None:
     )
     (folder / "begun").mkdir()
     truth = write_world(folder / "begun", queries=12)
-    study = read_study(pool_study(folder / "begun", batch=15))
+    study = read_study(pool_study(folder / "begun", batch_size=15))
     batch = lease_batch(study, "ann")
     assert batch is not None
     append_lines(study, [JournalLine(_THEN, "ann", *pair, truth[pair]) for pair in batch.pairs])

@@ -35,6 +35,7 @@ def build(folder: Path) -> None:
     for name, of in (("one", "a"), ("two", "b")):
         _text(folder / f"runs/bench/{name}.run", (folder / f"{of}.run").read_text(encoding="utf-8"))
     _text(folder / "bench.toml", BENCH)
+    _text(folder / "plain.toml", BENCH + "[table]\nmean = false\nintervals = false\n")
 
 
 def build_for_shared(folder: Path) -> None:
@@ -260,7 +261,7 @@ measure = "R@5"
 [[dataset]]
 name = "videos"
 command = "crossmodal"
-positives = "captions/positives.json"
+qrels = "captions/positives.json"
 k = [1, 5, 10]
 
 [[dataset]]
@@ -280,7 +281,7 @@ name = "paintings"
 command = "images"
 images = "museum=images/table.csv"
 query_ids = "images/queries.ids.txt"
-reference_ids = "images/references.ids.txt"
+item_ids = "images/references.ids.txt"
 measure = "P@1"
 
 [[dataset]]
@@ -297,7 +298,7 @@ scores = "captions/tied.npy"
 [system.on.questions]
 predictions = "answers/texts.json"
 [system.on.clips]
-embeddings = "clips/vectors.npy"
+item_vectors = "clips/vectors.npy"
 [system.on.paintings]
 scores = "images/scores.npy"
 [system.on.numbers]
@@ -313,7 +314,7 @@ scores = "captions/other.npy"
 [system.on.questions]
 predictions = "answers/better.json"
 [system.on.clips]
-embeddings = "clips/real.npy"
+item_vectors = "clips/real.npy"
 [system.on.paintings]
 scores = "images/better.npy"
 [system.on.numbers]

@@ -303,6 +303,10 @@ def _retrieved(folder: Path, documents: dict[str, str], questions: Questions) ->
     (folder / "found.run").write_text("".join(lines))
     (folder / "doubled.run").write_text("".join(doubled))
     _write(folder / "dpr.json", passages)
+    for name, text in CONVENTIONS.items():
+        base, _, rules = text.partition(" ")
+        rules = rules.replace("; ", "\n")
+        (folder / f"{name}.toml").write_text(f'base = "{base}"\n[tasks.qa]\n{rules}\n')
     (folder / "corpus.tsv").write_text(
         "id\ttext\n" + "".join(f"{name}\t{text}\n" for name, text in documents.items())
     )
@@ -313,6 +317,29 @@ def _grid(folder: Path) -> None:
         (folder / name).write_text(text)
     (folder / "goldens_system.py").write_text(SYSTEM)
 
+
+CONVENTIONS = {
+    "na-threshold": "squad2 na_threshold = 0.5",
+    "na-official": 'squad2 na_ties = "official"',
+    "share": "piaf context_share = 0.3",
+    "similarity": 'piaf context_similarity = "words"; context_threshold = 0.4',
+    "hi": 'mlqa language = "hi"',
+    "extra": 'piaf extra = "error"',
+    **{
+        name: f'squad2 normalizer = "{name}"'
+        for name in [
+            "squad",
+            "english",
+            "french",
+            "mlqa-de",
+            "none",
+            "nq-open",
+            "strip",
+            "triviaqa",
+        ]
+    },
+}
+"""Conventions of the user's own: name -> base and rules."""
 
 GRIDS = {
     "grid.toml": """\
@@ -327,7 +354,7 @@ gold = "gold.json"
 [dataset.vary]
 convention = "piaf-article"
 k = [1]
-retriever_k = 3
+depth = 3
 
 [[system]]
 name = "mine"

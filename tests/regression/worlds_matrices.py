@@ -287,6 +287,15 @@ VECTORS = '''\
 
 import numpy as np
 from PIL import Image
+    for name, base, rule in (
+        ("no-results", "rankwell", 'no_results = "skip"'),
+        ("after", "rankwell", 'self_rule = "after"'),
+        ("alfa-after", "alfa", 'self_rule = "after"'),
+        ("no-keywords-empty", "rankwell", 'no_keywords = "empty"'),
+        ("no-keywords-vacuous", "rankwell", 'no_keywords = "vacuous"'),
+        ("no-keywords-error", "rankwell", 'no_keywords = "error"'),
+    ):
+        (folder / f"{name}.toml").write_text(f'base = "{base}"\n[tasks.keywords]\n{rule}\n')
 
 
 def mean(paths):
@@ -365,10 +374,30 @@ def _images(folder: Path) -> None:
         },
     )
     _json(folder / "place.json", [[place % 17, (place + 1) % 17] for place in range(len(queries))])
+    keeping = 'absent = "keep"\n'
+    (folder / "absent.toml").write_text(f'base = "thesis"\n[tasks.images]\n{keeping}')
+    (folder / "keep").mkdir()
+    for name in [
+        "rankwell",
+        "thesis",
+        "thesis-code",
+        "oxford",
+        "revisited-E",
+        "revisited-M",
+        "revisited-H",
+        "gldv2",
+        "market1501",
+        "torchreid",
+        "sop",
+        "vpr",
+    ]:
+        (folder / "keep" / f"{name}.toml").write_text(
+            f'base = "{name}"\n[tasks.images]\n{keeping}contentless = "keep"\n'
+        )
     (folder / "systems.toml").write_text(
         '[[dataset]]\nname = "plain"\ntitle = "Plain"\ncommand = "images"\nimages = '
         '"plain.csv"\nscores = "{system}.npy"\n'
-        'query_ids = "queries.ids.txt"\nreference_ids = "references.ids.txt"\n'
+        'query_ids = "queries.ids.txt"\nitem_ids = "references.ids.txt"\n'
         '[[system]]\nname = "scores"\n[[system]]\nname = "better"\ntitle = "A better one"\n',
         encoding="utf-8",
     )

@@ -269,7 +269,7 @@ def test_a_killed_result_is_not_read_and_the_next_one_leaves_nothing_of_it(
 ):
     whole = content(folder / "out")
     (folder / "texts.csv").write_text("id,text\nq1,first\nq2,second\n")
-    line = "evaluate qrels.txt two.run -o out --query-texts texts.csv"
+    line = "evaluate qrels.txt two.run -o out --queries texts.csv"
     killed = subprocess.run([sys.executable, "-c", KILLED, *line.split(), step], check=False)
     assert killed.returncode == -signal.SIGKILL
 

@@ -343,7 +343,7 @@ def test_texts_of_queries_may_be_given_with_the_report(tmp_path: Path) -> None:
         '{"_id": "q2", "text": "where", "kind": "place"}\n{"_id": "q9", "text": "x"}\n'
     )
 
-    queries = data_of(page(tmp_path / "results", query_texts=str(tmp_path / "queries.jsonl")))[
+    queries = data_of(page(tmp_path / "results", queries=str(tmp_path / "queries.jsonl")))[
         "queries"
     ]
 
@@ -353,13 +353,13 @@ def test_texts_of_queries_may_be_given_with_the_report(tmp_path: Path) -> None:
         BadInput,
         match="none of its 1 ids, such as 'd1', is one of the 2 queries, such as 'q1'; give the",
     ):
-        page(tmp_path / "results", query_texts={"d1": "an item"})
+        page(tmp_path / "results", queries={"d1": "an item"})
 
 
 def test_texts_of_queries_hold_for_both_directions(tmp_path: Path) -> None:
     keep(evaluate_crossmodal(np.random.default_rng(0).random((3, 3)), details=True), tmp_path)
 
-    queries = data_of(page(tmp_path, query_texts={"1": "a caption"}))["queries"]
+    queries = data_of(page(tmp_path, queries={"1": "a caption"}))["queries"]
 
     assert [
         text for text, name in zip(queries["text"], queries["id"], strict=True) if name == "1"
@@ -386,7 +386,7 @@ def test_groups_have_a_verdict_of_their_own(small: Path, tmp_path: Path) -> None
         "rankwell",
         "compare",
         *map(str, (qrels, *runs)),
-        "--query-texts",
+        "--queries",
         str(tmp_path / "q.tsv"),
     ]
     sys.argv += ["--group", "kind", "-o", str(tmp_path / "out")]
@@ -731,7 +731,7 @@ def test_a_document_of_two_folders_is_one_item_and_each_folder_keeps_its_own_out
             gold,
             answers,
             retrieved=str(tmp_path / f"{name}.run"),
-            corpus=corpus,
+            documents=corpus,
             convention="piaf-article",
             details=True,
             intervals="none",

@@ -158,12 +158,12 @@ def test_the_page_holds_the_view_of_every_task_and_no_module_twice():
 
 
 def test_kinds_of_results_decide_the_data_of_pages():
-    assert result_kind("answers").is_keyed
-    assert result_kind("answers").may_skip
-    assert result_kind("captions").is_keyed
-    assert not result_kind("captions").may_skip
-    for name in ("runs", "../runs", "instances"):
+    assert result_kind("qa").is_keyed
+    assert result_kind("qa").may_skip
+    assert result_kind("crossmodal").is_keyed
+    assert not result_kind("crossmodal").may_skip
+    for name in ("runs", "../runs", "images"):
         assert not result_kind(name).is_keyed
         assert not result_kind(name).may_skip
     assert result_kind("pairs").noun == ("pair", "pairs")
-    assert result_kind("captions").noun == ("query", "queries")
+    assert result_kind("crossmodal").noun == ("query", "queries")

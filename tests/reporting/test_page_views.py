@@ -77,8 +77,8 @@ def clips(tmp_path_factory: pytest.TempPathFactory) -> Path:
     result = evaluate_keywords(
         place / "clips.json",
         place / "v.npy",
-        ids=names,
-        groups="who,where",
+        item_ids=names,
+        keyword_groups="who,where",
         details=True,
         intervals="none",
     )
@@ -87,7 +87,7 @@ def clips(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place / "out"
 
 
-def test_clips_show_which_keywords_each_result_has_and_lacks(browser: Page, clips: Path) -> None:
+def test_keywords_show_which_keywords_each_result_has_and_lacks(browser: Page, clips: Path) -> None:
     details = read_results(clips).details()
     query = next(
         query
@@ -136,7 +136,7 @@ def test_clips_show_which_keywords_each_result_has_and_lacks(browser: Page, clip
     quiet(browser)
 
 
-def test_agreement_shows_rank_similarity_and_margin_under_the_reference(
+def test_embeddings_shows_rank_similarity_and_margin_under_the_reference(
     browser: Page, tmp_path: Path
 ) -> None:
     draw = np.random.default_rng(4)
@@ -180,7 +180,7 @@ def test_agreement_shows_rank_similarity_and_margin_under_the_reference(
     quiet(browser)
 
 
-def test_answers_show_what_they_share_with_the_right_one(browser: Page, tmp_path: Path) -> None:
+def test_qa_show_what_they_share_with_the_right_one(browser: Page, tmp_path: Path) -> None:
     gold = squad(qa("q1"), {"id": "q2", "question": "?", "answers": [], "is_impossible": True})
     given = [
         {"id": "q1", "rank": 1, "text": f"🌍 the paris {HOSTILE}", "no_answer": 0.125},
@@ -218,7 +218,7 @@ def test_answers_show_what_they_share_with_the_right_one(browser: Page, tmp_path
     quiet(browser)
 
 
-def test_instances_show_tiles_with_labels_and_the_first_right_one(
+def test_images_show_tiles_with_labels_and_the_first_right_one(
     browser: Page, tmp_path: Path
 ) -> None:
     references = [
@@ -232,7 +232,7 @@ def test_instances_show_tiles_with_labels_and_the_first_right_one(
         images,
         scores=scores,
         query_ids=["q1", "q2"],
-        reference_ids=[f"r{number}" for number in range(12)],
+        item_ids=[f"r{number}" for number in range(12)],
         details=True,
     )
     present(result, output=tmp_path, charts=False)
@@ -253,13 +253,13 @@ def test_instances_show_tiles_with_labels_and_the_first_right_one(
     quiet(browser)
 
 
-def test_captions_show_the_lead_of_the_best_right_one_or_its_distance_from_the_first(
+def test_crossmodal_show_the_lead_of_the_best_right_one_or_its_distance_from_the_first(
     browser: Page, tmp_path: Path
 ) -> None:
     scores = np.array([[0.9, 0.4, 0.1], [0.8, 0.55, 0.2], [0.3, 0.2, 0.6]])
     names = {"query_ids": ["c0", "c1", "c2"], "item_ids": ["v0", "v1", "v2"]}
     result = evaluate_crossmodal(
-        scores, texts=["a red car", "a bus", HOSTILE], details=True, intervals="none", **names
+        scores, queries=["a red car", "a bus", HOSTILE], details=True, intervals="none", **names
     )
     present(result, output=tmp_path, charts=False)
 
@@ -292,7 +292,7 @@ def live_results(folder: Path) -> Path:
     result = rw.evaluate_engine(
         "sqlite-fts5",
         asked,
-        items=docs,
+        documents=docs,
         qrels=judged,
         measures=["nDCG@5", "RR"],
         sweep=sweep,
@@ -309,7 +309,7 @@ def live_results(folder: Path) -> Path:
     return folder
 
 
-def test_retrieve_shows_the_frontier_the_verdict_the_curves_and_the_settings(
+def test_engine_shows_the_frontier_the_verdict_the_curves_and_the_settings(
     browser: Page, tmp_path: Path
 ) -> None:
     folder = live_results(tmp_path / "live")
@@ -373,7 +373,7 @@ def test_a_narrow_page_holds_every_view(browser: Page, clips: Path, theme: str) 
         browser.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
-def test_logs_of_interleaved_lists_are_of_impressions(browser: Page, tmp_path: Path) -> None:
+def test_clicks_of_interleaved_lists_are_of_impressions(browser: Page, tmp_path: Path) -> None:
     lists = rw.interleave(
         {"q": ["a", "b"]}, {"q": ["b", "a"]}, names=("old", "new"), method="team-draft"
     )

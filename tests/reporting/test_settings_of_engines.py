@@ -135,7 +135,7 @@ def test_settings_of_one_sweep_are_not_compared_with_each_other(tmp_path: Path) 
 def test_where_exact_results_are_the_key_nothing_is_unjudged(tmp_path: Path) -> None:
     asked = {f"q{row}": f"{engines_here.WORDS[row]} one two" for row in range(8)}
     truth = rw.read_ranking({query: {"one": 2.0, "six": 1.0} for query in asked})
-    result = rw.evaluate_engine(engines_here.search, asked, truth=truth, k=2, rounds=1)
+    result = rw.evaluate_engine(engines_here.search, asked, truth=truth, depth=2, rounds=1)
     write_result(result, tmp_path / "out", charts=False, tables=result.tables)
 
     data = page_data(page_source([("out", read_results(tmp_path / "out"))])).complete()

@@ -62,9 +62,9 @@ class Case(NamedTuple):
 
 
 _ANSWERS, _PAIRS = "worlds/answers/gold.json worlds/answers/texts.json", "worlds/vectors/pairs.csv"
-_TEXTS = "--query-texts queries.tsv --documents items.tsv"
+_TEXTS = "--queries queries.tsv --documents items.tsv"
 _CLIPS = "--annotations worlds/clips/table.csv --run worlds/clips/clips.run"
-_TASKS = ("agree", "answers", "captions", "clips", "instances")
+_TASKS = ("embeddings", "qa", "crossmodal", "keywords", "images")
 CASES = (
     Case(
         "evaluate",
@@ -75,12 +75,12 @@ CASES = (
         "compare", ("compare one two -o out", "compare two one -o out"), "gate out --require AP>=0"
     ),
     Case(
-        "captions",
+        "crossmodal",
         ("crossmodal a.npy -o out", "crossmodal b.npy -o out"),
         "gate out --require R@1>=0",
     ),
     Case(
-        "agree",
+        "embeddings",
         (
             "embeddings --reference a.npy b.npy -k 2 -o out",
             "embeddings --reference b.npy a.npy -k 2 -o out",
@@ -90,14 +90,14 @@ CASES = (
     Case(
         "encode",
         tuple(
-            f"encode texts.txt --model tfidf-svd:{n} --fit texts.txt --batch-size 1 -o out.npy"
+            f"encode texts.txt --encoder tfidf-svd:{n} --fit texts.txt --batch-size 1 -o out.npy"
             for n in (20, 30)
         ),
     ),
     Case(
         "encode images",
         tuple(
-            f"encode images pictures --model {name} -o out.npy"
+            f"encode images pictures --encoder {name} -o out.npy"
             for name in ("small-grey", "colour-histogram")
         ),
     ),
@@ -106,23 +106,28 @@ CASES = (
         ("images museum --encoder small-grey --cache kept -o out",),
         "gate out --require P@1>=0",
     ),
-    Case("bench", ("bench bench.toml -o out --jobs 2", "bench bench.toml -o out"), ""),
+    Case(
+        "bench", ("bench bench.toml -o out --executor processes:2", "bench bench.toml -o out"), ""
+    ),
     Case(
         "fuse",
         ("fuse one.run two.run -o out.run", "fuse two.run one.run --method combsum -o out.run"),
     ),
-    Case("search", ("knn a.npy b.npy -k 3 -o out.run", "knn b.npy a.npy -k 3 -o out.run")),
     Case(
-        "search",
+        "knn",
+        ("knn a.npy b.npy --neighbours 3 -o out.run", "knn b.npy a.npy --neighbours 3 -o out.run"),
+    ),
+    Case(
+        "knn",
         tuple(
-            f"knn a.npy b.npy -k 3 --shards 6 --work work --executor {name} -o out.run"
+            f"knn a.npy b.npy --neighbours 3 --shards 6 --work work --executor {name} -o out.run"
             for name in ("here", "processes:2")
         ),
     ),
     Case("convert", ("convert one.run out.parquet", "convert two.run out.parquet")),
     Case("report", ("report one -o out.html", "report two -o out.html")),
     Case(
-        "answers",
+        "qa",
         tuple(f"qa {_ANSWERS} -c {name} -o out" for name in ("squad2", "piaf-article")),
         "gate out --require EM>=0",
     ),
@@ -139,7 +144,7 @@ CASES = (
         "report out",
     ),
     Case(
-        "interleave",
+        "clicks interleave",
         (
             "clicks interleave one.run two.run -o out.jsonl",
             "clicks interleave one.run two.run --method balanced -o out.jsonl",
@@ -152,7 +157,7 @@ CASES = (
         ),
         "report out",
     ),
-    Case("logs", ("clicks log.csv -o out", "clicks log.csv --policy mine -o out"), "report out"),
+    Case("clicks", ("clicks log.csv -o out", "clicks log.csv --policy mine -o out"), "report out"),
     Case("beyond", ("beyond one.run -o out", "beyond one.run -k 1 -o out"), "report out"),
     Case(
         "rag",
@@ -180,10 +185,13 @@ CASES = (
         "keywords template",
         tuple(
             f"keywords template worlds/pictures {more} --overwrite -o out.csv"
-            for more in ("", "--groups weather")
+            for more in ("", "--keyword-groups weather")
         ),
     ),
-    Case("images match", ("images match worlds/museum --cache kept --processes 2 -o out.npy",)),
+    Case(
+        "images match",
+        ("images match worlds/museum --cache kept --executor processes:2 -o out.npy",),
+    ),
     Case(
         "images stats",
         (
@@ -205,7 +213,7 @@ EXEMPT = {
     "`judge pool` "
     "is killed",
     "demo engine": "its results are times, as those of `engine run`",
-    "retrieve": "its results are times, which no two calls share; tests/tasks/engine interrupts it",
+    "engine run": "its results are times, which no two calls share; tests/tasks/engine stops it",
 }
 """Commands that write and are not killed here, and why."""
 WRITES = frozenset({"output", "target", "cache", "resume", "fresh"})

@@ -98,7 +98,7 @@ def expect_one_sentence(code: int, error: str, sentence: str) -> None:
 def jobs(*marks: pytest.MarkDecorator) -> pytest.MarkDecorator:
     """Search every day, the others with these marks: most of what is tested is the same code."""
     return pytest.mark.parametrize(
-        "job", [pytest.param(job, marks=[] if job == "search" else marks) for job in JOBS]
+        "job", [pytest.param(job, marks=[] if job == "knn" else marks) for job in JOBS]
     )
 
 
@@ -263,7 +263,7 @@ def test_an_index_outside_the_plan_is_one_sentence(room: Room):
     before = files("work")
 
     for index in (room.parts, 10**9):
-        code, _, error = typed("part", "work", str(index))
+        code, _, error = typed("worker", "work", str(index))
         expect_one_sentence(
             code,
             error,
@@ -291,7 +291,7 @@ def test_no_space_is_one_sentence_and_what_is_done_stays(
         patch.setattr("rankwell.runtime.parts.write_draft", _full)
         code, error = room.run("two")
     left = files("work")
-    status = typed("part", "work", "--status")[1]
+    status = typed("worker", "work", "--status")[1]
 
     expect_one_sentence(
         code, error, "work: No space left on device; free some space, and run the command again"
@@ -343,57 +343,57 @@ def judged_twice(_: Room) -> None:
 
 
 INPUTS: dict[tuple[str, str], Refused] = {
-    ("search", "a shard of other dimensions"): Refused(
+    ("knn", "a shard of other dimensions"): Refused(
         lambda _: save("base/part-2.npy", lambda table: table[:, :3]),
         r"base/part-2\.npy has 3 dimensions, .*base/part-0\.npy 4",
     ),
-    ("search", "a shard of other numbers"): Refused(
+    ("knn", "a shard of other numbers"): Refused(
         lambda _: save("base/part-2.npy", lambda table: table.astype(np.float64)),
         r"base/part-2\.npy has float64 numbers, .*base/part-0\.npy float32",
     ),
-    ("search", "an id in two shards"): Refused(
+    ("knn", "an id in two shards"): Refused(
         lambda _: Path("base/part-2.ids.txt").write_text(
             "base-3\n" + "".join(f"base-{row}\n" for row in range(61, 90))
         ),
         r"id 'base-3' appears in .*base/part-0\.ids\.txt and in .*base/part-2\.ids\.txt",
     ),
-    ("search", "ids for some shards"): Refused(
+    ("knn", "ids for some shards"): Refused(
         lambda _: Path("base/part-1.ids.txt").unlink(),
         r"base/part-0\.npy has ids and .*base/part-1\.npy none",
     ),
-    ("search", "NaN in the last shard"): Refused(
+    ("knn", "NaN in the last shard"): Refused(
         lambda _: save("base/part-2.npy", put(29, np.nan)),
         r"row 89, row 29 of .*base/part-2\.npy.*: number 0 is nan",
     ),
-    ("search", "shards that are all empty"): Refused(
+    ("knn", "shards that are all empty"): Refused(
         all_empty, r"base: there is no vector in it; expected at least one"
     ),
-    ("search", "queries of other dimensions"): Refused(
+    ("knn", "queries of other dimensions"): Refused(
         lambda _: save("queries.npy", lambda table: table[:, :3]),
         r"the queries have 3 dimensions, the items 4",
     ),
-    ("search", "a shard cut in the middle"): Refused(
+    ("knn", "a shard cut in the middle"): Refused(
         lambda _: os.truncate("base/part-2.npy", 200), r"base/part-2\.npy"
     ),
-    ("captions", "NaN in the last shard"): Refused(
+    ("crossmodal", "NaN in the last shard"): Refused(
         lambda _: save("videos.npy", put(19, np.nan)),
         r"item vectors, .*videos\.npy, row 19: number 0 is nan",
     ),
-    ("captions", "tables of other dimensions"): Refused(
+    ("crossmodal", "tables of other dimensions"): Refused(
         lambda _: save("videos.npy", lambda table: table[:, :4]),
         r"the queries have 5 dimensions, the items 4",
     ),
-    ("captions", "a zero vector"): Refused(
+    ("crossmodal", "a zero vector"): Refused(
         lambda _: save("captions.npy", put(59, 0)),
         r"query vectors, .*captions\.npy, row 59: the vector is zero",
     ),
-    ("agree", "NaN in the last row"): Refused(
+    ("embeddings", "NaN in the last row"): Refused(
         lambda _: save("small.npy", put(ROWS - 1, np.nan)), r"small: row 89, column 0: nan"
     ),
-    ("agree", "models of other items"): Refused(
+    ("embeddings", "models of other items"): Refused(
         lambda _: save("small.npy", lambda table: table[:80]), r"big has 90 vectors, small has 80"
     ),
-    ("agree", "a zero vector"): Refused(
+    ("embeddings", "a zero vector"): Refused(
         lambda _: save("big.npy", put(7, 0)), r"big: 1 vector is zero, the first in row 7"
     ),
     ("evaluate", "a judged item twice in two files"): Refused(
@@ -444,15 +444,15 @@ def test_inputs_that_no_part_can_use_are_one_sentence(
 @pytest.mark.parametrize(
     ("job", "more", "sentence"),
     [
-        ("search", ["-k", "0"], r"k is 0; a search is for one item or more|-k.*0"),
-        ("search", ["--shards", "0"], r"--shards 0; expected an integer from 1 to 1000000"),
+        ("knn", ["--neighbours", "0"], r"k is 0; a search is for one item or more|--neighbours.*0"),
+        ("knn", ["--shards", "0"], r"--shards 0; expected an integer from 1 to 1000000"),
         (
-            "search",
+            "knn",
             ["--memory", "10"],
             r"--memory 10: a vector takes \d+ bytes, a query with its list \d+, each of one "
             r"half; give \d+ or more",
         ),
-        ("search", ["--memory", ""], r"--memory '': expected a size such as 500M or 8G"),
+        ("knn", ["--memory", ""], r"--memory '': expected a size such as 500M or 8G"),
         (
             "encode",
             ["--memory", "1G"],
@@ -463,21 +463,21 @@ def test_inputs_that_no_part_can_use_are_one_sentence(
             ["--memory", "1G", "--executor", "processes"],
             r"the executor processes reserves none; leave it out",
         ),
-        ("search", ["--executor", ""], r"unknown executor ''"),
+        ("knn", ["--executor", ""], r"unknown executor ''"),
         (
-            "search",
+            "knn",
             ["--device", "cpu"],
             r"--device cpu: the backend numpy uses processors; name --backend torch",
         ),
-        ("search", ["--memory", "much"], r"--memory 'much': expected a size such as 500M or 8G"),
-        ("search", ["--executor", "proceses"], r"did you mean 'processes'"),
+        ("knn", ["--memory", "much"], r"--memory 'much': expected a size such as 500M or 8G"),
+        ("knn", ["--executor", "proceses"], r"did you mean 'processes'"),
         (
-            "search",
+            "knn",
             ["--executor", "processes:0"],
             r"expected a positive integer behind the colon, as in processes:4",
         ),
-        ("captions", ["--shards", "0"], r"--shards 0; expected an integer from 1 to 1000000"),
-        ("agree", ["--shards", "0"], r"--shards 0; expected an integer from 1 to 1000000"),
+        ("crossmodal", ["--shards", "0"], r"--shards 0; expected an integer from 1 to 1000000"),
+        ("embeddings", ["--shards", "0"], r"--shards 0; expected an integer from 1 to 1000000"),
         ("evaluate", ["--shards", "0"], r"--shards 0; expected a positive integer"),
         ("encode", ["--shards", "0"], r"--shards 0; expected an integer from 1 to 1000000"),
     ],
@@ -498,7 +498,7 @@ def test_options_that_no_work_has_are_one_sentence(
     assert not Path("work").exists()
 
 
-@pytest.mark.parametrize("job", ["search", "captions", "agree", "evaluate", "bench"])
+@pytest.mark.parametrize("job", ["knn", "crossmodal", "embeddings", "evaluate", "bench"])
 def test_a_dry_run_shows_the_costs_and_that_the_output_would_be_refused(room: Room, job: str):
     words = [word.format("two") for word in room.words]
     output = Path(words[words.index("-o") + 1])
@@ -538,13 +538,13 @@ def test_a_dry_run_of_an_encoding_says_what_becomes_of_vectors_that_are_there(ro
     )
 
 
-@pytest.mark.parametrize("job", ["search"])
+@pytest.mark.parametrize("job", ["knn"])
 @pytest.mark.parametrize("k", [25, 35, 200])
 def test_k_beyond_a_shard_and_beyond_all_gives_the_bytes_of_one_process(
     room: Room, job: str, k: int
 ):
     shutil.rmtree("work")
-    room.words[room.words.index("-k") + 1] = str(k)
+    room.words[room.words.index("--neighbours") + 1] = str(k)
     alone = [word for word in room.words if word not in ("--shards", "3")]
 
     assert room.run("two") == (
@@ -555,7 +555,7 @@ def test_k_beyond_a_shard_and_beyond_all_gives_the_bytes_of_one_process(
     assert files("two") == files("three")
 
 
-@pytest.mark.parametrize("job", ["search"])
+@pytest.mark.parametrize("job", ["knn"])
 def test_one_empty_shard_is_allowed(room: Room, job: str):
     shutil.rmtree("work")
     save("base/part-1.npy", lambda table: table[:0])

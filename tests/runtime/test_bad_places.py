@@ -21,20 +21,23 @@ REFUSED = (
     r"the environment .* have expired"
 )
 READS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "search": ("knn {}/base.npy {}/queries.npy -k 4 -o two/found.run", ("base.npy", "queries.npy")),
-    "captions": (
-        "crossmodal --queries {}/queries.npy --gallery {}/base.npy --positives positives.json "
-        "--direction t2v -o two/found",
+    "knn": (
+        "knn {}/base.npy {}/queries.npy --neighbours 4 -o two/found.run",
+        ("base.npy", "queries.npy"),
+    ),
+    "crossmodal": (
+        "crossmodal --query-vectors {}/queries.npy --item-vectors {}/base.npy --qrels "
+        "positives.json --direction t2v -o two/found",
         ("queries.npy", "base.npy"),
     ),
-    "agree": (
+    "embeddings": (
         "embeddings --reference {}/base.npy {}/small.npy -k 2 --samples 9 -o two/found",
         ("base.npy", "small.npy"),
     ),
     "evaluate": ("evaluate {}/qrels.txt {}/one.run -m RR -o two/found", ("qrels.txt", "one.run")),
     "evaluate, a folder": ("evaluate qrels.txt {}/runs/ -m RR -o two/found", ("runs/one.run",)),
     "encode": (
-        "encode {}/texts.jsonl --fit {}/texts.jsonl --model tfidf-svd:2 --batch-size 1 -o "
+        "encode {}/texts.jsonl --fit {}/texts.jsonl --encoder tfidf-svd:2 --batch-size 1 -o "
         "two/found.npy",
         ("texts.jsonl",),
     ),
@@ -126,7 +129,7 @@ def test_credentials_that_expire_after_the_plan_are_one_sentence_without_them(
 
 
 @pytest.mark.parametrize("mode", DENIED)
-@pytest.mark.parametrize("job", ["search", "encode", "captions", "evaluate"])
+@pytest.mark.parametrize("job", ["knn", "encode", "crossmodal", "evaluate"])
 def test_a_work_folder_that_is_refused_is_one_sentence_without_credentials(
     s3: Bucket, job: str, mode: str
 ):
@@ -167,14 +170,15 @@ def expect_one_sentence(code: int, error: str, sentence: str) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        "knn {} queries.npy -k 3 -o two.run",
-        "knn base.npy {} -k 3 -o two.run --executor here",
-        "knn base.npy queries.npy -k 3 -o two.run --work {}",
-        "crossmodal --queries queries.npy --gallery {} --positives positives.json --executor here",
+        "knn {} queries.npy --neighbours 3 -o two.run",
+        "knn base.npy {} --neighbours 3 -o two.run --executor here",
+        "knn base.npy queries.npy --neighbours 3 -o two.run --work {}",
+        "crossmodal --query-vectors queries.npy --item-vectors {} --qrels positives.json "
+        "--executor here",
         "embeddings --reference base.npy {}",
         "evaluate {} one.run",
         "evaluate qrels.txt {} --executor here",
-        "encode {} --model tfidf-svd:2 -o two.npy",
+        "encode {} --encoder tfidf-svd:2 -o two.npy",
         "part {}",
     ],
 )
@@ -198,7 +202,7 @@ def test_an_address_that_has_become_a_path_is_the_same_sentence():
 @pytest.mark.parametrize(
     "words",
     [
-        "knn base.npy queries.npy -k 3 -o {}.run",
+        "knn base.npy queries.npy --neighbours 3 -o {}.run",
         "evaluate qrels.txt one.run -o {}",
         "crossmodal base.npy -o {}",
         "convert one.run {}.run",

@@ -47,12 +47,14 @@ def ranked(files: Path, gallery: object, **options: Any) -> Results:
     positives = json.dumps([[caption * 7 % VIDEOS] for caption in range(CAPTIONS)])
     (files / "positives.json").write_text(positives)
     given = {
-        "positives": str(files / "positives.json"),
+        "qrels": str(files / "positives.json"),
         "protocol": "both",
         "intervals": "none",
         **options,
     }
-    return rankwell.evaluate_crossmodal(queries=str(files / "q.npy"), gallery=str(gallery), **given)
+    return rankwell.evaluate_crossmodal(
+        query_vectors=str(files / "q.npy"), item_vectors=str(gallery), **given
+    )
 
 
 def compared(files: Path, reference: object, **options: Any) -> Results:
@@ -119,9 +121,11 @@ def test_shards_of_parquet_are_copied_to_the_work_folder_and_the_first_may_be_em
     assert any(
         np.load(path).shape == (VIDEOS, 5) for path in (files / "work" / ".arrays").iterdir()
     )
-    alone = rankwell.knn(files / "q.npy", files / "g.npy", k=7)
+    alone = rankwell.knn(queries=files / "q.npy", items=files / "g.npy", neighbours=7)
     for options in ({}, {"shards": 4}):
-        searched = rankwell.knn(str(files / "q.npy"), str(files / "tables"), k=7, **options)
+        searched = rankwell.knn(
+            queries=str(files / "q.npy"), items=str(files / "tables"), neighbours=7, **options
+        )
         assert searched.positions.tobytes() == alone.positions.tobytes()
 
 
@@ -180,7 +184,7 @@ def test_a_folder_inside_a_folder_of_shards_is_an_error_at_both_kinds_of_places(
 
     for folder in (str(files / "shards"), "s3://bucket/g/", "s3://bucket/g"):
         with pytest.raises(BadInput, match=r"/year=1/ is neither a shard of vectors"):
-            rankwell.knn(files / "q.npy", folder, k=1)
+            rankwell.knn(queries=files / "q.npy", items=folder, neighbours=1)
     with pytest.raises(
         BadInput,
         match=r"s3://bucket/runs/year=1 is a folder; expected the files of one run in one folder",

@@ -69,9 +69,9 @@ def test_the_function_writes_the_files_of_the_command_and_returns_the_embeddings
         match=r"was made from other texts or in another way; name another file, or pass "
         r"overwrite=True",
     ):
-        rankwell.encode(texts, folder / "parts/v.npy", model="tfidf-svd:5", fit=fit)
+        rankwell.encode(texts, folder / "parts/v.npy", encoder="tfidf-svd:5", fit=fit)
     assert rankwell.encode(
-        texts, folder / "parts/v.npy", model="tfidf-svd:5", fit=fit, overwrite=True
+        texts, folder / "parts/v.npy", encoder="tfidf-svd:5", fit=fit, overwrite=True
     ).vectors.shape == (250, 5)
     with pytest.raises(rankwell.Unfinished, match=r"rankwell worker "):
         rankwell.encode(
@@ -113,7 +113,7 @@ def test_the_function_never_replaces_its_texts(texts: Path, overwrite: bool):
     held.write_bytes(texts.read_bytes())
 
     with pytest.raises(BadUsage, match=r"texts\.npy is an input of this command"):
-        rankwell.encode(held, held, model="tfidf-svd:5", fit=str(texts), overwrite=overwrite)
+        rankwell.encode(held, held, encoder="tfidf-svd:5", fit=str(texts), overwrite=overwrite)
 
     assert held.read_bytes() == texts.read_bytes()
 

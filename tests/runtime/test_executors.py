@@ -44,7 +44,9 @@ def files(tmp_path: Path) -> Path:
 
 def search(files: Path, **options) -> bytes:
     found = rankwell.knn(
-        str(files / "queries.npy"), str(files / "base.npy"), **{"k": 20, "metric": "l2", **options}
+        queries=str(files / "queries.npy"),
+        items=str(files / "base.npy"),
+        **{"neighbours": 20, "metric": "l2", **options},
     )
     return found.positions.tobytes() + found.scores.tobytes()
 
@@ -156,7 +158,14 @@ def long(tmp_path: Path) -> Path:
 
 
 def command(files: Path, *words: str) -> list[str]:
-    places = [str(files / "base.npy"), str(files / "queries.npy"), "-k", "20", "--metric", "dot"]
+    places = [
+        str(files / "base.npy"),
+        str(files / "queries.npy"),
+        "--neighbours",
+        "20",
+        "--metric",
+        "dot",
+    ]
     return [sys.executable, "-m", "rankwell", "knn", *places, *words]
 
 

@@ -64,12 +64,15 @@ def test_a_billion_videos_need_no_array_of_them(tables: Path, ties: str):
     (tables / "positives.json").write_text(
         json.dumps([[7 * (caption // 2)] for caption in range(1000)])
     )
-    places = {"queries": str(tables / "queries.npy"), "gallery": str(tables / "base.npy")}
+    places = {
+        "query_vectors": str(tables / "queries.npy"),
+        "item_vectors": str(tables / "base.npy"),
+    }
 
     costs = forecast(
         crossmodal.command(),
         **places,
-        positives=str(tables / "positives.json"),
+        qrels=str(tables / "positives.json"),
         ties=ties,
         protocol="both",
     )

@@ -57,10 +57,10 @@ def searched() -> list[str]:
     np.save("base.npy", random.integers(-9, 9, size=(3000, 8)).astype(np.float32))
     np.save("queries.npy", random.normal(size=(200, 8)).astype(np.float32))
     return [
-        "search",
+        "knn",
         "base.npy",
         "queries.npy",
-        "-k",
+        "--neighbours",
         "50",
         "--metric",
         "l2",
@@ -77,14 +77,14 @@ def captioned() -> list[str]:
     np.save("videos.npy", random.integers(1, 4, size=(80, 5)).astype(np.float32))
     Path("positives.json").write_text(json.dumps([[caption % 80] for caption in range(400)]))
     tables = [
-        "--queries",
+        "--query-vectors",
         "captions.npy",
-        "--gallery",
+        "--item-vectors",
         "videos.npy",
-        "--positives",
+        "--qrels",
         "positives.json",
     ]
-    return ["captions", *tables, "--protocol", "both", "--shards", "3", "-o", "{}/found"]
+    return ["crossmodal", *tables, "--protocol", "both", "--shards", "3", "-o", "{}/found"]
 
 
 def agreed() -> list[str]:
@@ -92,13 +92,13 @@ def agreed() -> list[str]:
     for name, dimensions in (("big", 6), ("small", 4)):
         np.save(f"{name}.npy", random.integers(1, 9, size=(600, dimensions)).astype(np.float32))
     return [
-        "agree",
+        "embeddings",
         "--reference",
         "big.npy",
         "small.npy",
         "--samples",
         "300",
-        "-k",
+        "--neighbours",
         "10",
         "--shards",
         "3",
@@ -124,9 +124,9 @@ def encoded() -> list[str]:
 
 
 JOBS: dict[str, Callable[[], list[str]]] = {
-    "search": searched,
-    "captions": captioned,
-    "agree": agreed,
+    "knn": searched,
+    "crossmodal": captioned,
+    "embeddings": agreed,
     "evaluate": evaluated,
     "encode": encoded,
     "bench": benched,
@@ -170,7 +170,9 @@ def used(work: Path) -> int:
 @pytest.mark.parametrize(
     "job",
     [
-        pytest.param(job, marks=pytest.mark.server if job in ("captions", "agree", "bench") else [])
+        pytest.param(
+            job, marks=pytest.mark.server if job in ("crossmodal", "embeddings", "bench") else []
+        )
         for job in JOBS
     ],
 )
@@ -203,7 +205,7 @@ def test_work_goes_on_when_there_is_space_again(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("job", ["search", "captions"])
+@pytest.mark.parametrize("job", ["knn", "crossmodal"])
 def test_a_disk_without_room_for_the_plan_is_one_sentence_and_stays_as_it_was(
     disk: Disk, capsys: pytest.CaptureFixture[str], job: str
 ):

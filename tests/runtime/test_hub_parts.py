@@ -53,7 +53,9 @@ def parquet(vectors, folder: Path) -> bytes:
 
 
 def search(base, queries: Path, **options) -> TopK:
-    return rankwell.knn(str(queries), base, **{"k": 20, "metric": "dot", **options})
+    return rankwell.knn(
+        queries=str(queries), items=base, **{"neighbours": 20, "metric": "dot", **options}
+    )
 
 
 def bytes_of(found: TopK) -> bytes:
@@ -62,7 +64,9 @@ def bytes_of(found: TopK) -> bytes:
 
 @pytest.fixture
 def expected(queries: Path) -> bytes:
-    return bytes_of(rankwell.knn(np.load(queries), VECTORS, k=20, metric="dot"))
+    return bytes_of(
+        rankwell.knn(queries=np.load(queries), items=VECTORS, neighbours=20, metric="dot")
+    )
 
 
 @pytest.mark.parametrize(
@@ -103,7 +107,9 @@ def test_row_groups_are_read_by_the_parts_that_need_them(data: Hub, queries: Pat
 
     found = search(place, queries, shards=2, executor="here")
 
-    assert bytes_of(found) == bytes_of(rankwell.knn(np.load(queries), vectors, k=20, metric="dot"))
+    assert bytes_of(found) == bytes_of(
+        rankwell.knn(queries=np.load(queries), items=vectors, neighbours=20, metric="dot")
+    )
     assert max(size for _, size in data.reads) < 0.6 * len(content)
 
 

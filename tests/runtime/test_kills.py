@@ -37,7 +37,7 @@ def searched(rows: int = 60_000, queries: int = 1000, k: int = 20, shards: int =
     chance = np.random.default_rng(2)
     for name, size in (("base", rows), ("queries", queries)):
         np.save(f"{name}.npy", chance.integers(-9, 9, size=(size, 48)).astype(np.float32))
-    words = ["search", "base.npy", "queries.npy", "-k", str(k), "--metric", "dot"]
+    words = ["knn", "base.npy", "queries.npy", "--neighbours", str(k), "--metric", "dot"]
     return [*words, "--shards", str(shards)]
 
 
@@ -47,14 +47,14 @@ def captioned() -> list[str]:
     np.save("videos.npy", chance.integers(1, 9, size=(20_000, 16)).astype(np.float32))
     Path("positives.json").write_text(json.dumps([[caption % 50] for caption in range(1000)]))
     tables = [
-        "--queries",
+        "--query-vectors",
         "captions.npy",
-        "--gallery",
+        "--item-vectors",
         "videos.npy",
-        "--positives",
+        "--qrels",
         "positives.json",
     ]
-    return ["captions", *tables, "--direction", "t2v", "--shards", "3"]
+    return ["crossmodal", *tables, "--direction", "t2v", "--shards", "3"]
 
 
 def agreed() -> list[str]:
@@ -62,13 +62,13 @@ def agreed() -> list[str]:
     for name, dimensions in (("big", 16), ("small", 8)):
         np.save(f"{name}.npy", chance.integers(1, 9, size=(20_000, dimensions)).astype(np.float32))
     return [
-        "agree",
+        "embeddings",
         "--reference",
         "big.npy",
         "small.npy",
         "--samples",
         "1000",
-        "-k",
+        "--neighbours",
         "10",
         "--shards",
         "3",
@@ -82,7 +82,7 @@ def encoded() -> list[str]:
     return [
         "encode",
         "texts.jsonl",
-        "--model",
+        "--encoder",
         "tfidf-svd:40",
         "--fit",
         "texts.jsonl",
@@ -98,10 +98,10 @@ def benched() -> list[str]:
 
 
 JOBS: dict[str, tuple[Callable[[], list[str]], str]] = {
-    "search": (searched, ".run"),
-    "captions": (captioned, ""),
+    "knn": (searched, ".run"),
+    "crossmodal": (captioned, ""),
     "captions, second round": (captioned, ""),
-    "agree": (agreed, ""),
+    "embeddings": (agreed, ""),
     "agree, second round": (agreed, ""),
     "encode": (encoded, ".npy"),
     "bench": (benched, ""),
@@ -194,8 +194,8 @@ def test_a_killed_process_costs_the_parts_in_flight_and_no_byte(
 def test_a_killed_element_of_an_array_is_listed_and_done_again(words: list[str], job: str):
     assert run(*words, "--executor", "array").returncode == 0
     parts = json.loads(Path("work/plan.json").read_text())["parts"]
-    assert run("part", "work", "0").returncode == 0
-    element = start("part", "work", "1")
+    assert run("worker", "work", "0").returncode == 0
+    element = start("worker", "work", "1")
     wait_for(lambda: has_loaded(element.pid))
     element.kill()
     element.communicate(timeout=60)

@@ -52,16 +52,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 JOBS: dict[str, tuple[Any, tuple[Any, ...], dict[str, Any]]] = {
-    "products": (knn, ("base.npy", "queries.npy"), {"output": Path("found.hdf5"), "k": 3}),
+    "products": (knn, ("base.npy", "queries.npy"), {"output": Path("found.hdf5"), "neighbours": 3}),
     "products, ranks": (
         crossmodal.command(),
         (),
-        {"queries": "queries.npy", "gallery": "base.npy", "positives": "positives.json"},
+        {"query_vectors": "queries.npy", "item_vectors": "base.npy", "qrels": "positives.json"},
     ),
     "texts": (
         encode,
         ("texts.jsonl",),
-        {"output": Path("v.npy"), "model": "tfidf-svd:2", "fit": "texts.jsonl", "batch_size": 1},
+        {"output": Path("v.npy"), "encoder": "tfidf-svd:2", "fit": "texts.jsonl", "batch_size": 1},
     ),
     "bytes": (command_function(("evaluate",)), ("qrels.txt", "run"), {"measures": ["RR"]}),
 }
@@ -132,7 +132,7 @@ def test_a_terminal_shows_one_line_that_fits_and_a_file_none(
         "base.npy",
         "queries.npy",
         "--overwrite",
-        "-k",
+        "--neighbours",
         "3",
         "-o",
         "found.run",

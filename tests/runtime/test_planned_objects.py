@@ -37,8 +37,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def ranked(queries: str, gallery: str, **options: Any) -> Results:
-    given: dict[str, Any] = {"positives": "positives.json", "intervals": "none", **options}
-    return rankwell.evaluate_crossmodal(queries=queries, gallery=gallery, **given)
+    given: dict[str, Any] = {"qrels": "positives.json", "intervals": "none", **options}
+    return rankwell.evaluate_crossmodal(query_vectors=queries, item_vectors=gallery, **given)
 
 
 def compared(reference: str, other: str, **options: Any) -> Results:
@@ -57,19 +57,22 @@ def test_a_plan_reads_the_headers_of_objects(s3: Bucket, folder: Path, suffix: s
         for name, vectors in (("g", GALLERY), ("q", QUERIES), ("o", OTHER))
     )
     with pytest.raises(Unfinished):
-        ranked(queries, gallery, executor="array", work="captions", shards=2)
+        ranked(queries, gallery, executor="array", work="crossmodal", shards=2)
     with pytest.raises(Unfinished):
-        compared(gallery, other, executor="array", work="agree", shards=2)
+        compared(gallery, other, executor="array", work="embeddings", shards=2)
 
     assert len(write(GALLERY)) > 10 * HEADER
     assert all(asked is not None for _, asked, _ in s3.reads)
     assert {name for name, _, _ in s3.reads} == {f"/bucket/{name}.{suffix}" for name in "gqo"}
     assert all(s3.bytes_read(f"{name}.{suffix}") <= HEADER for name in "gqo")
 
-    assert values(ranked(queries, gallery, work="captions", shards=2)) == values(
+    assert values(ranked(queries, gallery, work="crossmodal", shards=2)) == values(
         ranked("q.npy", "g.npy")
     )
-    found, alone = compared(gallery, other, work="agree", shards=2), compared("g.npy", "other.npy")
+    found, alone = (
+        compared(gallery, other, work="embeddings", shards=2),
+        compared("g.npy", "other.npy"),
+    )
     assert values(found) == values(alone)
     assert found.panel.rows == alone.panel.rows
 

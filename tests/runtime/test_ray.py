@@ -43,7 +43,7 @@ def folder(tmp_path: Path) -> Path:
     for name, rows, dimensions in (
         ("base", 3000, 8),
         ("queries", 40, 8),
-        ("captions", 160, 5),
+        ("crossmodal", 160, 5),
         ("videos", 40, 5),
         ("other", 160, 4),
     ):
@@ -73,7 +73,7 @@ def encoded(folder: Path) -> list[str]:
     return [
         "encode",
         "texts.jsonl",
-        "--model",
+        "--encoder",
         "tfidf-svd:6",
         "--fit",
         "texts.jsonl",
@@ -95,28 +95,28 @@ def benched(folder: Path) -> list[str]:
 
 
 PLACES = ["base.npy", "queries.npy", "-o", "ray.run", "--work", "work"]
-SEARCH = "knn base.npy queries.npy -k 20 --metric l2 --shards 5"
+SEARCH = "knn base.npy queries.npy --neighbours 20 --metric l2 --shards 5"
 AGREE = "embeddings --reference captions.npy other.npy --samples 30 -k 1,5 --shards 3"
 CAPTIONS = (
-    "crossmodal --queries captions.npy --gallery videos.npy --positives positives.json "
+    "crossmodal --query-vectors captions.npy --item-vectors videos.npy --qrels positives.json "
     "--protocol both --shards 3"
 )
 COMMANDS: dict[str, Callable[[Path], list[str]]] = {
-    "captions": lambda _: CAPTIONS.split(),
-    "search": lambda _: SEARCH.split(),
-    "agree": lambda _: AGREE.split(),
+    "crossmodal": lambda _: CAPTIONS.split(),
+    "knn": lambda _: SEARCH.split(),
+    "embeddings": lambda _: AGREE.split(),
     "evaluate": evaluated,
     "encode": encoded,
     "bench": benched,
 }
-SUFFIXES = {"search": ".run", "encode": ".npy"}
+SUFFIXES = {"knn": ".run", "encode": ".npy"}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=[] if name == "captions" else pytest.mark.server)
+        pytest.param(name, marks=[] if name == "crossmodal" else pytest.mark.server)
         for name in COMMANDS
     ],
 )
@@ -149,7 +149,7 @@ def test_an_error_of_the_input_is_that_of_one_process(cluster: RayCluster, folde
     vectors[2999] = np.nan
     np.save(folder / "base.npy", vectors)
 
-    code, error = cluster.run("search", *PLACES, "--shards", "5", cwd=folder)
+    code, error = cluster.run("knn", *PLACES, "--shards", "5", cwd=folder)
 
     assert code == 2
     assert "base.npy, row 2999: number 0 is nan" in error
@@ -159,7 +159,7 @@ def test_an_error_of_the_input_is_that_of_one_process(cluster: RayCluster, folde
 
 @pytest.mark.slow
 def test_a_part_that_no_node_can_hold_is_refused(cluster: RayCluster, folder: Path):
-    code, error = cluster.run("search", *PLACES, cwd=folder, memory="100T")
+    code, error = cluster.run("knn", *PLACES, cwd=folder, memory="100T")
 
     assert code == 2
     assert "a part needs 1 processors and 104857600 MiB; the largest node has" in error
@@ -201,19 +201,19 @@ def long_bench(folder: Path) -> None:
     make_bench(folder / "inputs", f"{options}{''.join(every)}[[system]]{systems}")
 
 
-TABLES = "--queries queries.npy --gallery base.npy --positives positives.json"
+TABLES = "--query-vectors queries.npy --item-vectors base.npy --qrels positives.json"
 LONG: dict[str, tuple[Callable[[Path], None], str, str]] = {
-    "search": (
+    "knn": (
         long_tables,
         "work",
-        "knn base.npy queries.npy -k 20 --metric dot --shards 12 -o {}/found.run",
+        "knn base.npy queries.npy --neighbours 20 --metric dot --shards 12 -o {}/found.run",
     ),
-    "captions": (
+    "crossmodal": (
         long_tables,
         "work/second",
         f"crossmodal {TABLES} --direction t2v --shards 12 -o {{}}/found",
     ),
-    "agree": (
+    "embeddings": (
         long_tables,
         "work/second",
         "embeddings --reference base.npy small.npy --samples 1000 -k 10 --shards 12 -o {}/found",
@@ -222,7 +222,7 @@ LONG: dict[str, tuple[Callable[[Path], None], str, str]] = {
     "encode": (
         long_texts,
         "work",
-        "encode texts.jsonl --model tfidf-svd:40 --fit texts.jsonl --batch-size 8 --shards 12 "
+        "encode texts.jsonl --encoder tfidf-svd:40 --fit texts.jsonl --batch-size 8 --shards 12 "
         "-o {}/found.npy",
     ),
     "bench": (long_bench, "work", "bench inputs/bench.toml -o {}/found"),
@@ -273,7 +273,7 @@ def test_a_cluster_of_its_own_gives_the_bytes_of_one_process(folder: Path):
             "knn",
             "base.npy",
             "queries.npy",
-            "-k",
+            "--neighbours",
             "20",
             "--metric",
             "l2",
@@ -299,9 +299,9 @@ class RayThatStartsNothing(SimpleNamespace):
 
 def search(folder: Path, executor: str) -> None:
     rankwell.knn(
-        str(folder / "queries.npy"),
-        str(folder / "base.npy"),
-        k=20,
+        queries=str(folder / "queries.npy"),
+        items=str(folder / "base.npy"),
+        neighbours=20,
         executor=executor,
         work=str(folder / "work"),
     )

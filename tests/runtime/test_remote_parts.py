@@ -41,14 +41,16 @@ def put_shards(s3: Bucket) -> str:
 
 
 def search(base: object, queries: object, **options) -> TopK:
-    return rankwell.knn(str(queries), str(base), **{"k": 15, "metric": "l2", **options})
+    return rankwell.knn(
+        queries=str(queries), items=str(base), **{"neighbours": 15, "metric": "l2", **options}
+    )
 
 
 def bytes_of(found: TopK) -> bytes:
     return found.positions.tobytes() + found.scores.tobytes()
 
 
-EXPECTED = bytes_of(rankwell.knn(QUERIES, VECTORS, k=15, metric="l2"))
+EXPECTED = bytes_of(rankwell.knn(queries=QUERIES, items=VECTORS, neighbours=15, metric="l2"))
 
 
 @pytest.fixture
@@ -65,7 +67,7 @@ def test_a_folder_of_shards_is_searched_in_place(queries: Path, tmp_path: Path):
         search(
             folder, write_shards(tmp_path / "q", {"a": slice(0, 9), "b": slice(9, 20)}), shards=2
         )
-    ) == bytes_of(rankwell.knn(VECTORS[:20], VECTORS, k=15, metric="l2"))
+    ) == bytes_of(rankwell.knn(queries=VECTORS[:20], items=VECTORS, neighbours=15, metric="l2"))
 
 
 def test_shards_end_where_files_end_if_that_is_near(tmp_path: Path, queries: Path):
@@ -141,7 +143,7 @@ def test_a_million_queries_that_fit_the_memory_read_the_gallery_once(s3: Bucket,
         0,
         1_000_000,
     ]
-    some = rankwell.knn(asked[::1000], gallery, k=10, metric="l2")
+    some = rankwell.knn(queries=asked[::1000], items=gallery, neighbours=10, metric="l2")
     assert found.positions[::1000].tobytes() == some.positions.tobytes()
     assert found.scores[::1000].tobytes() == some.scores.tobytes()
 

@@ -54,7 +54,9 @@ def with_ids(folder: Path) -> None:
 
 
 def search(folder: Path, **options) -> TopK:
-    return rankwell.knn(str(folder / "queries.npy"), str(folder / "base.npy"), **options)
+    return rankwell.knn(
+        queries=str(folder / "queries.npy"), items=str(folder / "base.npy"), **options
+    )
 
 
 def bytes_of(found: TopK) -> bytes:
@@ -74,9 +76,9 @@ def bytes_of(found: TopK) -> bytes:
 def test_shards_give_the_bytes_of_one_process_with_ties_and_copies_across_them(
     files: Path, metric: str, shards: int
 ):
-    one = search(files, k=12, metric=metric)
+    one = search(files, neighbours=12, metric=metric)
 
-    found = search(files, k=12, metric=metric, work=str(files / "work"), shards=shards)
+    found = search(files, neighbours=12, metric=metric, work=str(files / "work"), shards=shards)
 
     assert bytes_of(found) == bytes_of(one)
 
@@ -87,7 +89,7 @@ def test_shards_give_the_lists_of_exact_arithmetic(files: Path, metric: str):
         np.load(files / f"{name}.npy").astype(int).tolist() for name in ("base", "queries")
     )
 
-    found = search(files, k=12, metric=metric, shards=7)
+    found = search(files, neighbours=12, metric=metric, shards=7)
 
     expected = neighbours(queries, items, 12, metric)
     assert found.positions.tolist() == [[position for position, _ in best] for best in expected]
@@ -127,13 +129,13 @@ def test_a_file_that_is_cut_after_it_was_opened_is_an_error(files: Path):
 
 @pytest.mark.parametrize("k", [40, 699, 1000])
 def test_lists_may_be_longer_than_a_shard_and_than_the_base(files: Path, k: int):
-    assert bytes_of(search(files, k=k, shards=31)) == bytes_of(search(files, k=k))
+    assert bytes_of(search(files, neighbours=k, shards=31)) == bytes_of(search(files, neighbours=k))
 
 
 def test_a_shard_may_be_empty(files: Path):
     np.save(files / "base.npy", copies(5, 6))
 
-    assert bytes_of(search(files, k=3, shards=9)) == bytes_of(search(files, k=3))
+    assert bytes_of(search(files, neighbours=3, shards=9)) == bytes_of(search(files, neighbours=3))
 
 
 def test_more_than_64_lists_merge_in_two_levels(files: Path, monkeypatch: pytest.MonkeyPatch):
@@ -145,10 +147,10 @@ def test_more_than_64_lists_merge_in_two_levels(files: Path, monkeypatch: pytest
         lambda group, *rest: (levels.append(len(group)), write(group, *rest)),
     )
 
-    found = search(files, k=12, shards=130, work=str(files / "work"))
+    found = search(files, neighbours=12, shards=130, work=str(files / "work"))
 
     assert levels == [64, 64, 2]
-    assert bytes_of(found) == bytes_of(search(files, k=12))
+    assert bytes_of(found) == bytes_of(search(files, neighbours=12))
     assert not [each.name for each in (files / "work").iterdir() if each.name.startswith(".merged")]
 
 
@@ -168,7 +170,7 @@ def test_positions_and_distances_are_never_in_memory_as_a_whole(
     with_fields(command)(
         str(files / "base.npy"),
         str(files / "queries.npy"),
-        k=12,
+        neighbours=12,
         output=files / "x.hdf5",
         shards=31,
     )
@@ -183,17 +185,17 @@ def test_a_name_of_no_format_is_refused_before_any_work(files: Path):
         match=r"x\.foo' names no format that can be written; known are csv.*distances \(\.hdf5, "
         r"\.h5\)\.",
     ):
-        with_fields(command)("none.npy", "none.npy", k=2, output=files / "x.foo")
+        with_fields(command)("none.npy", "none.npy", neighbours=2, output=files / "x.foo")
 
 
 def test_little_memory_takes_several_passes_and_changes_no_byte(files: Path):
     kind_of_part = KINDS["search"]
-    found = search(files, k=12, memory="20k", work=str(files / "work"))
+    found = search(files, neighbours=12, memory="20k", work=str(files / "work"))
 
     plan = json.loads((files / "work" / "plan.json").read_text())
     assert len(plan["boundaries"]["queries"]) == 5
     assert plan["parts"] == 8
-    assert bytes_of(found) == bytes_of(search(files, k=12))
+    assert bytes_of(found) == bytes_of(search(files, neighbours=12))
     assert kind_of_part.name == "search"
 
 
@@ -202,22 +204,22 @@ def test_the_query_itself_is_excluded_whichever_shard_has_it(files: Path, named:
     if named:
         with_ids(files)
 
-    found = search(files, k=9, exclude="self", shards=7)
+    found = search(files, neighbours=9, exclude_self=True, shards=7)
 
-    assert bytes_of(found) == bytes_of(search(files, k=9, exclude="self"))
+    assert bytes_of(found) == bytes_of(search(files, neighbours=9, exclude_self=True))
     assert (
         found.ranking().offsets.tolist()
-        == search(files, k=9, exclude="self").ranking().offsets.tolist()
+        == search(files, neighbours=9, exclude_self=True).ranking().offsets.tolist()
     )
 
 
 def test_groups_are_excluded_in_every_shard(files: Path):
     (files / "base.txt").write_text("".join(f"{row % 5}\n" for row in range(700)))
     (files / "queries.txt").write_text("".join(f"{row % 5}\n" for row in range(23)))
-    groups = {"base_groups": str(files / "base.txt"), "query_groups": str(files / "queries.txt")}
+    groups = {"exclude_group": str(files / "base.txt"), "query_groups": str(files / "queries.txt")}
 
-    assert bytes_of(search(files, k=200, shards=7, **groups)) == bytes_of(
-        search(files, k=200, **groups)
+    assert bytes_of(search(files, neighbours=200, shards=7, **groups)) == bytes_of(
+        search(files, neighbours=200, **groups)
     )
 
 
@@ -232,8 +234,14 @@ def test_the_file_that_the_command_writes_has_the_same_bytes(
     run = with_fields(command)
     places = str(files / "base.npy"), str(files / "queries.npy")
 
-    run(*places, k=12, output=files / f"one.{suffix}")
-    run(*places, k=12, output=files / f"parts.{suffix}", work=str(files / "work"), shards=31)
+    run(*places, neighbours=12, output=files / f"one.{suffix}")
+    run(
+        *places,
+        neighbours=12,
+        output=files / f"parts.{suffix}",
+        work=str(files / "work"),
+        shards=31,
+    )
 
     assert (files / f"parts.{suffix}").read_bytes() == (files / f"one.{suffix}").read_bytes()
 
@@ -241,7 +249,7 @@ def test_the_file_that_the_command_writes_has_the_same_bytes(
 def test_ids_that_are_not_utf8_keep_their_bytes(files: Path):
     (files / "base.ids.txt").write_bytes(b"".join(b"\xff%d\n" % row for row in range(700)))
 
-    found = search(files, k=1, shards=3)
+    found = search(files, neighbours=1, shards=3)
 
     assert found.item_names[int(found.positions[0, 0])] == decode_id(
         b"\xff%d" % found.positions[0, 0]
@@ -267,7 +275,7 @@ def test_an_id_twice_is_the_same_error_as_in_one_process(files: Path, shards: in
     with pytest.raises(
         DuplicateItem, match=r"id 'item-6' appears in rows 6 and 30; expected different ids"
     ):
-        search(files, k=3, shards=shards)
+        search(files, neighbours=3, shards=shards)
 
 
 @pytest.mark.parametrize(
@@ -278,7 +286,7 @@ def test_wrong_ids_are_found_before_any_work(files: Path, lines: list[str], mess
     (files / "base.ids.txt").write_text("".join(f"{line}\n" for line in lines))
 
     with pytest.raises(BadInput, match=message):
-        search(files, k=3, work=str(files / "work"))
+        search(files, neighbours=3, work=str(files / "work"))
 
     assert not (files / "work").exists()
 
@@ -289,7 +297,7 @@ def test_nan_in_the_last_shard_names_the_row_in_the_whole_file_and_the_file(file
     np.save(files / "base.npy", vectors)
 
     with pytest.raises(BadScore, match=r"item vectors, .*base\.npy, row 698: number 2 is nan"):
-        search(files, k=3, shards=31)
+        search(files, neighbours=3, shards=31)
 
 
 def test_a_zero_query_of_a_later_pass_names_its_row(files: Path):
@@ -300,7 +308,7 @@ def test_a_zero_query_of_a_later_pass_names_its_row(files: Path):
     with pytest.raises(
         BadInput, match=r"query vectors, .*queries\.npy, row 20: the vector is zero"
     ):
-        search(files, k=3, memory="20k")
+        search(files, neighbours=3, memory="20k")
 
 
 def test_other_dimensions_are_refused_before_any_work(files: Path):
@@ -318,27 +326,25 @@ def test_vectors_that_are_read_whole_are_refused_by_name(files: Path):
     with pytest.raises(
         BadUsage, match=r"base\.npz can only be read whole; save its vectors as \.npy"
     ):
-        rankwell.knn(str(files / "queries.npy"), str(files / "base.npz"), shards=2)
+        rankwell.knn(queries=str(files / "queries.npy"), items=str(files / "base.npz"), shards=2)
 
 
 def test_arrays_are_searched_in_one_piece_and_refused_in_parts():
     vectors = copies(30, 6)
 
-    assert rankwell.knn(vectors[:3], vectors, k=1, metric="l2").positions.tolist() == [
-        [0],
-        [1],
-        [2],
-    ]
+    assert rankwell.knn(
+        queries=vectors[:3], items=vectors, neighbours=1, metric="l2"
+    ).positions.tolist() == [[0], [1], [2]]
     with pytest.raises(
         BadUsage, match="parts are computed from files; this is an ndarray; save it"
     ):
-        rankwell.knn(vectors, vectors, k=1, executor="here")
+        rankwell.knn(queries=vectors, items=vectors, neighbours=1, executor="here")
 
 
 def test_shards_have_a_thousand_items_for_each_of_a_list_where_there_are_enough(files: Path):
     np.save(files / "base.npy", np.ones((50_000, 2), dtype=np.float16))
     np.save(files / "queries.npy", np.ones((3, 2), dtype=np.float16))
-    options = kind_options(files, k=5)
+    options = kind_options(files, neighbours=5)
 
     parts = [KINDS["search"].cut(options, Limits(workers=workers)).parts for workers in (1, 2, 100)]
 
@@ -351,7 +357,7 @@ def kind_options(files: Path, **others) -> dict[str, object]:
     return {
         **dict.fromkeys(names),
         **places,
-        "k": 10,
+        "neighbours": 10,
         "metric": "dot",
         "exclude": "none",
         "backend": "numpy",

@@ -180,7 +180,7 @@ def test_an_array_of_slurm_with_a_killed_element_gives_the_bytes_of_one_process(
     base[rng.choice(60_000, 6000, replace=False)] = base[rng.integers(0, 60_000, 6000)]
     np.save(tmp_path / "base.npy", base)
     np.save(tmp_path / "queries.npy", rng.normal(size=(3000, 48)).astype(np.float32))
-    search = ["search", "base.npy", "queries.npy", "-k", "10", "--metric", "l2"]
+    search = ["knn", "base.npy", "queries.npy", "--neighbours", "10", "--metric", "l2"]
     array = [
         *search,
         "-o",

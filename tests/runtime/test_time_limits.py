@@ -28,9 +28,10 @@ def test_a_suspended_process_is_replaced_and_no_byte_differs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
     random = np.random.default_rng(0)
-    np.save(tmp_path / "base.npy", random.integers(-9, 9, size=(60_000, 32)).astype(np.float32))
+    np.save(tmp_path / "items.npy", random.integers(-9, 9, size=(60_000, 32)).astype(np.float32))
     np.save(tmp_path / "queries.npy", random.integers(-9, 9, size=(500, 32)).astype(np.float32))
-    places, suspended = [str(tmp_path / "queries.npy"), str(tmp_path / "base.npy")], list[int]()
+    places = {name: str(tmp_path / f"{name}.npy") for name in ("queries", "items")}
+    suspended = list[int]()
 
     def _suspend() -> None:
         suspended.append(wait_for(lambda: part_workers_of(os.getpid()))[0])
@@ -39,14 +40,14 @@ def test_a_suspended_process_is_replaced_and_no_byte_differs(
     thread = threading.Thread(target=_suspend, daemon=True)
     thread.start()
     result = rankwell.knn(
-        *places,
-        k=10,
+        **places,
+        neighbours=10,
         executor="processes:2",
         work=str(tmp_path / "work"),
         shards=3,
         part_timeout=15,
     )
-    alone = rankwell.knn(*places, k=10)
+    alone = rankwell.knn(**places, neighbours=10)
 
     assert "took longer than 15 s; it is started again\n" in capsys.readouterr().err
     assert not Path(f"/proc/{suspended[0]}").exists()
@@ -58,12 +59,12 @@ def test_a_part_that_always_takes_too_long_is_an_error(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
     np.save(tmp_path / "base.npy", np.eye(40, dtype=np.float32))
-    places = [str(tmp_path / "base.npy")] * 2
+    places = dict.fromkeys(("items", "queries"), str(tmp_path / "base.npy"))
 
     with pytest.raises(
         BadUsage, match=r"part 0 took longer than part_timeout=0\.01 allows, 4 times; allow more"
     ):
-        rankwell.knn(*places, k=2, executor="processes:1", shards=2, part_timeout=0.01)
+        rankwell.knn(**places, neighbours=2, executor="processes:1", shards=2, part_timeout=0.01)
 
     line = "part 0 took longer than 0.01 s; it is started again\n"
     assert capsys.readouterr().err == line * 4
@@ -109,7 +110,12 @@ def test_what_an_executor_cannot_do_is_refused(
     np.save(tmp_path / "base.npy", np.eye(4, dtype=np.float32))
 
     with pytest.raises(BadUsage, match=message):
-        rankwell.knn(str(tmp_path / "base.npy"), str(tmp_path / "base.npy"), k=2, **options)
+        rankwell.knn(
+            queries=str(tmp_path / "base.npy"),
+            items=str(tmp_path / "base.npy"),
+            neighbours=2,
+            **options,
+        )
 
 
 @pytest.mark.parametrize(
@@ -134,7 +140,8 @@ def test_messages_have_the_seconds_as_they_were_typed_and_nothing_is_written(
     monkeypatch.chdir(tmp_path)
     np.save("base.npy", np.eye(4, dtype=np.float32))
     monkeypatch.setattr(
-        "sys.argv", f"rankwell knn base.npy base.npy -k 2 -o two.run --work work {words}".split()
+        "sys.argv",
+        f"rankwell knn base.npy base.npy --neighbours 2 -o two.run --work work {words}".split(),
     )
 
     assert main() == 2
@@ -154,8 +161,8 @@ def test_each_process_sees_its_own_gpus(tmp_path: Path, monkeypatch: pytest.Monk
 
     monkeypatch.setattr("rankwell.runtime.executors.processes.start_command", _start)
 
-    places = [str(tmp_path / "base.npy")] * 2
-    rankwell.knn(*places, k=2, executor="processes:2", shards=2, gpus=2)
+    places = dict.fromkeys(("items", "queries"), str(tmp_path / "base.npy"))
+    rankwell.knn(**places, neighbours=2, executor="processes:2", shards=2, gpus=2)
 
     assert seen == ["3,1", "0,2"]
 

@@ -89,7 +89,9 @@ def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def search(work: str = "work", **options: str) -> bytes:
-    result = rankwell.knn("base.npy", "base.npy", k=4, shards=3, work=work, **options)
+    result = rankwell.knn(
+        queries="base.npy", items="base.npy", neighbours=4, shards=3, work=work, **options
+    )
     return result.positions.tobytes() + result.scores.tobytes()
 
 

@@ -29,8 +29,8 @@ def files(tmp_path: Path) -> Path:
 
 
 def search(files: Path, work: str = "work", **options) -> bytes:
-    given = {"k": 4, "shards": 3, "work": str(files / work), **options}
-    found = rankwell.knn(str(files / "queries.npy"), str(files / "base.npy"), **given)
+    given = {"neighbours": 4, "shards": 3, "work": str(files / work), **options}
+    found = rankwell.knn(queries=str(files / "queries.npy"), items=str(files / "base.npy"), **given)
     return found.positions.tobytes() + found.scores.tobytes()
 
 
@@ -71,7 +71,7 @@ def test_parts_that_are_done_are_not_computed_again(files: Path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"k": 6}, r"k was 4, is 6\. Name another work folder"),
+        ({"neighbours": 6}, r"neighbours was 4, is 6\. Name another work folder"),
         ({"metric": "dot"}, "metric was 'cosine', is 'dot'"),
         ({"shards": 4}, "it has 3 parts, this has 4"),
     ],
@@ -92,14 +92,16 @@ def test_a_path_with_dots_names_the_same_input_and_a_long_path_is_shown_where_it
     shutil.copy(files / "base.npy", files / ("a" * 60) / "base.npy")
     (files / "base.npy").rename(files / ("a" * 60) / "other.npy")
     long = files / ("a" * 60)
-    given = {"k": 4, "shards": 3, "work": str(files / "work")}
+    given = {"neighbours": 4, "shards": 3, "work": str(files / "work")}
 
-    rankwell.knn(str(files / "queries.npy"), str(long / "base.npy"), **given)
-    rankwell.knn(str(files / "queries.npy"), str(long / ".." / long.name / "base.npy"), **given)
+    rankwell.knn(queries=str(files / "queries.npy"), items=str(long / "base.npy"), **given)
+    rankwell.knn(
+        queries=str(files / "queries.npy"), items=str(long / ".." / long.name / "base.npy"), **given
+    )
     with pytest.raises(
         BadUsage, match=r"base was '…a{19}/base\.npy', is '…a{19}/other\.npy'\. Name"
     ):
-        rankwell.knn(str(files / "queries.npy"), str(long / "other.npy"), **given)
+        rankwell.knn(queries=str(files / "queries.npy"), items=str(long / "other.npy"), **given)
 
 
 def test_a_work_folder_that_is_a_file_is_refused_and_the_file_stays(files: Path):

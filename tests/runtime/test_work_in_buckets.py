@@ -26,10 +26,10 @@ from rankwell.runtime.parts.plans import WorkFolder, read_plan
 from rankwell.store import remote
 
 WORK = "s3://bucket/work"
-ROUNDS = ("captions", "agree", "evaluate")
+ROUNDS = ("crossmodal", "embeddings", "evaluate")
 """Jobs of two rounds."""
 some_rounds = pytest.mark.parametrize(
-    "job", [pytest.param("captions", marks=pytest.mark.slow), "evaluate"]
+    "job", [pytest.param("crossmodal", marks=pytest.mark.slow), "evaluate"]
 )
 
 
@@ -115,7 +115,7 @@ def compute_all(place: WorkPlace) -> None:
 # ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("job", [job for job in JOBS if job != "search"])
+@pytest.mark.parametrize("job", [job for job in JOBS if job != "knn"])
 def test_a_work_folder_in_a_bucket_gives_the_bytes_of_one_process_and_holds_no_credential(
     s3: Bucket, start: Start, job: str
 ):
@@ -135,7 +135,7 @@ def test_a_work_folder_in_a_bucket_gives_the_bytes_of_one_process_and_holds_no_c
     )
     assert SECRET.encode() not in written
     assert b"id-of-the-test" not in written
-    status = typed("part", WORK, "--status")[1]
+    status = typed("worker", WORK, "--status")[1]
     assert "missing  none\n" in status
     assert (
         (f"second   {WORK}/second: {parts(second())} of" in status)
@@ -175,17 +175,17 @@ def test_judgments_runs_and_parts_may_all_be_in_one_bucket(s3: Bucket, start: St
 def test_embeddings_that_can_only_be_read_whole_are_copied_into_the_bucket(
     s3: Bucket, start: Start
 ):
-    start("captions")
+    start("crossmodal")
     np.savez("videos.npz", np.load("videos.npy"))
     given: dict[str, Any] = {
         "queries": "captions.npy",
-        "positives": "positives.json",
+        "qrels": "positives.json",
         "direction": "t2v",
     }
 
-    found = rankwell.evaluate_crossmodal(gallery="videos.npz", work=WORK, shards=3, **given)
+    found = rankwell.evaluate_crossmodal(item_vectors="videos.npz", work=WORK, shards=3, **given)
 
-    alone = rankwell.evaluate_crossmodal(gallery="videos.npy", **given)
+    alone = rankwell.evaluate_crossmodal(item_vectors="videos.npy", **given)
     assert [*found.per_query()] == [*alone.per_query()]
     tables = read_plan(WORK).options["tables"]
     assert tables["gallery"][0].startswith(f"{WORK}/.arrays/")
@@ -245,7 +245,7 @@ def test_damaged_parts_of_both_rounds_are_made_again_and_no_others_and_foreign_o
 
 
 def test_other_work_is_refused_and_leaves_no_array(s3: Bucket, start: Start):
-    run = start("captions")
+    run = start("crossmodal")
     run("--executor", "array")
     before = arrays()
 
@@ -257,12 +257,12 @@ def test_other_work_is_refused_and_leaves_no_array(s3: Bucket, start: Start):
 
 
 def test_an_array_of_the_bucket_that_has_changed_is_refused_by_parts(s3: Bucket, start: Start):
-    run = start("captions")
+    run = start("crossmodal")
     run("--executor", "array")
     (name,) = arrays()
     place_of(WORK).inside(".arrays").replace(name, b"x")
 
-    code, _, error = typed("part", WORK, "0")
+    code, _, error = typed("worker", WORK, "0")
 
     assert code == 2
     assert f"{WORK}/.arrays/{name} has changed since the plan was written" in error.replace(
@@ -270,7 +270,7 @@ def test_an_array_of_the_bucket_that_has_changed_is_refused_by_parts(s3: Bucket,
     )
 
 
-@pytest.mark.parametrize("job", ["captions", "encode"])
+@pytest.mark.parametrize("job", ["crossmodal", "encode"])
 def test_no_space_for_drafts_of_a_bucket_is_one_sentence(
     s3: Bucket, start: Start, monkeypatch: pytest.MonkeyPatch, job: str
 ):
@@ -294,7 +294,7 @@ def test_no_space_for_drafts_of_a_bucket_is_one_sentence(
 # -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("job", ["agree", "evaluate", "encode"])
+@pytest.mark.parametrize("job", ["embeddings", "evaluate", "encode"])
 def test_a_service_that_overwrites_names_parts_of_both_rounds_by_their_content(
     s3: Bucket, start: Start, monkeypatch: pytest.MonkeyPatch, job: str
 ):
@@ -330,7 +330,7 @@ def test_a_service_that_overwrites_names_parts_of_both_rounds_by_their_content(
 @pytest.mark.parametrize(
     ("job", "executor", "part", "later"),
     [
-        ("captions", "processes:2", "part-00001", "part-00007"),
+        ("crossmodal", "processes:2", "part-00001", "part-00007"),
         ("evaluate", "here", "second/part-00000", "second/part-00001"),
     ],
 )
@@ -356,7 +356,7 @@ def test_a_killed_command_goes_on_with_the_parts_in_the_bucket(
 def test_the_failure_of_a_part_of_the_second_round_is_noted_in_the_bucket(
     s3: Bucket, start: Start, monkeypatch: pytest.MonkeyPatch
 ):
-    run = start("captions")
+    run = start("crossmodal")
     run("--executor", "array")
     compute_all(place_of(WORK))
     run("--executor", "array")
@@ -365,9 +365,9 @@ def test_the_failure_of_a_part_of_the_second_round_is_noted_in_the_bucket(
             "rankwell.runtime.parts.comparing.count_pairs",
             lambda *_, **__: (_ for _ in ()).throw(MemoryError()),
         )
-        code, _, error = typed("part", f"{WORK}/second", "1")
+        code, _, error = typed("worker", f"{WORK}/second", "1")
 
-    status = typed("part", f"{WORK}/second", "--status")[1]
+    status = typed("worker", f"{WORK}/second", "--status")[1]
 
     assert code == 2
     assert "part 1 needs more memory" in error

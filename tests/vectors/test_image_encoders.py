@@ -21,7 +21,13 @@ from rankwell.data.code import load_object
 from rankwell.errors import BadInput, BadUsage, MissingExtra, NothingToEvaluate, UnknownName
 from rankwell.io.matrices import read_embeddings
 from rankwell.tasks.images.commands.encode_images import images as encode_command
-from rankwell.vectors.encoders import IMAGE_ENCODERS, ImageSettings, Pixels, load_image_encoder
+from rankwell.vectors.encoders import (
+    IMAGE_ENCODERS,
+    ImageSettings,
+    NetworkSettings,
+    Pixels,
+    load_image_encoder,
+)
 from rankwell.vectors.encoders.runs import encode_images
 from rankwell.vectors.media.images import read_picture
 
@@ -132,10 +138,9 @@ def test_an_onnx_network_of_fixed_sides_gives_what_its_arithmetic_gives(photos, 
     expected = network.of(np.stack([pixels(Image.open(path)) for path in photos]))
 
     raw = load_image_encoder(
-        f"onnx:{network.path}",
-        ImageSettings(output_name="descriptor", normalize=False, batch_size=2),
+        f"onnx:{network.path}", ImageSettings(output="descriptor", normalize=False, batch_size=2)
     )
-    unit_length = load_image_encoder(str(network.path), ImageSettings(output_name="classes"))
+    unit_length = load_image_encoder(str(network.path), ImageSettings(output="classes"))
 
     assert raw(photos).dtype == np.float32
     assert np.allclose(raw(photos), expected, rtol=1e-5, atol=1e-4)
@@ -154,7 +159,7 @@ def test_an_onnx_network_of_free_sides_takes_every_picture_as_large_as_it_is(tmp
 
     kept = load_image_encoder(str(network.path))(paths)
     scaled = load_image_encoder(str(network.path), ImageSettings(size=(4, 4)))(paths)
-    shrunk = load_image_encoder(str(network.path), ImageSettings(longest=8))(paths)
+    shrunk = load_image_encoder(str(network.path), ImageSettings(max_size=8))(paths)
 
     assert np.allclose(kept, unit(expected), atol=1e-5)
     small = [image.resize((4, 4), Image.Resampling.BILINEAR) for image in images]
@@ -247,31 +252,26 @@ def test_any_other_onnx_network_is_refused(photos, tmp_path: Path):
             f"onnx:{network.path}",
             {},
             BadUsage,
-            "has the outputs descriptor, classes; name the one to take with --output-name",
+            "has the outputs descriptor, classes; name the one to take as output",
         ),
-        (f"onnx:{network.path}", {"output_name": "clases"}, UnknownName, "did you mean 'classes'"),
+        (f"onnx:{network.path}", {"output": "clases"}, UnknownName, "did you mean 'classes'"),
         (
             f"onnx:{network.path}",
-            {"output_name": "classes", "size": (9, 9)},
+            {"output": "classes", "size": (9, 9)},
             BadUsage,
             "takes 8 x 6 pixels, not 9 x 9",
         ),
+        (f"onnx:{network.path}", {"output": "classes", "max_size": 9}, BadUsage, "longest side"),
         (
             f"onnx:{network.path}",
-            {"output_name": "classes", "longest": 9},
-            BadUsage,
-            "longest side",
-        ),
-        (
-            f"onnx:{network.path}",
-            {"output_name": "classes", "weights": Path("w.pt")},
+            {"output": "classes", "weights": Path("w.pt")},
             BadUsage,
             "does not use weights",
         ),
         (f"onnx:{network.path}", {"device": "tpu"}, UnknownName, "'cpu' or 'cuda'"),
         (f"onnx:{tmp_path}/text.onnx", {}, BadInput, "not a readable ONNX network"),
         (f"onnx:{tmp_path}/none.onnx", {}, BadInput, "no such file"),
-        (f"onnx:{flat.path}", {"output_name": "classes"}, BadInput, "expected floats"),
+        (f"onnx:{flat.path}", {"output": "classes"}, BadInput, "expected floats"),
         (f"onnx:{tmp_path}/two.onnx", {}, BadInput, "takes a, b"),
         ("onnx:", {}, BadUsage, "onnx:network.onnx"),
         ("resnet151-im:x/y.onnx", {}, UnknownName, "did you mean 'resnet152-im'"),
@@ -298,14 +298,14 @@ def test_weights_beside_an_onnx_file_are_part_of_its_hash(photos, tmp_path: Path
     whole = Network(tmp_path / "n.onnx", shape=("n", 3, 6, 8), outside=True)
     before, first = (
         (tmp_path / "n.onnx").read_bytes(),
-        load_image_encoder(str(whole.path), ImageSettings(output_name="classes")),
+        load_image_encoder(str(whole.path), ImageSettings(output="classes")),
     )
     described, vectors = first.description, first(photos)
 
     # The library puts new weights behind those that are there.
     (tmp_path / "n.onnx.data").unlink()
     Network(tmp_path / "n.onnx", shape=("n", 3, 6, 8), outside=True, seed=4)
-    second = load_image_encoder(str(whole.path), ImageSettings(output_name="classes"))
+    second = load_image_encoder(str(whole.path), ImageSettings(output="classes"))
 
     assert (tmp_path / "n.onnx").read_bytes() == before
     assert not np.allclose(second(photos), vectors)
@@ -347,7 +347,7 @@ def test_sizes_and_settings_that_are_none_are_refused():
         {"std": (1.0, 0.0, 1.0)},
         {"std": "1,2,x"},
         {"mean": (1.0,)},
-        {"size": (2, 2), "longest": 3},
+        {"size": (2, 2), "max_size": 3},
     ):
         with pytest.raises(BadUsage):
             ImageSettings(**given)
@@ -413,9 +413,9 @@ def test_a_torch_network_with_a_state_dict_gives_what_its_arithmetic_gives(photo
     plain = load_image_encoder(f"torch:{name}:Tiny", ImageSettings(**settings, normalize=False))(
         photos
     )
-    named = load_image_encoder(
-        f"torch:{name}:made", ImageSettings(**settings, output_name="classes")
-    )(photos)
+    named = load_image_encoder(f"torch:{name}:made", ImageSettings(**settings, output="classes"))(
+        photos
+    )
 
     assert np.allclose(plain, expected, rtol=1e-4, atol=1e-4)
     assert np.allclose(named, -unit(expected), atol=1e-5)
@@ -528,13 +528,13 @@ def test_anything_but_a_network_of_torch_is_refused(photos, tiny):
     ):
         with pytest.raises(BadUsage, match=wanted):
             load_image_encoder(model)
-    settings = ImageSettings(output_name="classes", device="cpu", size=(8, 6), weights=tiny[1])
+    settings = ImageSettings(output="classes", device="cpu", size=(8, 6), weights=tiny[1])
     with pytest.raises(BadUsage, match="gives no mapping"):
         load_image_encoder(f"torch:{tiny[0]}:Tiny", settings)(photos)
 
 
 def test_a_class_of_torch_without_weights_is_refused_as_its_vectors_would_be_random(tiny):
-    with pytest.raises(BadUsage, match="random until a file fills them; name it with --weights"):
+    with pytest.raises(BadUsage, match="random until a file fills them; name weights in"):
         load_image_encoder(f"torch:{tiny[0]}:Tiny", ImageSettings(device="cpu"))
 
 
@@ -564,8 +564,8 @@ def test_encoding_that_is_refused_leaves_nothing_behind(tmp_path: Path):
         encode_command(
             str(tmp_path / "images"),
             output=tmp_path / "b.npy",
-            model=model,
-            settings=ImageSettings(),
+            encoder=model,
+            settings=NetworkSettings(),
         )
 
     assert not list(tmp_path.glob("b.npy*"))
@@ -920,7 +920,7 @@ def test_the_command_writes_vectors_ids_times_and_how_they_were_made(
     photos, tmp_path: Path, monkeypatch, capsys
 ):
     (photos[0].parent / "bad.jpg").write_text("no picture")
-    command = (photos[0].parent, "-o", tmp_path / "out" / "e.npy", "--model", "small-grey:8x6")
+    command = (photos[0].parent, "-o", tmp_path / "out" / "e.npy", "--encoder", "small-grey:8x6")
 
     assert run(monkeypatch, *command) == 0
     out, err = capsys.readouterr()
@@ -965,7 +965,7 @@ def test_the_command_goes_on_where_it_was_stopped(photos, tmp_path: Path, monkey
         photos[0].parent,
         "-o",
         tmp_path / "e.npy",
-        "--model",
+        "--encoder",
         model,
         "--batch-size",
         "2",
@@ -991,25 +991,18 @@ def test_the_command_reads_a_table_and_an_onnx_preset_with_its_own_pixels(
     lines = [f"{path.name},painting{number},reference" for number, path in enumerate(photos)]
     (photos[0].parent / "set.csv").write_text("\n".join(["image,instance,split", *lines]) + "\n")
 
-    options = (
-        "--mean",
-        "0,0,0",
-        "--std",
-        "1,1,1",
-        "--output-name",
-        "descriptor",
-        "--no-normalize",
-        "--cache",
-        tmp_path / "c",
+    (photos[0].parent / "n.toml").write_text(
+        f'model = "{network.path}"\nmean = [0, 0, 0]\nstd = [1, 1, 1]\noutput = "descriptor"\n'
     )
+    options = ("--no-normalize", "--cache", tmp_path / "c")
     assert (
         run(
             monkeypatch,
             photos[0].parent / "set.csv",
             "-o",
             tmp_path / "e.npy",
-            "--model",
-            network.path,
+            "--encoder",
+            photos[0].parent / "n.toml",
             *options,
         )
         == 0
@@ -1025,13 +1018,11 @@ def test_the_command_reads_a_table_and_an_onnx_preset_with_its_own_pixels(
 @pytest.mark.parametrize(
     ("arguments", "wanted"),
     [
-        (("photos", "-o", "e.bin", "--model", "small-grey"), ".npy"),
-        (("photos", "-o", "e.npy", "--model", "small-grey", "--size", "3"), "as 224x224"),
-        (("photos", "-o", "e.npy", "--model", "onnx:x.onnx", "--mean", "a,b"), "three numbers"),
-        (("photos", "-o", "e.npy", "--model", "small-grey", "--root", "."), "--root"),
-        (("nowhere", "-o", "e.npy", "--model", "small-grey"), "nowhere"),
-        (("empty", "-o", "e.npy", "--model", "small-grey"), "holds no image"),
-        (("photos", "-o", "e.npy"), "--model"),
+        (("photos", "-o", "e.bin", "--encoder", "small-grey"), ".npy"),
+        (("photos", "-o", "e.npy", "--encoder", "small-grey", "--root", "."), "--root"),
+        (("nowhere", "-o", "e.npy", "--encoder", "small-grey"), "nowhere"),
+        (("empty", "-o", "e.npy", "--encoder", "small-grey"), "holds no image"),
+        (("photos", "-o", "e.npy"), "--encoder"),
     ],
 )
 def test_bad_usage_is_one_line_and_leaves_nothing(
@@ -1059,10 +1050,40 @@ def test_a_users_file_beside_the_vectors_of_images_is_refused(
     (tmp_path / name).write_text("mine")
 
     assert (
-        run(monkeypatch, photos[0].parent, "-o", tmp_path / "e.npy", "--model", "small-grey:8x6")
+        run(monkeypatch, photos[0].parent, "-o", tmp_path / "e.npy", "--encoder", "small-grey:8x6")
         == 2
     )
 
     assert name.partition("/")[0] in capsys.readouterr().err
     assert (tmp_path / name).read_text() == "mine"
     assert not (tmp_path / "e.npy").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("size = '8x8'", "name the model"),
+        ("model = 3", "name the model"),
+        ("model = 'small-grey'\nsiz = '8x8'", "no setting 'siz'; did you mean 'size'"),
+        ("model = 'small-grey'\ndevice = 'cpu'", "no setting 'device'"),
+        ("model = 'small-grey'\nsize = 8", "size = 8 is of another type"),
+        ("model = 'small-grey'\nmean = ['a', 1, 2]", "mean and std are three numbers"),
+        ("model = 'small-grey'\nchannels = 'GBR'", "expected RGB or BGR"),
+        ("model = 'small-grey", "not valid TOML"),
+    ],
+)
+def test_an_encoders_file_that_does_not_fit_is_refused(tmp_path: Path, text: str, message: str):
+    (tmp_path / "encoder.toml").write_text(text)
+
+    with pytest.raises(BadInput, match=message):
+        load_image_encoder(str(tmp_path / "encoder.toml"))
+
+
+def test_an_encoders_file_has_its_settings_and_finds_files_beside_it(tmp_path: Path, photos):
+    Network(tmp_path / "n.onnx", shape=("n", 3, 6, 8))
+    (tmp_path / "encoder.toml").write_text("model = 'n.onnx'\noutput = 'classes'\n")
+
+    vectors = load_image_encoder(str(tmp_path / "encoder.toml"))(photos)
+
+    expected = load_image_encoder(str(tmp_path / "n.onnx"), ImageSettings(output="classes"))
+    assert np.array_equal(vectors, expected(photos))

@@ -558,8 +558,7 @@ def test_the_command_writes_a_run_and_a_ground_truth(tmp_path, capsys, monkeypat
         "7",
         "--metric",
         "l2",
-        "--exclude",
-        "self",
+        "--exclude-self",
         "-o",
     ]
 
@@ -603,19 +602,18 @@ def test_the_command_leaves_out_the_query_itself_by_id_only_where_both_sides_hav
         "knn",
         "vectors.npy",
         "vectors.npy",
-        "-k",
+        "--neighbours",
         "1",
         "-o",
         "out.csv",
-        "--exclude",
-        "self",
+        "--exclude-self",
     ]
 
     monkeypatch.setattr("sys.argv", [*words, "--query-ids", "ids.txt"])
     assert main() == 2
     assert "only one side has ids" in capsys.readouterr().err
     assert not Path("out.csv").exists()
-    monkeypatch.setattr("sys.argv", [*words, "--query-ids", "ids.txt", "--base-ids", "ids.txt"])
+    monkeypatch.setattr("sys.argv", [*words, "--query-ids", "ids.txt", "--item-ids", "ids.txt"])
     assert main() == 0
     assert all(
         len(set(line.split(",")[:2])) == 2 for line in Path("out.csv").read_text().splitlines()

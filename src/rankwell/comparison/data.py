@@ -2,14 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
-from rankwell.data.options import Doc, MeasureNames, Option
+from rankwell.data.options import Differs, Doc, MeasureNames, Option
 from rankwell.data.registry import Better, parse_measure, suggest
 from rankwell.errors import BadInput, BadUsage, UnknownName, flag
 from rankwell.evaluation.bounds import UnjudgedItems
-from rankwell.evaluation.options import Seed
+from rankwell.evaluation.options import Level, Seed
 from rankwell.evaluation.results import ResultData
 from rankwell.stats import Intervals, check_level
 from rankwell.store import Source
@@ -36,6 +35,7 @@ class Pair(NamedTuple):
 Kind = TypeVar("Kind")
 DifferenceIntervals = Annotated[
     Kind,
+    Differs("they are of differences"),
     Doc(
         "Intervals of the differences: `bootstrap-t` (the studentised bootstrap, at least as wide "
         "as Student's t; for differences of 0/1 values Bonett and Price's), `bootstrap` "
@@ -49,9 +49,7 @@ class DifferenceOptions:
     """The intervals of differences."""
 
     intervals: DifferenceIntervals[Intervals] = "bootstrap-t"
-    level: Annotated[
-        float, Doc("Level of the two-sided intervals; tests are at 1 minus this level.")
-    ] = 0.95
+    level: Level = 0.95
     resamples: Annotated[
         int, Doc("Number of resamples of the bootstrap, and of tests that draw.")
     ] = 10_000
@@ -155,7 +153,8 @@ class GateOptions(DifferenceOptions):
             "or another column of summary.csv; or median, min or max of the queries. "
             "Without a run it is required of every run but the baseline; "
             "R@1[direction=t2v] chooses rows. Numbers are in the unit of the results; 38% "
-            "is 0.38 of shares and 38 of percentages."
+            "is 0.38 of shares and 38 of percentages. FILE.toml has require = [...], "
+            "no_regression, tolerance and measures = [...]; options go before it."
         ),
     ] = None
     no_regression: Annotated[
@@ -181,13 +180,6 @@ class GateOptions(DifferenceOptions):
     measures: Annotated[
         MeasureNames, Doc("Only this measure must not be worse; repeat it for more.")
     ] = None
-    requirements: Annotated[
-        Path | None,
-        Doc(
-            "TOML file with require = [...], no_regression, tolerance and measures = "
-            "[...]; options go before it, --require adds to it."
-        ),
-    ] = None
     intervals: DifferenceIntervals[Literal["bootstrap-t", "bootstrap", "t"]] = "bootstrap-t"
 
     def requiring(self, stated: Sequence[str], baseline: str | None) -> "GateOptions":
@@ -195,7 +187,7 @@ class GateOptions(DifferenceOptions):
         worse than the baseline.
         """
         require = [*stated, *self.stated()]
-        is_named = bool(require or self.requirements or self.no_regression)
+        is_named = bool(require or self.no_regression)
         return replace(
             self, require=require, no_regression=self.no_regression if is_named else baseline
         )

@@ -24,7 +24,7 @@ _TRUTH = (
     "annotations",
     "gold",
     "labels",
-    "positives",
+    "qrels",
     "schema",
     "reference",
     "targets",

@@ -45,7 +45,7 @@ def write_report(
     target: Path,
     *,
     documents: str | Mapping[str, str] | None = None,
-    query_texts: str | Mapping[str, str] | None = None,
+    queries: str | Mapping[str, str] | None = None,
     thumbnails: str | None = None,
     title: str | None = None,
     seed: int = 0,
@@ -65,8 +65,8 @@ def write_report(
         texts = read_texts(documents).texts if isinstance(documents, str) else documents or {}
         pictures = None if thumbnails is None else ItemPictures(thumbnails)
         source = page_source(folders, texts=texts, pictures=pictures, title=title, seed=seed)
-        if query_texts is not None:
-            source = replace(source, query_texts=_texts_of_queries(query_texts, source))
+        if queries is not None:
+            source = replace(source, query_texts=_texts_of_queries(queries, source))
         written = write_page(target, source)
         notes = [] if pictures is None else pictures.notes
         if len(written) > 1:

@@ -39,13 +39,19 @@ def required_of(options: GateOptions) -> Gate:
     """The requirements of the options and of their file together. Raises BadInput for a file
     that is not a gate.
     """
-    gate: dict[str, Any] = {} if options.requirements is None else read_gate(options.requirements)
+    files = [text for text in options.stated() if text.strip().endswith(".toml")]
+    if len(files) > 1:
+        raise BadUsage(f"{' and '.join(files)}: name one file of requirements.")
+    gate: dict[str, Any] = read_gate(files[0]) if files else {}
     for name in ("no_regression", "tolerance"):
         if getattr(options, name) is not None:
             gate[name] = getattr(options, name)
     measures = measure_names(options.measures) or measure_names(gate.get("measures")) or ()
     return Gate(
-        require=(*gate.get("require", ()), *options.stated()),
+        require=(
+            *gate.get("require", ()),
+            *(text for text in options.stated() if text not in files),
+        ),
         no_regression=gate.get("no_regression", ""),
         tolerance=str(gate.get("tolerance", "")),
         measures=tuple(measures),

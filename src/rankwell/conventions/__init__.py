@@ -2,19 +2,23 @@
 choices that precede them.
 
 A TOML file for each family of sources; those of a single task are in its folder,
-`tasks/<task>/conventions/`.
+`tasks/<task>/conventions/`. A file of the user's own begins with `base = "NAME"`, a convention of
+ours, and has the rules that differ.
 """
 
-import tomllib
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeVar
+from types import UnionType
+from typing import Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 from rankwell.data.registry import MEASURES, Catalogue, Measure, parse_measure, suggest
 from rankwell.data.tables import TieRule, Unit, tie_rule
-from rankwell.errors import BadUsage, UnknownName
+from rankwell.documents import read_toml
+from rankwell.errors import BadInput, BadUsage, UnknownName, shown
+from rankwell.store import Source
 
-QueryRule = Literal["truth", "run", "both"]
+AverageOver = Literal["judged", "run", "both"]
 NoRelevantRule = Literal["empty", "skip", "error"]
 UnjudgedRule = Literal["nonrelevant", "skip"]
 NegativeGrades = Literal["judged", "unjudged"]
@@ -29,8 +33,8 @@ class Convention(NamedTuple):
     source: the publication or program whose words and rules these are.
     ties: the order of items with equal scores.
     single_precision: whether scores are rounded to 32 bits before they are compared.
-    queries: which queries count: those of the judgments (`truth`), those of the run, or those in
-        both.
+    average_over: the queries that a mean is over: those that are judged, those of the run, or
+        those in both.
     no_relevant: whether a query without anything relevant counts as for an empty ranking, is
         skipped, or is an error.
     exclude_self: whether rankings lose the item that has the query's id.
@@ -48,6 +52,7 @@ class Convention(NamedTuple):
     notes: differences that cannot be reproduced, and traps.
     rule_notes: notes on a rule (`ties`), left out where the user sets that rule, or on a measure
         (`AP`), left out where it is not requested.
+    file: the user's file that it was read from; "" for one of ours.
     """
 
     name: str
@@ -55,7 +60,7 @@ class Convention(NamedTuple):
     source: str
     ties: TieRule = "id-desc"
     single_precision: bool = False
-    queries: QueryRule = "truth"
+    average_over: AverageOver = "judged"
     no_relevant: NoRelevantRule = "empty"
     exclude_self: bool = False
     negative_grades: NegativeGrades = "judged"
@@ -68,6 +73,7 @@ class Convention(NamedTuple):
     tasks: Mapping[str, Mapping[str, Any]] = {}
     notes: tuple[str, ...] = ()
     rule_notes: Mapping[str, tuple[str, ...]] = {}
+    file: str = ""
 
     def shows(self, unit: Unit) -> tuple[float, Unit]:
         """The factor and the unit with which it reports values of a unit."""
@@ -83,9 +89,13 @@ class Convention(NamedTuple):
 
     def rules_of(self, task: str, defaults: OwnRules) -> OwnRules:
         """A task's own options under this convention, of the type of the defaults; the defaults
-        where it has none.
+        where it has none. Raises BadInput for a rule of the user's file that does not exist.
         """
-        return type(defaults)(**self.tasks[task]) if task in self.tasks else defaults
+        if task not in self.tasks:
+            return defaults
+        if self.file:
+            _check_rules(type(defaults), self.tasks[task], f"{self.file}: [tasks.{task}]")
+        return type(defaults)(**self.tasks[task])
 
 
 def _frozen(value: Any) -> Any:
@@ -97,7 +107,7 @@ def _frozen(value: Any) -> Any:
 
 def read_conventions(file: Path) -> dict[str, Convention]:
     """The conventions in a file: a table for each, under its name."""
-    tables = tomllib.loads(file.read_text(encoding="utf-8"))
+    _, tables = read_toml(Source(file))
     return {name: Convention(name, **_frozen(table)) for name, table in tables.items()}
 
 
@@ -105,21 +115,103 @@ CONVENTIONS: Catalogue[Convention] = Catalogue("conventions", "convention", read
 
 
 def find_convention(name: str, task: str = "", also: str = "rankwell") -> Convention:
-    """The convention of this name. task: one with a folder of conventions; without, rankings with
-    judgments are judged.
+    """The convention of this name, or of a user's file, `FILE.toml`. task: one with a folder of
+    conventions; without, rankings with judgments are judged.
 
-    Raises UnknownName, which offers the conventions in that folder (or those of rankings) and
-    `also`, none of other tasks.
+    Raises BadInput for a file that is no convention, and UnknownName, which offers the conventions
+    in that folder (or those of rankings) and `also`, none of other tasks.
     """
     if name in CONVENTIONS:
         return CONVENTIONS[name]
+    if name.endswith(".toml"):
+        return _convention_of_file(name)
     folder = f"rankwell.tasks.{task}.conventions." if task else "rankwell.conventions."
     taken = [
         convention
         for convention in CONVENTIONS
         if convention == also or CONVENTIONS.home(convention).startswith(folder)
     ]
-    raise UnknownName(f"unknown convention {name!r}; {suggest(name, taken)}")
+    raise UnknownName(
+        f"unknown convention {name!r}; {suggest(name, taken)} Your own is a file, ./NAME.toml."
+    )
+
+
+def _convention_of_file(place: str) -> Convention:
+    """The convention of a user's file: the base with the rules that differ."""
+    _, table = read_toml(Source(place))
+    base_name = table.pop("base", None)
+    if not isinstance(base_name, str):
+        raise BadInput(
+            f'{place}: name the convention that it changes, as in base = "rankwell" in its first '
+            "line."
+        )
+    if base_name not in CONVENTIONS:
+        raise BadInput(
+            f"{place}: base = {shown(base_name)}: {suggest(base_name, CONVENTIONS.builtin_names)}"
+        )
+    base, rules = CONVENTIONS[base_name], _frozen(table)
+    _check_rules(Convention, rules, place, ("name", "file"))
+    known_tasks = {task for name in CONVENTIONS for task in CONVENTIONS[name].tasks}
+    for task in rules.get("tasks", {}):
+        if task not in known_tasks:
+            raise BadInput(
+                f"{place}: there is no task {shown(task)} with rules of its own; "
+                f"{suggest(task, sorted(known_tasks))}"
+            )
+    task_rules = {
+        task: {**base.tasks.get(task, {}), **own} for task, own in rules.get("tasks", {}).items()
+    }
+    merged = {"words": {**base.words, **rules.get("words", {})}}
+    merged["tasks"] = {**base.tasks, **task_rules}
+    title = f"{base.title}, with the rules of {place}"
+    return base._replace(**({"title": title} | rules | merged | {"name": place, "file": place}))
+
+
+def _check_rules(
+    kind: type[Any], rules: Mapping[str, Any], place: str, ours: Sequence[str] = ()
+) -> None:
+    """Raises BadInput for a rule that a kind of rules does not have, and for a wrong value. ours:
+    fields that are no rules.
+    """
+    hints = {name: hint for name, hint in get_type_hints(kind).items() if name not in ours}
+    for name, value in rules.items():
+        if name not in hints:
+            raise BadInput(f"{place}: there is no rule {shown(name)}; {suggest(name, hints)}")
+        if not _is_of(value, hints[name]):
+            raise BadInput(f"{place}: {name} = {shown(value)}; expected {_expected(hints[name])}.")
+
+
+def _is_of(value: Any, hint: Any) -> bool:
+    """Whether a value is of a type: a Literal, a union, a mapping, a tuple, or a plain type."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin is Literal:
+        return isinstance(value, str) and value in inner
+    if origin is UnionType or type(hint).__name__ == "_UnionGenericAlias":
+        return any(_is_of(value, choice) for choice in inner)
+    if origin is tuple:
+        return isinstance(value, tuple) and all(_is_of(element, inner[0]) for element in value)
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return isinstance(value, Mapping) and all(_is_of(each, inner[1]) for each in value.values())
+    if hint is float:
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        return is_number and math.isfinite(value)
+    if hint is Any:
+        return True
+    return isinstance(value, hint) and (hint is bool or not isinstance(value, bool))
+
+
+def _expected(hint: Any) -> str:
+    """The values of a type, in words."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin is Literal:
+        return " or ".join(inner)
+    if origin is tuple:
+        return "a list"
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return "a table"
+    plain = {bool: "true or false", str: "a text", int: "an integer", float: "a number"}
+    choices = [choice for choice in inner if choice is not type(None)] or [hint]
+    return " or ".join(plain.get(choice) or _expected(choice) for choice in choices)
 
 
 class LabelledMeasure(NamedTuple):
@@ -139,8 +231,8 @@ class Rules(NamedTuple):
 
     convention: the source of the measures' words, and of every rule that the user has not chosen.
     ties: the order of items with equal scores.
-    queries: which queries count: those of the judgments (`truth`), those of the run, or those in
-        both.
+    average_over: the queries that a mean is over: those that are judged, those of the run, or
+        those in both.
     no_relevant: whether a query without anything relevant counts as for an empty ranking, is
         skipped, or is an error.
     unjudged: whether unjudged items count as not relevant or are taken out of rankings.
@@ -149,7 +241,7 @@ class Rules(NamedTuple):
 
     convention: Convention
     ties: TieRule
-    queries: QueryRule
+    average_over: AverageOver
     no_relevant: NoRelevantRule
     unjudged: UnjudgedRule
     exclude_self: bool

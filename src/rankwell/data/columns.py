@@ -263,18 +263,23 @@ def likelihood(names: Sequence[str], holds: Holds, *, has_integer_scores: bool) 
 _CHOICES: dict[str, tuple[str, tuple[str, ...]]] = {
     "run": ("--columns", ("query", "item", "score", "rank")),
     "judgments": ("--qrels-columns", ("query", "item", "grade")),
+    "log": ("--columns", ("query", "item", "position", "reward", "propensity")),
+    "texts": ("--columns", ("text", "id", "title")),
 }
 """The option that chooses columns, and what it may choose."""
 
 
-def chosen_columns(choice: "ColumnChoice | None", holds: Holds) -> dict[str, str]:
+def chosen_columns(
+    choice: "ColumnChoice | None", holds: Literal["run", "judgments", "log"]
+) -> dict[str, str]:
     """The names or numbers of the chosen columns, by what they hold. Raises BadUsage for another
     form.
     """
     if choice is None:
         return {}
     option, allowed = _CHOICES[holds]
-    example = flag(option, ",".join(f"{key}={number}" for number, key in enumerate(allowed[:3], 1)))
+    numbers = ",".join(f"{key}={number}" for number, key in enumerate(allowed[:3], 1))
+    example = flag(option, "text=body,id=key" if holds == "texts" else numbers)
     if isinstance(choice, str):
         pairs = [
             (key.strip(), value.strip())
@@ -301,9 +306,9 @@ def chosen_columns(choice: "ColumnChoice | None", holds: Holds) -> dict[str, str
         or len(columns) < len(choices)
         or {"score", "rank"} <= choices.keys()
     ):
+        values = ", and one of score and rank" if "rank" in allowed else ""
         raise BadUsage(
-            f"{flag(option, text)}: name each column once, and one of score and rank; write "
-            f"it as in {example}."
+            f"{flag(option, text)}: name each column once{values}; write it as in {example}."
         )
     return choices
 

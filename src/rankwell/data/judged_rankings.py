@@ -445,7 +445,7 @@ class SecondJudgedRankings(_OverRankings):
     """
 
     needs: ClassVar[str] = "judged rankings and second judgments of their items"
-    option: ClassVar[str] = "--other-judgments"
+    option: ClassVar[str] = "--other-qrels"
     row_columns = ("second",)
     second: Floats
 

@@ -212,7 +212,7 @@ class Option(NamedTuple):
     """
 
     names: tuple[str, ...] = ()
-    """With hyphens; by default the parameter's name, `--k-values` for k_values, `-k` for k."""
+    """With hyphens; by default the parameter's name, `--query-ids` for query_ids, `-k` for k."""
     takes_all: bool = False
     """Whether a list takes all words up to the next option, not one each time it is given."""
     kind: Any = None
@@ -235,6 +235,14 @@ class Doc(NamedTuple):
     text: str
 
 
+class Differs(NamedTuple):
+    """A mark in `Annotated`: why an option has another type, default or help than that of the same
+    name in other commands.
+    """
+
+    reason: str
+
+
 class Injected(NamedTuple):
     """A mark in `Annotated`: the program passes this parameter, not the command line."""
 
@@ -251,8 +259,33 @@ class Input(NamedTuple):
 
 InputData = Annotated[Any, Input()]
 """A file's place, or in Python the data themselves."""
-MeasureNames = Annotated[Sequence[str] | str | None, Option(("--measure", "-m"), kind=list[str])]
-ConventionName = Annotated[str, Option(("--convention", "-c"))]
+MeasureNames = Annotated[
+    Sequence[str] | str | None,
+    Option(("--measure", "-m"), kind=list[str]),
+    Differs("each command has measures of its own"),
+]
+ConventionName = Annotated[
+    str, Option(("--convention", "-c")), Differs("each task has conventions of its own")
+]
+QueryTexts = Annotated[
+    InputData,
+    Doc(
+        "File of what the queries say (BEIR queries.jsonl, or any table with an id column); "
+        "further columns are attributes to group and filter by."
+    ),
+]
+DocumentTexts = Annotated[
+    InputData,
+    Doc("File of what the items say (BEIR corpus.jsonl, or any table with an id column)."),
+]
+Pictures = Annotated[
+    str | None, Doc("Pictures of the items: a folder, or the place of each as 'img/{id}.jpg'.")
+]
+TargetFormat = Annotated[
+    str | None,
+    Option(("--to",)),
+    Doc("Name of the target's format, where its suffix does not determine it."),
+]
 
 
 ColumnChoice = Mapping[str, str | int] | str
@@ -348,8 +381,9 @@ def arguments_of(function: Callable[..., Any]) -> list[Argument]:
             if arguments[-1].option.writes and all(
                 argument.name != "overwrite" for argument in arguments
             ):
+                redoing = (Differs("a command that redoes work says what it redoes"),)
                 arguments.append(
-                    Argument("overwrite", ("--overwrite",), bool, (), "switch", False, ())
+                    Argument("overwrite", ("--overwrite",), bool, (), "switch", False, redoing)
                 )
     return arguments
 
@@ -609,6 +643,17 @@ def cutoffs(k: Sequence[int] | int | str) -> tuple[int, ...]:
     return tuple(sorted(set(numbers)) if isinstance(k, str) else numbers)
 
 
+def sample_size(samples: int | str, total: int) -> int:
+    """The size of a sample, `all` of the total. Raises BadUsage."""
+    if samples == "all":
+        return total
+    if isinstance(samples, str) and not (samples.isdecimal() and len(samples) < 19):
+        raise BadUsage(
+            f"{flag('--samples')} {shown(samples)}: expected a positive integer, or all."
+        )
+    return int(samples)
+
+
 def texts_of(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
     """The docstring of a command without its parameters, and the text of each parameter by its
     name, in the command's order.
@@ -772,6 +817,14 @@ class _Once(Action):
         setattr(namespace, self.dest, self.const if self.nargs == 0 else values)
 
 
+ExecutorOption = Annotated[
+    str | None,
+    Doc(
+        "What runs the parts: here, processes:N, ray, ray:HOST:PORT, or array, which "
+        "prints what to submit to a cluster."
+    ),
+]
+MemoryOption = Annotated[str | None, Doc("Memory of a part, such as 500M or 8G; 2G by default.")]
 DeviceOption = Annotated[
     str | None,
     Doc("Where to compute, such as cpu or cuda; by default what the model's library chooses."),
@@ -803,17 +856,9 @@ PartTimeoutOption = Annotated[
 class PartOptions:
     """The choices of work that is done in parts."""
 
-    executor: Annotated[
-        str | None,
-        Doc(
-            "What runs the parts: here, processes:N, ray, ray:HOST:PORT, or array, which "
-            "prints what to submit to a cluster."
-        ),
-    ] = None
+    executor: ExecutorOption = None
     work: WorkOption = None
-    memory: Annotated[str | None, Doc("Memory of a part, such as 500M or 8G; 2G by default.")] = (
-        None
-    )
+    memory: MemoryOption = None
     shards: Annotated[
         int | None,
         Doc(

@@ -457,7 +457,7 @@ def mistake_notes(
     *,
     rel: float,
     ties: str,
-    queries: str,
+    average_over: str,
     gauge: Gauge | None = None,
 ) -> list[str]:
     """The probable mistakes in judgments and in a run, in sentences; the rare ones are looked for
@@ -468,7 +468,9 @@ def mistake_notes(
     """
     if not _is_suspicious(judgments, run, rel=rel, lines=source if run.format == "trec" else None):
         return []
-    of_run = run_mistakes(run, judgments, rel=rel, ties=ties, queries=queries, gauge=gauge)
+    of_run = run_mistakes(
+        run, judgments, rel=rel, ties=ties, average_over=average_over, gauge=gauge
+    )
     return [mistake.sentence for mistake in (*judgment_mistakes(judgments, rel), *of_run)]
 
 
@@ -538,7 +540,7 @@ def run_mistakes(
     *,
     rel: float = 1,
     ties: str = "id-desc",
-    queries: str = "truth",
+    average_over: str = "judged",
     gauge: Gauge | None = None,
 ) -> Iterator[Mistake]:
     """The mistakes that a run shows, each once, those first that explain others.
@@ -547,7 +549,7 @@ def run_mistakes(
     """
     rows = _first_rows(run)
     yield from _swapped_inputs(run, judgments)
-    yield from _query_ids(run, judgments, queries, gauge)
+    yield from _query_ids(run, judgments, average_over, gauge)
     yield from _item_ids(run, judgments, rows, rel, gauge)
     of_scores = (
         _rising(run.name, rows)
@@ -618,7 +620,7 @@ def no_common_query(run: RunInput, judgments: Judgments) -> str:
 
 
 def _query_ids(
-    run: RunInput, judgments: Judgments, queries: str, gauge: Gauge | None
+    run: RunInput, judgments: Judgments, average_over: str, gauge: Gauge | None
 ) -> Iterator[Mistake]:
     """Query ids in two notations; and most judged queries missing, unless that explains it."""
     present = run.hits.has_ranking
@@ -637,8 +639,8 @@ def _query_ids(
         yield Mistake("query ids in two notations", len(pairs), sentence, "error")
     if 2 * (len(missing) - len(pairs)) > n > 1:
         effect, hint = "are left out", ""
-        if queries == "truth":
-            advice = f"{flag('--queries', 'both')} averages over the queries of both"
+        if average_over == "judged":
+            advice = f"{flag('--average-over', 'both')} averages over the queries of both"
             effect, hint = "count as 0", f" If it is right, {advice}."
         sentence = (
             f"{run.name}: it has {n - len(missing)} of the {n} judged queries; the others "

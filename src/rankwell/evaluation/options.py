@@ -10,12 +10,12 @@ from rankwell.data.options import (
     InputData,
     JudgmentColumns,
     MeasureNames,
-    Option,
     RunColumns,
 )
 from rankwell.stats import Intervals
 
 Seed = Annotated[int, Doc("Seed of everything that is drawn.")]
+Level = Annotated[float, Doc("Level of the two-sided intervals; tests are at 1 minus this level.")]
 Similarity = Annotated[
     Literal["cosine", "dot", "l2"] | None,
     Doc("Similarity of vectors: cosine (by default), dot, or l2 (negative distance)."),
@@ -66,7 +66,7 @@ class TieOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class StatisticsOptions:
+class IntervalOptions:
     """The intervals beside the means."""
 
     intervals: Annotated[
@@ -77,6 +77,12 @@ class StatisticsOptions:
             "Student's `t`, or none."
         ),
     ] = "bootstrap-t"
+
+
+@dataclass(frozen=True, kw_only=True)
+class StatisticsOptions(IntervalOptions):
+    """The intervals beside the means, and their seed."""
+
     seed: Seed = 0
 
 
@@ -84,9 +90,8 @@ class StatisticsOptions:
 class JudgmentFileOptions:
     """How files of relevance judgments are read."""
 
-    judgments_format: Annotated[
+    qrels_format: Annotated[
         str | None,
-        Option(("--qrels-format",)),
         Doc(
             "Name of the judgments' format, where their content does not show it: trec, letor, "
             "beir, csv, tsv, jsonl, json, parquet."

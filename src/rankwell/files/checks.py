@@ -6,14 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from rankwell import reporting
 from rankwell.data.judged_rankings import JudgedRankings
-from rankwell.data.options import Doc, takes_options
+from rankwell.data.options import DocumentTexts, takes_options
 from rankwell.data.rankings import Ranking, hits_of_ranking
 from rankwell.data.registry import parse_measure
 from rankwell.data.tables import Judgments, format_value
@@ -96,13 +95,7 @@ class Findings:
 class CheckOptions(RunFormOptions, JudgmentFileOptions):
     """What a check reads beside judgments and runs, and how it reads them."""
 
-    corpus: Annotated[
-        Path | None,
-        Doc(
-            "File of the collection's items (BEIR corpus.jsonl, or any table with an id column), "
-            "to find judged items that it lacks."
-        ),
-    ] = None
+    documents: DocumentTexts = None
 
 
 @takes_options(CheckOptions)
@@ -122,9 +115,9 @@ def check(judgments: Any, runs: Any = (), *, options: CheckOptions) -> Findings:
     [('judged queries missing from the run', 1), ('queries that retrieve themselves', 1)]
     """
     sources = name_runs(runs)
-    refuse_one_stream([judgments, *sources.values(), options.corpus])
+    refuse_one_stream([judgments, *sources.values(), options.documents])
     truth = io.find_judgments(
-        judgments, format=options.judgments_format, qrels_columns=options.qrels_columns
+        judgments, format=options.qrels_format, qrels_columns=options.qrels_columns
     )
     notes = [*truth.notes]
     flat = truth.judgments.flat
@@ -142,11 +135,11 @@ def check(judgments: Any, runs: Any = (), *, options: CheckOptions) -> Findings:
         _finding("judgments", "queries with no relevant item", queries_without_relevant),
     ]
     mistakes = [("judgments", mistake) for mistake in judgment_mistakes(flat)]
-    if options.corpus is not None:
-        corpus_ids = io.read_ids(options.corpus)
-        missing_items = sorted({item for item in flat.items if item not in corpus_ids})
+    if options.documents is not None:
+        document_ids = io.read_ids(options.documents)
+        missing_items = sorted({item for item in flat.items if item not in document_ids})
         findings += [
-            Finding("corpus", "items", "note", len(corpus_ids)),
+            Finding("corpus", "items", "note", len(document_ids)),
             _finding("corpus", "judged items that the corpus lacks", missing_items),
         ]
     gauge = Gauge("nDCG@10", partial(_ndcg, flat))

@@ -8,7 +8,16 @@ from typing import Annotated, Literal, NamedTuple
 import numpy as np
 
 from rankwell.data.columns import Holds, chosen_columns
-from rankwell.data.options import Doc, InputData, JudgmentColumns, Option, RunColumns, takes_options
+from rankwell.data.options import (
+    Differs,
+    Doc,
+    InputData,
+    JudgmentColumns,
+    Option,
+    RunColumns,
+    TargetFormat,
+    takes_options,
+)
 from rankwell.data.tables import Judgments
 from rankwell.errors import BadInput, BadUsage, flag, kind_of, shown
 from rankwell.evaluation.options import DuplicateOptions
@@ -51,11 +60,7 @@ class ConvertOptions(DuplicateOptions):
         Option(("--from",)),
         Doc("Name of the source's format, where its content does not determine it."),
     ] = None
-    target_format: Annotated[
-        str | None,
-        Option(("--to",)),
-        Doc("Name of the target's format, where its suffix does not determine it."),
-    ] = None
+    target_format: TargetFormat = None
     holds: Annotated[
         Literal["run", "judgments"] | None,
         Doc(
@@ -63,9 +68,9 @@ class ConvertOptions(DuplicateOptions):
             "neighbours in HDF5 are judgments."
         ),
     ] = None
-    query_texts: Annotated[
+    queries: Annotated[
         InputData,
-        Option(("--query-texts",)),
+        Differs("by default they are those beside the source"),
         Doc(
             "Texts of queries, for formats that name a query by its text; those beside the source "
             "by default."
@@ -73,7 +78,6 @@ class ConvertOptions(DuplicateOptions):
     ] = None
     graded_by: Annotated[
         Literal["people", "model"],
-        Option(("--source",)),
         Doc(
             "Whose grades, where a folder has both: of people, or of a model, which are not "
             "judgments (FOLDER:MODEL where there are several)."
@@ -110,7 +114,7 @@ def convert(
             "write_judgments."
         )
     target = Path(target)
-    with writing_file(target, overwrite=overwrite, inputs=[source, options.query_texts]):
+    with writing_file(target, overwrite=overwrite, inputs=[source, options.queries]):
         return convert_file(source, target, options)
 
 
@@ -142,18 +146,18 @@ def convert_file(source: str | Path, target: Path, options: ConvertOptions) -> C
     read_with = FORMATS[f"{name} {kind}"]
     if options.graded_by == "model" and not read_with.models:
         raise BadUsage(
-            f"--source model: {called} is read as {name}, which holds no grades of a model; "
+            f"--graded-by model: {called} is read as {name}, which holds no grades of a model; "
             "leave it out."
         )
     entry = written_format(target, kind, options.target_format)
     if entry.by_text and isinstance(table, Judgments) and not read_with.by_text:
         table, note = _by_text(
-            table, _texts_beside(source) if options.query_texts is None else options.query_texts
+            table, _texts_beside(source) if options.queries is None else options.queries
         )
         request.notes.append(note)
-    elif options.query_texts is not None:
+    elif options.queries is not None:
         raise BadUsage(
-            f"--query-texts: queries of {entry.name} go by what {called} calls them; leave it out."
+            f"--queries: queries of {entry.name} go by what {called} calls them; leave it out."
         )
     write: Callable[..., str] = io.write_run if kind == "run" else io.write_judgments
     written = write(table, target, format=options.target_format)
@@ -201,7 +205,7 @@ def _by_text(table: Judgments, path: str | Path | None) -> tuple[Judgments, str]
     text, or with another's.
     """
     if path is None:
-        return table, "queries go by their ids; name their texts with --query-texts"
+        return table, "queries go by their ids; name their texts with --queries"
     texts, ids = io.read_texts(path).texts, dict[str, str]()
     for query in table.queries:
         if not texts.get(query):

@@ -57,7 +57,7 @@ def encode(
     texts: str | Path,
     output: str | Path,
     *,
-    model: str,
+    encoder: str,
     options: EncodeFileOptions,
     overwrite: bool = False,
     progress: Progress | None = None,
@@ -67,7 +67,7 @@ def encode(
 
     texts: a path of JSON lines, CSV, TSV, Parquet or lines. output: the file; ids and a manifest
     are written beside it, and where it was made from these texts in this way there is nothing to
-    do. model: a folder or name of sentence-transformers, or `tfidf-svd:DIMENSIONS`, which needs
+    do. encoder: a folder or name of sentence-transformers, or `tfidf-svd:DIMENSIONS`, which needs
     `fit`. executor, work and shards: as for `knn`, with the bytes of one process.
     mixed: also merge parts of different processors, devices or versions; a result of such parts is
     a warning.
@@ -81,7 +81,7 @@ def encode(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     texts = Path(folder, "texts.txt")
     ...     _ = texts.write_text("a red car\\na red bus\\na blue bus\\n")
-    ...     rw.encode(texts, Path(folder, "texts.npy"), model="tfidf-svd:2", fit=str(texts)).n
+    ...     rw.encode(texts, Path(folder, "texts.npy"), encoder="tfidf-svd:2", fit=str(texts)).n
     3
     """
     place = Path(output)
@@ -90,7 +90,7 @@ def encode(
     report = None if progress is None else (lambda _, done, total: progress(done, total))
     with writing(place, overwrite=overwrite):
         encode_file(
-            str(texts), place, model, options, overwrite=overwrite, progress=report
+            str(texts), place, encoder, options, overwrite=overwrite, progress=report
         ).finished()
     if note := mixed_note(place):
         warnings.warn(note, stacklevel=4)  # past the two decorators of `takes_options`
@@ -170,7 +170,7 @@ def encode_file(
     input_paths = {
         "texts": file_of_part(texts),
         "fit": None if options.fit is None else file_of_part(options.fit),
-        "model": str(Path(model).absolute()) if Path(model).is_dir() else model,
+        "encoder": str(Path(model).absolute()) if Path(model).is_dir() else model,
     }
     settings = {field.name: getattr(options, field.name) for field in fields(EncodeOptions)}
     outcome = run_in_parts(

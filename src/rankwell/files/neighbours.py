@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from rankwell._native.products import Exclude, Groups
+from rankwell._native.products import Groups
 from rankwell._native.similarity import Metric
 from rankwell.data.options import Doc, PartOptions, PartOutcome, takes_options
 from rankwell.errors import BadUsage, flag, kind_of
@@ -24,7 +24,7 @@ from rankwell.vectors.neighbours import search as find
 class KnnOptions(PartOptions):
     """Options of `knn`: of its two sides, and of the parts in which it is done."""
 
-    k: Annotated[int, Doc("Number of items per query.")] = 100
+    neighbours: Annotated[int, Doc("Number of items to find for each query.")] = 100
     metric: Annotated[
         Metric,
         Doc(
@@ -32,16 +32,16 @@ class KnnOptions(PartOptions):
             "negative, so that higher is nearer)."
         ),
     ] = "cosine"
-    exclude: Annotated[Exclude, Doc("`self` leaves out the item with the query's own id.")] = "none"
-    base_ids: Annotated[
+    exclude_self: Annotated[bool, Doc("Leave out the item that has the query's id.")] = False
+    item_ids: Annotated[
         str | None,
         Doc(
             "File of the items' ids: one a line, a JSON list, a table's column "
-            "(`items.csv:id`). Without, those in or beside BASE."
+            "(`items.csv:id`). Without, those in or beside ITEMS."
         ),
     ] = None
     query_ids: Annotated[str | None, Doc("File of the queries' ids.")] = None
-    base_groups: Annotated[
+    exclude_group: Annotated[
         str | None,
         Doc(
             "File of a label per item, as for ids; items with the query's label are left "
@@ -59,20 +59,21 @@ class KnnOptions(PartOptions):
 
 
 @takes_options(KnnOptions)
-def knn(queries: Any, items: Any, *, options: KnnOptions, progress: Progress | None = None) -> TopK:
-    """The k nearest items of each query, exactly, as `rankwell knn` finds them; the same bytes
+def knn(*, items: Any, queries: Any, options: KnnOptions, progress: Progress | None = None) -> TopK:
+    """The nearest items of each query, exactly, as `rankwell knn` finds them; the same bytes
     with every executor.
 
-    queries, items: paths, arrays (n, d), Embeddings or a mapping id -> vector; with executor, work
+    items, queries: paths, arrays (n, d), Embeddings or a mapping id -> vector; with executor, work
     or shards they are paths.
-    k: 100 by default. executor: `here`, `processes:N`, `ray`, `ray:HOST:PORT` or `array`. work: the
-    folder of parts, with which the same call goes on after an interruption. Raises Unfinished with
-    `executor="array"` while parts are missing; the message has what to submit. Otherwise the errors
-    of the readers, of `neighbours.search`, and BadUsage for a folder of other work.
+    neighbours: 100 by default. executor: `here`, `processes:N`, `ray`, `ray:HOST:PORT` or `array`.
+    work: the folder of parts, with which the same call goes on after an interruption.
+    Raises Unfinished with `executor="array"` while parts are missing; the message has what to
+    submit. Otherwise the errors of the readers, of `neighbours.search`, and BadUsage for a folder
+    of other work.
 
     >>> import numpy as np
     >>> import rankwell as rw
-    >>> found = rw.knn(np.eye(3), np.eye(3), k=1)
+    >>> found = rw.knn(items=np.eye(3), queries=np.eye(3), neighbours=1)
     >>> found.positions.ravel().tolist()
     [0, 1, 2]
     """
@@ -85,46 +86,49 @@ def knn(queries: Any, items: Any, *, options: KnnOptions, progress: Progress | N
 
 
 def search_files(
-    base: Any,
+    items: Any,
     queries: Any,
     options: KnnOptions,
     progress: PartProgress,
     use: Callable[[TopK | MergedSearch], Any],
 ) -> PartOutcome:
-    """The search of a command line, in one piece or in parts. base, queries: in one piece whatever
+    """The search of a command line, in one piece or in parts. items, queries: in one piece whatever
     `read_embeddings` reads.
 
     use: as `run_in_parts` takes it; in one piece it takes a TopK.
     """
-    if (options.base_groups is None) != (options.query_groups is None):
-        raise BadUsage("--base-groups and --query-groups go together; give both or neither.")
+    if (options.exclude_group is None) != (options.query_groups is None):
+        raise BadUsage(
+            f"{flag('--exclude-group')} and {flag('--query-groups')} go together; give both or "
+            "neither."
+        )
     if options.device is not None and options.backend != "torch":
         raise BadUsage(
             f"{flag('--device', options.device)}: the backend {options.backend} uses processors; "
             f"name {flag('--backend', 'torch')}, or leave it out."
         )
     if options.is_used:
-        places = [str(base)[:200], str(queries)[:200]]
-        settings = ["-k", str(options.k), "--metric", options.metric]
+        places = [str(items)[:200], str(queries)[:200]]
+        settings = ["--neighbours", str(options.neighbours), "--metric", options.metric]
         command = shlex.join(["rankwell", "knn", *places, *settings])
-        part_options = _part_options(base, queries, options)
+        part_options = _part_options(items, queries, options)
         return run_in_parts("search", part_options, options, command, progress, use)
-    items = read_embeddings(base, ids=options.base_ids, check=False)
-    table = read_embeddings(queries, ids=options.query_ids, check=False)
-    if options.exclude == "self" and (table.ids is None) != (items.ids is None):
+    item_table = read_embeddings(items, ids=options.item_ids, check=False)
+    query_table = read_embeddings(queries, ids=options.query_ids, check=False)
+    if options.exclude_self and (query_table.ids is None) != (item_table.ids is None):
         raise BadUsage(
-            "--exclude self goes by id, and only one side has ids; name them with --base-ids "
-            "and --query-ids."
+            f"{flag('--exclude-self', True)} goes by id, and only one side has ids; name them with "
+            f"{flag('--item-ids')} and {flag('--query-ids')}."
         )
     groups = None
-    if options.query_groups and options.base_groups:
-        groups = Groups(read_column(options.query_groups), read_column(options.base_groups))
+    if options.query_groups and options.exclude_group:
+        groups = Groups(read_column(options.query_groups), read_column(options.exclude_group))
     top_k = find(
-        table,
-        items,
-        k=options.k,
+        query_table,
+        item_table,
+        k=options.neighbours,
         metric=options.metric,
-        exclude=options.exclude,
+        exclude="self" if options.exclude_self else "none",
         groups=groups,
         backend=options.backend,
         device=options.device,
@@ -133,16 +137,16 @@ def search_files(
     return PartOutcome(use(top_k))
 
 
-def _part_options(base: Any, queries: Any, options: KnnOptions) -> dict[str, Any]:
+def _part_options(items: Any, queries: Any, options: KnnOptions) -> dict[str, Any]:
     """The options of the kind `search`, with absolute paths. Raises BadUsage for vectors that are
     not in files.
     """
     input_paths = {
-        "base": base,
+        "base": items,
         "queries": queries,
-        "base_ids": options.base_ids,
+        "base_ids": options.item_ids,
         "queries_ids": options.query_ids,
-        "base_groups": options.base_groups,
+        "base_groups": options.exclude_group,
         "queries_groups": options.query_groups,
     }
     for name, path in input_paths.items():
@@ -154,5 +158,9 @@ def _part_options(base: Any, queries: Any, options: KnnOptions) -> dict[str, Any
     part_options: dict[str, Any] = {
         name: None if path is None else file_of_part(path) for name, path in input_paths.items()
     }
-    option_names = ("k", "metric", "exclude", "backend", "device")
-    return part_options | {name: getattr(options, name) for name in option_names}
+    search_options = {
+        "neighbours": options.neighbours,
+        "exclude": "self" if options.exclude_self else "none",
+    }
+    option_names = ("metric", "backend", "device")
+    return part_options | search_options | {name: getattr(options, name) for name in option_names}

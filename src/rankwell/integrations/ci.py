@@ -59,7 +59,7 @@ def main(settings: Mapping[str, str] = os.environ) -> int:
     return code
 
 
-_OPTIONS = ("REQUIRE", "NO_REGRESSION", "TOLERANCE", "REQUIREMENTS")
+_OPTIONS = ("REQUIRE", "NO_REGRESSION", "TOLERANCE")
 
 
 def _options(variables: Mapping[str, str]) -> GateOptions:
@@ -69,7 +69,6 @@ def _options(variables: Mapping[str, str]) -> GateOptions:
         or None,
         no_regression=variables["NO_REGRESSION"] or None,
         tolerance=variables["TOLERANCE"] or None,
-        requirements=Path(variables["REQUIREMENTS"]) if variables["REQUIREMENTS"] else None,
     )
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from rankwell import reporting
-from rankwell.data.options import Doc, Injected, Input, Option
+from rankwell.data.options import Differs, Doc, Injected, Input, Option
 from rankwell.errors import BadUsage, typed
 from rankwell.reporting import Format, Row, render
 from rankwell.reporting import Output as Output
@@ -18,15 +18,28 @@ if TYPE_CHECKING:
 InputPlace = Annotated[str, Input()]
 InputOption = Annotated[str | None, Input()]
 Progress = Annotated[Callable[[str, int, int], None] | None, Injected()]
-PerQueryOption = Annotated[bool, Option(("--per-query", "-q"))]
+PerQueryOption = Annotated[
+    bool,
+    Option(("--per-query", "-q")),
+    Doc(
+        "One row per query: beside the summary, or instead of it where the format holds one "
+        "table (csv, tsv, jsonl)."
+    ),
+]
 Printed = TypeVar("Printed")
-PrintedAs = Annotated[Printed, Option(("--format", "-f")), Doc("How to print.")]
+PrintedAs = Annotated[
+    Printed,
+    Option(("--format", "-f")),
+    Doc("How to print."),
+    Differs("not every output has every format"),
+]
+_WRITTEN = Differs("each command writes files of its own")
 FormatOption = PrintedAs[Format]
-FolderOption = Annotated[Path | None, Option(("--output", "-o"), writes="folder")]
-PageOption = Annotated[Path | None, Option(("--output", "-o"), writes="page")]
-FolderPath = Annotated[Path, Option(("--output", "-o"), writes="folder")]
-FileOption = Annotated[Path | None, Option(("--output", "-o"), writes="file")]
-FilePath = Annotated[Path, Option(("--output", "-o"), writes="file")]
+FolderOption = Annotated[Path | None, Option(("--output", "-o"), writes="folder"), _WRITTEN]
+PageOption = Annotated[Path | None, Option(("--output", "-o"), writes="page"), _WRITTEN]
+FolderPath = Annotated[Path, Option(("--output", "-o"), writes="folder"), _WRITTEN]
+FileOption = Annotated[Path | None, Option(("--output", "-o"), writes="file"), _WRITTEN]
+FilePath = Annotated[Path, Option(("--output", "-o"), writes="file"), _WRITTEN]
 MissingPagesOption = Annotated[
     bool,
     Doc(
@@ -35,7 +48,7 @@ MissingPagesOption = Annotated[
     ),
 ]
 JobsOption = Annotated[int, Option(("--jobs", "-j"))]
-OutputPath = Annotated[Path, Option(("--output", "-o"))]
+OutputPath = Annotated[Path, Option(("--output", "-o")), _WRITTEN]
 
 
 def option_names(text: str | None, option: str) -> list[str]:

@@ -76,7 +76,7 @@ def asked(thing: Any, expected: Mapping[str, list[str]], **options: Any) -> dict
     given: dict[str, Any] = {"queries": QUERIES, "qrels": key, "option": options}
     if options.get("takes") == "vector":
         given["query_vectors"] = {query: embed(text) for query, text in QUERIES.items()}
-    result = rw.evaluate_engine(thing, **given, measures=[f"nDCG@{K}", f"R@{K}"], k=K, rounds=2)
+    result = rw.evaluate_engine(thing, **given, measures=[f"nDCG@{K}", f"R@{K}"], depth=K, rounds=2)
     counts = next(iter(result.describe()["counts"].values()))
     return {
         "nDCG": result[f"nDCG@{K}"],

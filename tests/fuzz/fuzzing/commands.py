@@ -39,11 +39,11 @@ class Line(NamedTuple):
 _HOME: dict[str, Path] = {}
 RESULTS = (
     "evaluate qrels.txt a.run b.run -m AP -m nDCG@5 -o results/runs",
-    "crossmodal captions/tied.npy --positives captions/positives.json -o results/captions",
+    "crossmodal captions/tied.npy --qrels captions/positives.json -o results/captions",
     "qa answers/gold.json answers/texts.json -c squad2 -o results/answers",
     "images images/table.csv --scores images/scores.npy --query-ids "
     "images/queries.ids.txt "
-    "--reference-ids images/references.ids.txt -o results/images",
+    "--item-ids images/references.ids.txt -o results/images",
     "pairs vectors/pairs.csv:score vectors/pairs.csv:one -o results/pairs",
     "bench small.toml -o results/bench",
 )

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-COMMAND = "beyond mine.run --catalogue items.csv:id"
+COMMAND = "beyond mine.run --documents items.csv:id"
 MINE = [("u1", "abcd"), ("u2", "abce"), ("u3", "bafg")]
 POPULAR = [("u1", "abc"), ("u2", "abc"), ("u3", "abc")]
 ITEMS = """id,genres,artist

@@ -25,7 +25,7 @@ RUN = {"u1": ["a", "b", "c"], "u2": ["a", "c", "d"]}
 def given(case: dict[str, Any]) -> dict[str, Any]:
     """The inputs of a case of peers."""
     return {
-        "catalogue": case["items"],
+        "documents": case["items"],
         "interactions": {
             user: dict.fromkeys(items, 1) for user, items in case["interactions"].items()
         },
@@ -53,7 +53,7 @@ def test_novelty_and_diversity_are_those_of_recmetrics(case: dict[str, Any], tmp
     names = ["Novelty@5", "ILD(by='embeddings')@5"]
 
     result = rw.evaluate_beyond(
-        case["lists"], names, embeddings=tmp_path / "vectors.npy", **given(case)
+        case["lists"], names, item_vectors=tmp_path / "vectors.npy", **given(case)
     )
 
     assert result[names[0]] == pytest.approx(expected["novelty"])
@@ -83,13 +83,11 @@ def test_without_names_the_inputs_decide_what_is_measured(tmp_path: Path):
 
     items = f"{tmp_path}/items.csv"
     assert labels() == {"Entropy"}
-    assert labels(catalogue=f"{items}:id") == {"Entropy", "ItemCoverage", "Gini"}
-    assert labels(categories=f"{items}:genres") == {"Entropy", "ILD"}
-    assert labels(catalogue=f"{items}:id", groups=f"{items}:artist") >= {"AWRF", "EED"}
+    assert labels(documents=f"{items}:id") == {"Entropy", "ItemCoverage", "Gini"}
+    assert labels(item_categories=f"{items}:genres") == {"Entropy", "ILD"}
+    assert labels(documents=f"{items}:id", item_groups=f"{items}:artist") >= {"AWRF", "EED"}
     assert labels(
-        catalogue=f"{items}:id",
-        interactions=tmp_path / "seen.txt",
-        judgments=tmp_path / "qrels.txt",
+        documents=f"{items}:id", interactions=tmp_path / "seen.txt", qrels=tmp_path / "qrels.txt"
     ) >= {"Novelty", "Popularity", "Serendipity"}
 
 
@@ -101,7 +99,7 @@ def test_figures_of_all_lists_have_no_value_of_a_query_and_are_not_compared(tmp_
 
     names = ["Gini@2", "EED(by='items')@2", "Popularity@1"]
     result = rw.evaluate_beyond(
-        runs, names, catalogue=list("abcd"), interactions={"u1": ["a", "c"]}
+        runs, names, documents=list("abcd"), interactions={"u1": ["a", "c"]}
     )
 
     assert {row["value"] for row in result.per_query() if row["measure"] == "Gini@2"} == {None}
@@ -120,7 +118,7 @@ def test_shards_and_names_of_runs_are_read_as_everywhere(tmp_path: Path):
     (tmp_path / "runs" / "a").write_text("u1 Q0 a 1 2 x\n")
     (tmp_path / "runs" / "b").write_text("u2 Q0 b 1 2 x\n")
 
-    result = rw.evaluate_beyond(tmp_path / "runs", "ItemCoverage", catalogue=["a", "b", "c", "d"])
+    result = rw.evaluate_beyond(tmp_path / "runs", "ItemCoverage", documents=["a", "b", "c", "d"])
 
     assert result["ItemCoverage"] == 0.5
     assert result.counts["runs"]["queries_counted"] == 2
@@ -139,7 +137,7 @@ def test_the_order_of_rows_has_no_effect_and_ties_are_broken_by_id():
         )
 
     values = [
-        rw.evaluate_beyond(run, "ItemCoverage@1", catalogue=["a", "b"])["ItemCoverage@1"]
+        rw.evaluate_beyond(run, "ItemCoverage@1", documents=["a", "b"])["ItemCoverage@1"]
         for run in runs
     ]
 
@@ -147,9 +145,9 @@ def test_the_order_of_rows_has_no_effect_and_ties_are_broken_by_id():
 
 
 def test_judgments_decide_which_queries_count():
-    known = {"interactions": {"x": ["a", "b"]}, "catalogue": list("abcd")}
+    known = {"interactions": {"x": ["a", "b"]}, "documents": list("abcd")}
 
-    result = rw.evaluate_beyond(RUN, "Serendipity@3", judgments={"u1": ["c"], "u9": ["d"]}, **known)
+    result = rw.evaluate_beyond(RUN, "Serendipity@3", qrels={"u1": ["c"], "u9": ["d"]}, **known)
 
     assert result.to_dict()["run"] == {"u1": {"Serendipity@3": 0.0}, "u9": {"Serendipity@3": 0.0}}
     assert result.counts["run"] == {
@@ -159,12 +157,12 @@ def test_judgments_decide_which_queries_count():
     }
     assert len(result.notes) == 2
     head = "Serendipity(head=1)@3"
-    assert rw.evaluate_beyond(RUN, head, judgments={"u1": ["c"]}, **known)[head] == 1 / 3
+    assert rw.evaluate_beyond(RUN, head, qrels={"u1": ["c"]}, **known)[head] == 1 / 3
 
 
 def test_an_item_without_interactions_counts_as_having_one_and_is_noted():
     result = rw.evaluate_beyond(
-        {"u": ["b"]}, "Novelty", interactions={"x": ["a"], "y": ["a"]}, catalogue=["a", "b"]
+        {"u": ["b"]}, "Novelty", interactions={"x": ["a"], "y": ["a"]}, documents=["a", "b"]
     )
 
     assert result["Novelty"] == 1.0
@@ -175,9 +173,9 @@ def test_an_item_without_interactions_counts_as_having_one_and_is_noted():
 def test_items_may_have_an_empty_group_and_without_any_grouped_item_there_is_no_fairness():
     one = {"a": "x", "b": "", "c": [], "d": None}
 
-    assert rw.evaluate_beyond({"u": ["b", "a"]}, "EED@2", groups=one)["EED@2"] == 0.25
+    assert rw.evaluate_beyond({"u": ["b", "a"]}, "EED@2", item_groups=one)["EED@2"] == 0.25
     for groups in (dict.fromkeys("abcd", ""), dict.fromkeys("abcd", "") | {"e": "x"}):
-        result = rw.evaluate_beyond(RUN, "AWRF@3", groups=groups, catalogue=list("abcd"))
+        result = rw.evaluate_beyond(RUN, "AWRF@3", item_groups=groups, documents=list("abcd"))
         assert (result.summary[0].mean, result.summary[0].n) == (None, 0)
 
 
@@ -188,12 +186,12 @@ def test_items_may_have_an_empty_group_and_without_any_grouped_item_there_is_no_
 @pytest.mark.parametrize(
     ("measure", "option"),
     [
-        ("ItemCoverage@3", "by catalogue"),
+        ("ItemCoverage@3", "by documents"),
         ("Novelty@3", "by interactions"),
-        ("ILD@3", "by categories"),
-        ("ILD(by='embeddings')@3", "by embeddings"),
-        ("EED@3", "by groups"),
-        ("EEL(by='items')@3", "by catalogue"),
+        ("ILD@3", "by item_categories"),
+        ("ILD(by='embeddings')@3", "by item_vectors"),
+        ("EED@3", "by item_groups"),
+        ("EEL(by='items')@3", "by documents"),
         ("nDCG@3", "rankwell evaluate"),
         ("Entropy(discount='geometric',p=0)", "at most 1"),
     ],
@@ -205,46 +203,46 @@ def test_a_measure_names_the_option_that_it_needs(measure: str, option: str):
 
 def test_items_that_inputs_lack_are_named(tmp_path: Path):
     with pytest.raises(BadInput, match="'u2' lists 'd', which the catalogue lacks"):
-        rw.evaluate_beyond(RUN, "Gini@3", catalogue=["a", "b", "c"])
-    with pytest.raises(BadInput, match="'u1' lists 'b', which categories lacks"):
-        rw.evaluate_beyond(RUN, "ILD@3", categories={"a": "x", "c": ["x", "y"], "d": []})
+        rw.evaluate_beyond(RUN, "Gini@3", documents=["a", "b", "c"])
+    with pytest.raises(BadInput, match="'u1' lists 'b', which item_categories lacks"):
+        rw.evaluate_beyond(RUN, "ILD@3", item_categories={"a": "x", "c": ["x", "y"], "d": []})
     with pytest.raises(
-        BadInput, match="'u1' lists 'b', which groups lacks; add a row, with an empty group"
+        BadInput, match="'u1' lists 'b', which item_groups lacks; add a row, with an empty group"
     ):
-        rw.evaluate_beyond(RUN, "EED@3", groups={"a": "x", "c": "y", "d": "x"})
+        rw.evaluate_beyond(RUN, "EED@3", item_groups={"a": "x", "c": "y", "d": "x"})
     np.save(tmp_path / "v.npy", np.zeros((2, 2)))
     with pytest.raises(BadInput, match="no ids"):
-        rw.evaluate_beyond(RUN, "ILD(by='embeddings')", embeddings=tmp_path / "v.npy")
+        rw.evaluate_beyond(RUN, "ILD(by='embeddings')", item_vectors=tmp_path / "v.npy")
     (tmp_path / "v.ids.txt").write_text("a\nb\n")
     with pytest.raises(BadScore, match="'a' is zero"):
-        rw.evaluate_beyond(RUN, "ILD(by='embeddings')", embeddings=tmp_path / "v.npy")
+        rw.evaluate_beyond(RUN, "ILD(by='embeddings')", item_vectors=tmp_path / "v.npy")
 
 
 def test_vectors_are_enough_to_know_the_items(tmp_path: Path):
     np.save(tmp_path / "v.npy", np.eye(4))
     (tmp_path / "v.ids.txt").write_text("a\nb\nc\nd\n")
 
-    found = rw.evaluate_beyond(RUN, "ILD(by='embeddings')@2", embeddings=tmp_path / "v.npy")
+    found = rw.evaluate_beyond(RUN, "ILD(by='embeddings')@2", item_vectors=tmp_path / "v.npy")
 
     assert found["ILD(by='embeddings')@2"] == 1
     (tmp_path / "v.ids.txt").write_text("a\nx\nc\nd\n")
-    with pytest.raises(BadInput, match="lists 'b', which embeddings lacks; add its vector"):
-        rw.evaluate_beyond(RUN, "ILD(by='embeddings')@2", embeddings=tmp_path / "v.npy")
+    with pytest.raises(BadInput, match="lists 'b', which item_vectors lacks; add its vector"):
+        rw.evaluate_beyond(RUN, "ILD(by='embeddings')@2", item_vectors=tmp_path / "v.npy")
 
 
 def test_bad_tables_name_file_row_and_what_to_do(tmp_path: Path):
     table = tmp_path / "items.csv"
     table.write_text("id,genres\na,x\n,y\n")
     with pytest.raises(BadInput, match=r"items\.csv: row 2 has no item"):
-        rw.evaluate_beyond(RUN, categories=f"{table}:genres")
+        rw.evaluate_beyond(RUN, item_categories=f"{table}:genres")
     with pytest.raises(BadInput, match=r"nowhere\.csv:genres: no such file"):
-        rw.evaluate_beyond(RUN, categories=f"{tmp_path}/nowhere.csv:genres")
+        rw.evaluate_beyond(RUN, item_categories=f"{tmp_path}/nowhere.csv:genres")
     with pytest.raises(BadInput, match="no column is named"):
-        rw.evaluate_beyond(RUN, categories=table)
+        rw.evaluate_beyond(RUN, item_categories=table)
     with pytest.raises(BadInput, match="row 2 has no id"):
-        rw.evaluate_beyond(RUN, catalogue=f"{table}:id")
+        rw.evaluate_beyond(RUN, documents=f"{table}:id")
     with pytest.raises(NothingToEvaluate, match="written in two ways"):
-        rw.evaluate_beyond(RUN, judgments={"x": ["a"]})
+        rw.evaluate_beyond(RUN, qrels={"x": ["a"]})
     with pytest.raises(BadUsage, match="-k 0"):
         rw.evaluate_beyond(RUN, k=0)
     with pytest.raises(BadUsage, match="unused beside named"):
@@ -292,11 +290,11 @@ def all_inputs(folder: Path) -> dict[str, Any]:
     smallest.write(folder)
     items = f"{folder}/items.csv"
     inputs = {
-        "catalogue": f"{items}:id",
-        "categories": f"{items}:genres",
-        "groups": f"{items}:artist",
+        "documents": f"{items}:id",
+        "item_categories": f"{items}:genres",
+        "item_groups": f"{items}:artist",
     }
-    return inputs | {"interactions": folder / "seen.txt", "judgments": folder / "qrels.txt"}
+    return inputs | {"interactions": folder / "seen.txt", "qrels": folder / "qrels.txt"}
 
 
 MEASURES = (
@@ -382,7 +380,7 @@ def test_no_block_of_queries_takes_time_by_the_whole_catalogue(
     monkeypatch.setattr(reading, "CELLS", 6)
     monkeypatch.setattr(attributes.ItemLabels, "cells", counted)
 
-    given["judgments"] = {user: ["a"] for user, _, _ in rows}
+    given["qrels"] = {user: ["a"] for user, _, _ in rows}
 
     rw.evaluate_beyond(place, ["AWRF@3", "EER@3", "EEL@3", "EED@3"], **given)
 
@@ -393,7 +391,7 @@ def test_no_block_of_queries_takes_time_by_the_whole_catalogue(
 def test_lists_for_which_a_measure_is_undefined_are_counted_and_named():
     run = {"u1": ["a", "b"], "u2": ["a"], "u3": ["b"]}
 
-    found = rw.evaluate_beyond(run, ["ILD@2"], categories={"a": ["x"], "b": ["y"]})
+    found = rw.evaluate_beyond(run, ["ILD@2"], item_categories={"a": ["x"], "b": ["y"]})
 
     assert (
         "run: ILD@2 is undefined for 2 of 3 lists, such as that of 'u2'; its mean leaves them out"
@@ -405,9 +403,11 @@ def test_lists_for_which_a_measure_is_undefined_are_counted_and_named():
 def test_items_of_the_catalogue_without_a_group_are_noted_where_a_target_lacks_them():
     groups, catalogue = {"a": ["x"], "b": ["y"], "c": ["x"], "d": ["y"], "e": []}, list("abcdef")
 
-    aimed = rw.evaluate_beyond(RUN, ["AWRF@3", "EED@3"], groups=groups, catalogue=catalogue).notes
+    aimed = rw.evaluate_beyond(
+        RUN, ["AWRF@3", "EED@3"], item_groups=groups, documents=catalogue
+    ).notes
     equal = rw.evaluate_beyond(
-        RUN, ["AWRF(target='equal')@3", "EED@3"], groups=groups, catalogue=catalogue
+        RUN, ["AWRF(target='equal')@3", "EED@3"], item_groups=groups, documents=catalogue
     ).notes
 
     what = (
@@ -423,19 +423,22 @@ def test_a_category_that_is_not_a_name_is_refused(names: dict[str, Any]):
     with pytest.raises(
         BadInput, match=r"categories: item 'a' has .*expected a name, or a list of names"
     ):
-        rw.evaluate_beyond({"u": {"a": 1.0}}, ["ILD@2"], categories=names)
+        rw.evaluate_beyond({"u": {"a": 1.0}}, ["ILD@2"], item_categories=names)
 
 
 def test_names_of_categories_may_be_integers():
     found = rw.evaluate_beyond(
-        {"u": {"a": 2.0, "b": 1.0}}, ["ILD@2"], categories={"a": 1, "b": [1, 2]}, intervals="none"
+        {"u": {"a": 2.0, "b": 1.0}},
+        ["ILD@2"],
+        item_categories={"a": 1, "b": [1, 2]},
+        intervals="none",
     )
 
     assert found["ILD@2"] == 0.5
 
 
 def test_a_negative_number_of_popular_items_is_refused():
-    given = {"interactions": {"u": {"a": 1}}, "judgments": {"u": {"a": 1}}}
+    given = {"interactions": {"u": {"a": 1}}, "qrels": {"u": {"a": 1}}}
 
     with pytest.raises(BadUsage, match="head=-1; expected a number of items, 0 or more"):
         rw.evaluate_beyond({"u": {"a": 1.0}}, ["Serendipity(head=-1)@2"], **given)

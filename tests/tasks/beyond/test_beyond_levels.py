@@ -27,7 +27,7 @@ def figures(lists: list[tuple[str, ...]], *names: str) -> list[dict[str, Any]]:
     run = {f"u{row}": list(items) for row, items in enumerate(lists)}
     return [
         dict(row)
-        for row in rw.evaluate_beyond(run, [*names], catalogue=ITEMS, intervals="none").summary
+        for row in rw.evaluate_beyond(run, [*names], documents=ITEMS, intervals="none").summary
     ]
 
 
@@ -61,7 +61,7 @@ def test_the_cut_off_limits_the_lists_that_are_compared():
 
 def test_chance_by_interactions_is_the_mean_over_all_lists():
     inputs = {
-        "catalogue": ITEMS,
+        "documents": ITEMS,
         "interactions": {"x": {"a": 1, "b": 1}, "y": {"a": 1}},
         "intervals": "none",
     }
@@ -89,8 +89,8 @@ def labels_and_vectors(folder: Path, items: Sequence[str]) -> dict[str, Any]:
     np.save(folder / "v.npy", drawn[[ITEMS.index(item) for item in items]])
     (folder / "v.ids.txt").write_text("".join(f"{item}\n" for item in items))
     return {
-        "categories": {item: CATEGORIES[item] for item in items},
-        "embeddings": folder / "v.npy",
+        "item_categories": {item: CATEGORIES[item] for item in items},
+        "item_vectors": folder / "v.npy",
     }
 
 
@@ -99,7 +99,7 @@ def labels_and_vectors(folder: Path, items: Sequence[str]) -> dict[str, Any]:
 def test_chance_of_diversity_is_the_mean_over_all_lists_of_any_length(
     name: str, length: int, tmp_path: Path
 ):
-    inputs = {"catalogue": ITEMS, "intervals": "none", **labels_and_vectors(tmp_path, ITEMS)}
+    inputs = {"documents": ITEMS, "intervals": "none", **labels_and_vectors(tmp_path, ITEMS)}
 
     every = [
         rw.evaluate_beyond({"u": list(items)}, name, **inputs).summary[0]
@@ -115,7 +115,7 @@ def test_chance_of_diversity_is_the_mean_over_all_lists_of_any_length(
 def test_chance_of_diversity_is_that_of_the_catalogue_and_not_of_all_items_with_attributes(
     name: str, tmp_path: Path
 ):
-    inputs = {"catalogue": ITEMS[:2], "intervals": "none", **labels_and_vectors(tmp_path, ITEMS)}
+    inputs = {"documents": ITEMS[:2], "intervals": "none", **labels_and_vectors(tmp_path, ITEMS)}
 
     (row,) = rw.evaluate_beyond({"u": list(ITEMS[:2])}, name, **inputs).summary
 
@@ -126,7 +126,7 @@ def test_chance_of_diversity_is_that_of_the_catalogue_and_not_of_all_items_with_
 def test_chance_of_diversity_is_unknown_where_an_item_of_the_catalogue_has_no_attributes(
     name: str, tmp_path: Path
 ):
-    inputs = {"catalogue": ITEMS, "intervals": "none", **labels_and_vectors(tmp_path, ITEMS[:3])}
+    inputs = {"documents": ITEMS, "intervals": "none", **labels_and_vectors(tmp_path, ITEMS[:3])}
 
     (row,) = rw.evaluate_beyond({"u": ["a", "b"]}, name, **inputs).summary
 
@@ -138,8 +138,8 @@ def test_chance_of_diversity_is_unknown_for_one_item_a_list_and_for_one_in_the_c
 ):
     inputs = {"intervals": "none", **labels_and_vectors(tmp_path, ITEMS)}
 
-    (row,) = rw.evaluate_beyond({"u": ["a", "b"]}, "ILD@1", catalogue=ITEMS, **inputs).summary
-    (alone,) = rw.evaluate_beyond({"u": ["a"]}, "ILD@2", catalogue=["a"], **inputs).summary
+    (row,) = rw.evaluate_beyond({"u": ["a", "b"]}, "ILD@1", documents=ITEMS, **inputs).summary
+    (alone,) = rw.evaluate_beyond({"u": ["a"]}, "ILD@2", documents=["a"], **inputs).summary
 
     assert "chance" not in row
     assert "chance" not in alone
@@ -157,7 +157,7 @@ def test_chance_of_diversity_counts_every_pair_of_many_sets_of_categories_once(
     distances = [
         1 - len(one & other) / len(one | other) if one | other else 0.0 for one, other in pairs
     ]
-    inputs = {"catalogue": list(sets), "categories": sets, "intervals": "none"}
+    inputs = {"documents": list(sets), "item_categories": sets, "intervals": "none"}
 
     (row,) = rw.evaluate_beyond({"u": ["i0", "i1"]}, "ILD", **inputs).summary
     monkeypatch.setattr(diversity, "_PAIRS", 60)
@@ -168,7 +168,7 @@ def test_chance_of_diversity_counts_every_pair_of_many_sets_of_categories_once(
 
 
 def test_the_rules_have_the_size_of_the_catalogue():
-    known = rw.evaluate_beyond({"u": ["a"]}, "Entropy", catalogue=ITEMS)
+    known = rw.evaluate_beyond({"u": ["a"]}, "Entropy", documents=ITEMS)
     seen = rw.evaluate_beyond({"u": ["a"]}, "Entropy", interactions={"x": ["a", "b"]})
 
     assert known.rules["catalogue_items"] == 4

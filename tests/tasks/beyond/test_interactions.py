@@ -31,7 +31,7 @@ def popularity(seen: Any, items: str = "ab") -> tuple[list[float | None], tuple[
     """The number of users of each item, and the notes."""
     runs = {item: {"u": [item]} for item in items}
     found = rw.evaluate_beyond(
-        runs, "Popularity", catalogue=list(items), interactions=seen, intervals="none"
+        runs, "Popularity", documents=list(items), interactions=seen, intervals="none"
     )
     return [row.mean for row in found.summary], found.notes
 
@@ -155,4 +155,4 @@ def test_judgments_need_grades_as_before(tmp_path: Path):
     with pytest.raises(BadInput, match="no column for the grade"):
         rw.evaluate(tmp_path / "pairs.csv", {"u1": {"a": 1.0}})
     with pytest.raises((BadInput, BadUsage)):
-        rw.evaluate_beyond({"u1": ["a"]}, "Entropy", judgments=tmp_path / "pairs.csv")
+        rw.evaluate_beyond({"u1": ["a"]}, "Entropy", qrels=tmp_path / "pairs.csv")

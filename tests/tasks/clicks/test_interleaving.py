@@ -137,7 +137,7 @@ def test_optimised_interleaving_is_unbiased_at_every_rank(seed: int, function: C
 @pytest.mark.parametrize("method", METHODS)
 def test_a_run_against_itself_is_preferred_by_no_click(method: Method):
     run = {"q": list("abcdef")}
-    lists = rw.interleave(run, run, method=method, k=4, lists=300)
+    lists = rw.interleave(run, run, method=method, depth=4, lists=300)
     rng = random.Random(3)
 
     differences = []
@@ -219,7 +219,7 @@ def test_the_better_run_wins(method: Method):
         {query: list("xabcdefg") for query in queries},
         {query: list("abcdefgx") for query in queries},
     )
-    lists = rw.interleave(good, bad, method=method, k=5, names=("good", "bad"))
+    lists = rw.interleave(good, bad, method=method, depth=5, names=("good", "bad"))
     clicked = [each.query for each in lists if "x" in each.items]
 
     found = rw.evaluate_interleaving(lists, {"query": clicked, "item": ["x"] * len(clicked)})
@@ -317,6 +317,7 @@ def test_files_hold_what_credit_needs(
         [
             "rankwell",
             "clicks",
+            "clicks",
             "interleave",
             "a.run",
             "b.run",
@@ -324,12 +325,12 @@ def test_files_hold_what_credit_needs(
             "lists.jsonl",
             "--method",
             method,
-            "-k",
+            "--depth",
             "3",
         ],
     )
     assert main() == 0
-    lists = rw.interleave("a.run", "b.run", method=method, k=3, names=("a", "b"))
+    lists = rw.interleave("a.run", "b.run", method=method, depth=3, names=("a", "b"))
     clicks = {"query": [each.query for each in lists], "item": [each.items[0] for each in lists]}
 
     assert str(rw.evaluate_interleaving("lists.jsonl", clicks)) == str(
@@ -378,7 +379,7 @@ def test_unclicked_rows_show_a_list_and_others_do_not_count():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"k": 0}, "positive integers"),
+        ({"depth": 0}, "positive integers"),
         ({"lists": 0}, "positive integers"),
         ({"tau": 21.0, "method": "probabilistic"}, "from 0 to 20"),
         (
@@ -392,7 +393,7 @@ def test_unclicked_rows_show_a_list_and_others_do_not_count():
         ),
         ({"method": "random"}, "team-draft"),
         ({"names": ("x", "x")}, "two different names"),
-        ({"k": 13, "method": "optimised"}, "more than 4096 lists"),
+        ({"depth": 13, "method": "optimised"}, "more than 4096 lists"),
     ],
 )
 def test_choices_out_of_range_are_refused(given: dict[str, Any], message: str):

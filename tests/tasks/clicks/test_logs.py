@@ -47,7 +47,7 @@ def test_estimates_are_those_of_the_open_bandit_pipeline(case: dict[str, Any]):
     names = list(ESTIMATES.values())
 
     result = rw.evaluate_clicks(
-        case["log"], {"mine": case["policy"]}, names, model=case["model"], intervals="none"
+        case["log"], {"mine": case["policy"]}, names, reward_model=case["model"], intervals="none"
     )
 
     assert set(case["figures"]) == set(ESTIMATES)
@@ -108,7 +108,9 @@ def test_ips_and_dr_are_unbiased_whatever_the_model():
     total = dict.fromkeys(("IPS", "DR", "DM"), 0.0)
     for chance, log in every_log(2):
         found = means(
-            rw.evaluate_clicks(log, {"mine": policy}, list(total), model=model, intervals="none"),
+            rw.evaluate_clicks(
+                log, {"mine": policy}, list(total), reward_model=model, intervals="none"
+            ),
             "mine",
         )
         total = {name: total[name] + chance * found[name] for name in total}
@@ -123,7 +125,7 @@ def test_a_perfect_model_has_the_value_by_dm_and_the_logging_policy_has_its_own(
     model = {"item": list(CHANCE), "estimate": list(CHANCE.values())}
     log = every_log(3)[57][1]
 
-    result = rw.evaluate_clicks(log, {"mine": policy}, model=model, intervals="none")
+    result = rw.evaluate_clicks(log, {"mine": policy}, reward_model=model, intervals="none")
 
     assert means(result, "mine")["DM"] == pytest.approx(VALUE)
     clicks = np.mean(log["click"])
@@ -196,7 +198,7 @@ def test_intervals_hold_the_true_value_in_most_logs():
     for seed in range(40):
         log = drawn(150 + seed)
         for row in rw.evaluate_clicks(
-            log, {"mine": policy}, list(held), model=model, seed=seed
+            log, {"mine": policy}, list(held), reward_model=model, seed=seed
         ).summary:
             held[row.label] += row.run == "mine" and row.ci_low <= VALUE <= row.ci_high
 
@@ -298,10 +300,12 @@ def test_columns_tables_and_formats_agree(tmp_path: Path):
         duckdb.sql(f"COPY (SELECT * FROM read_csv('{log}')) TO '{tmp_path / name}' ({form})")
 
     by_column = means(
-        rw.evaluate_clicks(log, ["mine"], model="q", expected={"mine": "v_mine"}), "mine"
+        rw.evaluate_clicks(log, ["mine"], reward_model="q", expected={"mine": "v_mine"}), "mine"
     )
     by_table = means(
-        rw.evaluate_clicks(log, {"mine": tmp_path / "policy.csv"}, model=tmp_path / "model.csv"),
+        rw.evaluate_clicks(
+            log, {"mine": tmp_path / "policy.csv"}, reward_model=tmp_path / "model.csv"
+        ),
         "mine",
     )
 
@@ -309,7 +313,7 @@ def test_columns_tables_and_formats_agree(tmp_path: Path):
     assert set(by_table) == {"IPS", "SNIPS", "DM", "DR", "SNDR"}
     for name in ("log.parquet", "log.jsonl", "log.tsv"):
         other = rw.evaluate_clicks(
-            tmp_path / name, ["mine"], model="q", expected={"mine": "v_mine"}
+            tmp_path / name, ["mine"], reward_model="q", expected={"mine": "v_mine"}
         )
         assert means(other, "mine") == by_column, name
 
@@ -377,7 +381,7 @@ def test_bad_rows_and_columns_are_named(tmp_path: Path, old: str, new: str, mess
         ({"measures": "nDCG@10"}, "nDCG@10 needs rankings and judgments of their items"),
         ({"policies": ["mine"], "measures": "DR"}, "needs a model of rewards"),
         (
-            {"policies": ["mine"], "measures": "DR", "model": "mine"},
+            {"policies": ["mine"], "measures": "DR", "reward_model": "mine"},
             "what it expects under the policy",
         ),
         ({"policies": ["log=mine"]}, "the logging policy"),
@@ -387,7 +391,7 @@ def test_bad_rows_and_columns_are_named(tmp_path: Path, old: str, new: str, mess
         ({"policies": ["mine"], "expected": ["mine"]}, "expected NAME=COLUMN"),
         ({"policies": 3}, "a list of them, or a mapping"),
         ({"policies": ["mine"], "measures": "IPS(clip=0)"}, "largest weight is above 0"),
-        ({"columns": {"clicks": "click"}}, "expected one of query, item"),
+        ({"columns": {"clicks": "click"}}, "is none of query, item"),
         ({"columns": {"reward": "nothing"}}, "no column 'nothing'"),
         ({"columns": {"reward": "item"}}, "'a'; expected a finite number"),
         ({"by_position": True, "columns": {"position": "none"}}, "no column 'none'"),
@@ -407,14 +411,14 @@ def test_bad_rows_and_columns_are_named(tmp_path: Path, old: str, new: str, mess
         (
             {
                 "policies": {"mine": {"item": ["a"], "probability": [0.5]}},
-                "model": {"item": ["a", "b"], "estimate": [1, 1]},
+                "reward_model": {"item": ["a", "b"], "estimate": [1, 1]},
             },
             "all items",
         ),
         (
             {
                 "policies": {"mine": {"item": ["a"], "probability": [1.0]}},
-                "model": {"item": ["a"], "estimate": [1.0]},
+                "reward_model": {"item": ["a"], "estimate": [1.0]},
             },
             "no estimate of item 'b'",
         ),
@@ -478,7 +482,7 @@ def test_a_model_that_no_measure_reads_is_noted():
     log = {"click": [1, 0], "propensity": [0.5, 0.5], "mine": [0.2, 0.1], "model": [0.3, 0.4]}
 
     by_default, named = (
-        rw.evaluate_clicks(log, ["mine"], each, model="model", intervals="none")
+        rw.evaluate_clicks(log, ["mine"], each, reward_model="model", intervals="none")
         for each in (None, "IPS")
     )
 
@@ -487,7 +491,7 @@ def test_a_model_that_no_measure_reads_is_noted():
         each.startswith("no DM, DR, SNDR: what the model expects under mine is unknown")
         for each in by_default.notes
     )
-    assert any(each.startswith("model is unused") for each in named.notes)
+    assert any(each.startswith("reward_model is unused") for each in named.notes)
 
 
 def test_rows_of_one_user_are_not_taken_for_independent_without_a_word():
@@ -502,7 +506,7 @@ def test_rows_of_one_user_are_not_taken_for_independent_without_a_word():
 
     (note,) = [note for note in by_row.notes if "user_id" in note]
     assert "intervals take 300 rows of 50 users ('user_id') for independent" in note
-    assert "columns={'query': 'user_id'}" in note
+    assert "columns='query=user_id'" in note
     assert not any("independent" in note for note in by_user.notes)
     assert by_user.summary[0].n == 50
     assert by_user.summary[0].ci_high - by_user.summary[0].ci_low > 2 * (

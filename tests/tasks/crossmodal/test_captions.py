@@ -276,7 +276,12 @@ def test_embeddings_give_the_ranks_of_the_matrix_that_is_never_made():
             matrix = evaluate_crossmodal(exact, positives, **options)
 
             streamed = evaluate_crossmodal(
-                None, positives, queries=queries, gallery=gallery, metric="dot", **options
+                None,
+                positives,
+                query_vectors=queries,
+                item_vectors=gallery,
+                metric="dot",
+                **options,
             )
 
             seen = [{**row, "run": ""} for row in streamed.per_query()]
@@ -481,7 +486,9 @@ def test_a_querybank_is_of_one_direction_and_needs_scores():
     with pytest.raises(BadUsage, match="one direction"):
         evaluate_crossmodal(scores, transform="querybank", bank=bank)
     with pytest.raises(BadUsage, match="without one"):
-        evaluate_crossmodal(queries=scores, gallery=scores, transform="dual-softmax(temperature=1)")
+        evaluate_crossmodal(
+            query_vectors=scores, item_vectors=scores, transform="dual-softmax(temperature=1)"
+        )
     with pytest.raises(BadUsage, match="requires a transform"):
         evaluate_crossmodal(scores, bank=bank)
 
@@ -543,7 +550,7 @@ def test_captions_of_the_same_words_hold_the_ceiling_down():
     texts = ["a dog runs", "a cat sleeps", "a  dog runs", "a dog runs"]
     scores = np.eye(4) + np.array([[0.5, 0.1, 0.2, 0.3]])
 
-    result = evaluate_crossmodal(scores, texts=texts, k=[1, 2])
+    result = evaluate_crossmodal(scores, queries=texts, k=[1, 2])
 
     assert figure(result, "Success@1", "t2v", "ceiling") == 50.0  # one of three dogs, and the cat
     assert figure(result, "Success@2", "t2v", "ceiling") == 75.0
@@ -622,7 +629,7 @@ def test_the_command_prints_both_directions_and_writes_what_pages_need(
         monkeypatch,
         "crossmodal",
         tmp_path / "scores.npy",
-        "--texts",
+        "--queries",
         tmp_path / "texts.txt",
         "-o",
         tmp_path / "out",
@@ -660,19 +667,20 @@ def test_the_manifest_names_a_folder_of_vectors_and_a_file_called_as_an_option(
     Path("positives.json").write_text("[[0], [1], [2]]")
 
     assert (
-        run(monkeypatch, "crossmodal", "--queries", "texts", "--gallery", "videos", "-o", "vectors")
-        == 0
-    )
-    assert (
         run(
             monkeypatch,
             "crossmodal",
-            "positives.npy",
-            "--positives",
-            "positives.json",
+            "--query-vectors",
+            "texts",
+            "--item-vectors",
+            "videos",
             "-o",
-            "scores",
+            "vectors",
         )
+        == 0
+    )
+    assert (
+        run(monkeypatch, "crossmodal", "positives.npy", "--qrels", "positives.json", "-o", "scores")
         == 0
     )
 
@@ -681,8 +689,8 @@ def test_the_manifest_names_a_folder_of_vectors_and_a_file_called_as_an_option(
         for out in ("vectors", "scores")
     ]
     assert {name: each["file"] for name, each in inputs[0].items()} == {
-        "queries": "texts/vectors.npy",
-        "gallery": "videos/vectors.npy",
+        "query_vectors": "texts/vectors.npy",
+        "item_vectors": "videos/vectors.npy",
     }
     assert sorted(each["file"] for each in inputs[1].values()) == [
         "positives.json",
@@ -743,8 +751,8 @@ def test_embeddings_on_the_command_line_have_a_progress_and_no_matrix(
         np.save(tmp_path / f"{name}.npy", random.random((20, 4), dtype=np.float32))
     told: list[tuple[int, int]] = []
     both = evaluate_crossmodal(
-        queries=tmp_path / "a.npy",
-        gallery=tmp_path / "b.npy",
+        query_vectors=tmp_path / "a.npy",
+        item_vectors=tmp_path / "b.npy",
         progress=lambda _, done, total: told.append((done, total)),
     )
 
@@ -752,9 +760,9 @@ def test_embeddings_on_the_command_line_have_a_progress_and_no_matrix(
         run(
             monkeypatch,
             "crossmodal",
-            "--queries",
+            "--query-vectors",
             tmp_path / "a.npy",
-            "--gallery",
+            "--item-vectors",
             tmp_path / "b.npy",
             "-f",
             "json",
@@ -823,7 +831,7 @@ def test_bad_input_ends_the_command_with_one_line_and_code_2(
     (tmp_path / "right.json").write_text(json.dumps(positives))
 
     code = run(
-        monkeypatch, "crossmodal", tmp_path / "scores.npy", "--positives", tmp_path / "right.json"
+        monkeypatch, "crossmodal", tmp_path / "scores.npy", "--qrels", tmp_path / "right.json"
     )
 
     err = capsys.readouterr().err
@@ -866,8 +874,8 @@ def test_positives_are_refused_where_they_are_named_twice_or_unknown():
         ({"mask": [1, 0]}, BadInput, "the mask has 2 entries, the scores have 3 rows"),
         ({"mask": [1, 0, 2]}, BadInput, "entry 2 of the mask is 2"),
         ({"mask": [0, 0, 0]}, BadInput, "leaves no row"),
-        ({"texts": ["a"]}, BadInput, "1 texts for 3 rows"),
-        ({"queries": np.eye(3)}, BadUsage, "give scores, or"),
+        ({"queries": ["a"]}, BadInput, "1 texts for 3 rows"),
+        ({"query_vectors": np.eye(3)}, BadUsage, "give scores, or"),
         ({"seed": -1}, BadUsage, "seed"),
     ],
 )

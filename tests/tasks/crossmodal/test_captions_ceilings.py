@@ -110,7 +110,7 @@ def test_the_ceiling_is_the_best_that_any_matrix_reaches_under_the_rule_for_ties
     scores = np.array(worlds()[345], dtype=float)
 
     result = evaluate_crossmodal(
-        scores, POSITIVES, texts=TEXTS, protocol="both", ties=ties, k=[1, 2], intervals="none"
+        scores, POSITIVES, queries=TEXTS, protocol="both", ties=ties, k=[1, 2], intervals="none"
     )
 
     for measure, reached in best(ties, direction).items():
@@ -130,7 +130,7 @@ def test_where_a_query_counts_more_often_by_ties_no_ceiling_is_named_and_the_rea
     scores = np.array(worlds()[345], dtype=float)
 
     result = evaluate_crossmodal(
-        scores, POSITIVES, texts=TEXTS, ties="multiplied", intervals="none"
+        scores, POSITIVES, queries=TEXTS, ties="multiplied", intervals="none"
     )
 
     assert {row["ceiling"] for row in result.summary} == {None}
@@ -144,7 +144,7 @@ def test_measures_of_all_positives_have_no_ceiling_where_captions_are_the_same_a
     scores = np.array(worlds()[345], dtype=float)
 
     result = evaluate_crossmodal(
-        scores, POSITIVES, texts=TEXTS, direction="v2t", measures=["AP"], intervals="none"
+        scores, POSITIVES, queries=TEXTS, direction="v2t", measures=["AP"], intervals="none"
     )
 
     assert figure(result, "AP", "v2t", "ceiling") is None
@@ -160,7 +160,7 @@ def test_captions_of_equal_words_whose_positives_overlap_in_part_have_a_ceiling_
     result = evaluate_crossmodal(
         np.tile([1.0, 2.0, 3.0], (3, 1)),
         positives,
-        texts=texts,
+        queries=texts,
         direction="t2v",
         k=[1, 2],
         intervals="none",
@@ -174,11 +174,15 @@ def test_captions_of_equal_words_whose_positives_overlap_in_part_have_a_ceiling_
 @pytest.mark.parametrize("vectors", [False, True])
 def test_scores_that_distinguish_captions_of_equal_words_are_noted(vectors: bool):
     scores = np.eye(5) if vectors else np.eye(5)[:, :VIDEOS]
-    given = {"queries": scores, "gallery": scores[:VIDEOS]} if vectors else {"scores": scores}
+    given = (
+        {"query_vectors": scores, "item_vectors": scores[:VIDEOS]}
+        if vectors
+        else {"scores": scores}
+    )
 
-    result = evaluate_crossmodal(positives=POSITIVES, texts=TEXTS, intervals="none", **given)
+    result = evaluate_crossmodal(qrels=POSITIVES, queries=TEXTS, intervals="none", **given)
     alike = evaluate_crossmodal(
-        np.array(worlds()[345], dtype=float), POSITIVES, texts=TEXTS, intervals="none"
+        np.array(worlds()[345], dtype=float), POSITIVES, queries=TEXTS, intervals="none"
     )
 
     assert any(

@@ -129,7 +129,7 @@ def test_embeddings_ids_and_masks_give_what_scores_give() -> None:
     given = {"folds": 2, "mask": there, "measures": ["R@1", "MnR", "MedR"]}
 
     vectors = rankwell.evaluate_crossmodal(
-        queries=queries, gallery=gallery, positives="counts:3", **given
+        query_vectors=queries, item_vectors=gallery, qrels="counts:3", **given
     )
     scores = rankwell.evaluate_crossmodal(unit[0] @ unit[1].T, "counts:3", **given)
     named = rankwell.evaluate_crossmodal(
@@ -189,14 +189,14 @@ def test_transforms_see_one_fold_alone() -> None:
     [
         ({"folds": 3}, BadUsage, "4 videos cannot be cut into so many equal parts"),
         ({"folds": 1}, BadUsage, "two or more"),
-        ({"folds": 2, "positives": [[0], [1], [2], []]}, BadInput, "caption '3' has no positive"),
+        ({"folds": 2, "qrels": [[0], [1], [2], []]}, BadInput, "caption '3' has no positive"),
         (
-            {"folds": 2, "positives": [[0], [1, 2], [2], [3]]},
+            {"folds": 2, "qrels": [[0], [1, 2], [2], [3]]},
             BadInput,
             "caption '1' has positives in folds 1 and 2",
         ),
         (
-            {"folds": 2, "positives": [[0], [1], [1], [0]]},
+            {"folds": 2, "qrels": [[0], [1], [1], [0]]},
             BadInput,
             "fold 2 of 2, videos 2 to 3, has no caption",
         ),
@@ -218,7 +218,7 @@ def test_folds_that_make_no_sense_are_refused(
     scores = np.arange(16.0).reshape(4, 4)
 
     with pytest.raises(error, match=said):
-        rankwell.evaluate_crossmodal(scores, **{"positives": "diagonal", **given})
+        rankwell.evaluate_crossmodal(scores, **{"qrels": "diagonal", **given})
 
 
 def test_parts_of_work_are_refused(tmp_path: Any) -> None:
@@ -226,7 +226,11 @@ def test_parts_of_work_are_refused(tmp_path: Any) -> None:
 
     with pytest.raises(BadUsage, match="compared in one piece"):
         rankwell.evaluate_crossmodal(
-            queries=vectors, gallery=vectors, folds=2, executor="here", work=str(tmp_path / "work")
+            query_vectors=vectors,
+            item_vectors=vectors,
+            folds=2,
+            executor="here",
+            work=str(tmp_path / "work"),
         )
 
 

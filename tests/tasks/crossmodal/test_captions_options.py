@@ -37,14 +37,14 @@ def test_embeddings_of_different_dimensions_are_refused_before_any_is_read(
     with pytest.raises(
         BadInput, match=f"the queries have {shapes[0][1]} dimensions, the items {shapes[1][1]}"
     ):
-        evaluate_crossmodal(queries=one, gallery=other, protocol=protocol)
+        evaluate_crossmodal(query_vectors=one, item_vectors=other, protocol=protocol)
     assert (
         run(
             monkeypatch,
             "crossmodal",
-            "--queries",
+            "--query-vectors",
             tmp_path / "a.npy",
-            "--gallery",
+            "--item-vectors",
             tmp_path / "b.npy",
         )
         == 2
@@ -198,7 +198,7 @@ def test_a_result_prints_a_row_for_each_measure_and_direction():
             {"ties": "multiplied", "measures": ["nDCG@10"]},
             "nDCG@10 has no value under the tie rule multiplied",
         ),
-        ({"positives": ""}, "positives are named by an empty text"),
+        ({"qrels": ""}, "positives are named by an empty text"),
     ],
 )
 def test_what_would_have_no_effect_or_no_meaning_is_refused(options: dict[str, Any], message: str):

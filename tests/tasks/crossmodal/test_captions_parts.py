@@ -60,12 +60,12 @@ def files(tmp_path: Path) -> Path:
 
 def ranked(files: Path, **options: Any) -> Results:
     given = {
-        "queries": str(files / "q.npy"),
-        "gallery": str(files / "g.npy"),
+        "query_vectors": str(files / "q.npy"),
+        "item_vectors": str(files / "g.npy"),
         "protocol": "both",
         **options,
     }
-    return rankwell.evaluate_crossmodal(positives=str(files / "positives.json"), **given)
+    return rankwell.evaluate_crossmodal(qrels=str(files / "positives.json"), **given)
 
 
 def all_of(result: Results) -> str:
@@ -139,9 +139,9 @@ def test_ranks_in_parts_are_those_of_sorted_rows(files: Path):
 def test_the_folder_that_the_command_writes_has_the_same_bytes(files: Path):
     run, given = (
         with_fields(crossmodal_task.command()),
-        {"queries": str(files / "q.npy"), "gallery": str(files / "g.npy")},
+        {"query_vectors": str(files / "q.npy"), "item_vectors": str(files / "g.npy")},
     )
-    given |= {"positives": str(files / "positives.json"), "protocol": "both"}
+    given |= {"qrels": str(files / "positives.json"), "protocol": "both"}
 
     one = run(**given, output=files / "one")
     parts = run(**given, output=files / "parts", executor="here", shards=5, memory="30k")
@@ -185,10 +185,14 @@ def test_an_array_is_submitted_for_the_scores_and_then_for_the_counts(files: Pat
 def test_planning_exits_0_and_a_second_round_5(files: Path):
     run, given = (
         with_fields(crossmodal_task.command()),
-        {"queries": str(files / "q.npy"), "gallery": str(files / "g.npy"), "direction": "t2v"},
+        {
+            "query_vectors": str(files / "q.npy"),
+            "item_vectors": str(files / "g.npy"),
+            "direction": "t2v",
+        },
     )
     given |= {
-        "positives": str(files / "positives.json"),
+        "qrels": str(files / "positives.json"),
         "executor": "array",
         "work": str(files / "work"),
         "shards": 1,
@@ -220,7 +224,7 @@ def test_parts_that_are_done_serve_other_intervals_and_are_made_again_where_they
 def test_masked_captions_and_tables_in_memory_are_copied_for_the_parts(files: Path):
     np.save(files / "mask.npy", (np.arange(CAPTIONS) % 4 > 0).astype(np.int8))
     options = {"mask": str(files / "mask.npy"), "details": True}
-    tables = {"queries": np.load(files / "q.npy"), "gallery": np.load(files / "g.npy")}
+    tables = {"query_vectors": np.load(files / "q.npy"), "item_vectors": np.load(files / "g.npy")}
 
     assert all_of(ranked(files, **options, shards=7)) == all_of(ranked(files, **options))
     assert all_of(ranked(files, **tables, shards=7)) == all_of(ranked(files, **tables))
@@ -231,7 +235,7 @@ def test_ids_and_texts_give_the_result_of_one_process(files: Path):
     texts = [f"text {row % 50}" for row in range(CAPTIONS)]
     options = {
         "query_ids": str(files / "ids.txt"),
-        "texts": texts,
+        "queries": texts,
         "ties": "id-desc",
         "details": True,
     }
@@ -247,12 +251,12 @@ def test_shards_may_be_empty_and_a_group_exceed_the_memory(files: Path):
 def test_a_dry_run_names_the_parts_of_both_rounds_and_writes_nothing(files: Path):
     run, given = (
         with_fields(crossmodal_task.command()),
-        {"queries": str(files / "q.npy"), "gallery": str(files / "g.npy")},
+        {"query_vectors": str(files / "q.npy"), "item_vectors": str(files / "g.npy")},
     )
 
     output = run(
         **given,
-        positives=str(files / "positives.json"),
+        qrels=str(files / "positives.json"),
         dry_run=True,
         shards=3,
         work=str(files / "work"),
@@ -282,10 +286,10 @@ def test_parts_of_a_cluster_are_worth_a_process(
             np.lib.format.write_array_header_1_0(stream, header)
             stream.truncate(stream.tell() + 4 * rows * dimensions)
     (tmp_path / "positives.json").write_text(json.dumps([[caption] for caption in range(captions)]))
-    places = {"queries": str(tmp_path / "q.npy"), "gallery": str(tmp_path / "g.npy")}
+    places = {"query_vectors": str(tmp_path / "q.npy"), "item_vectors": str(tmp_path / "g.npy")}
 
     output = with_fields(crossmodal_task.command())(
-        **places, positives=str(tmp_path / "positives.json"), dry_run=True, executor=executor
+        **places, qrels=str(tmp_path / "positives.json"), dry_run=True, executor=executor
     )
 
     costs = dict(line.rsplit(None, 1) for line in output.text.splitlines())
@@ -378,7 +382,7 @@ def test_a_folder_with_other_work_is_refused_and_keeps_its_files(files: Path):
             r"work: what is compared differs \(models, directions, .*\)\. Name another work folder",
         ),
         (
-            {"positives": [[0]] * CAPTIONS},
+            {"qrels": [[0]] * CAPTIONS},
             r"the rows that are compared differ \(positives, .*\)\. Name another work folder",
         ),
     ],
@@ -387,11 +391,11 @@ def test_a_folder_of_other_work_is_refused_in_the_words_of_the_user(
     files: Path, options: dict[str, Any], message: str
 ):
     given = {
-        "positives": [[caption % VIDEOS] for caption in range(CAPTIONS)],
+        "qrels": [[caption % VIDEOS] for caption in range(CAPTIONS)],
         "shards": 1,
         "work": str(files / "work"),
     }
-    given |= {"queries": str(files / "q.npy"), "gallery": str(files / "g.npy")}
+    given |= {"query_vectors": str(files / "q.npy"), "item_vectors": str(files / "g.npy")}
     rankwell.evaluate_crossmodal(**given)
 
     with pytest.raises(BadUsage, match=message):

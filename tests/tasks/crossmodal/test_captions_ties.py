@@ -250,9 +250,9 @@ def test_real_inlier_counts_change_with_every_rule(
     found = {}
     for rule in ("optimistic", "expected", "input", "pessimistic"):
         arguments = [
-            "captions",
+            "crossmodal",
             tmp_path / "coarse.npy",
-            "--positives",
+            "--qrels",
             folder / "corridor_positives.json",
         ]
         monkeypatch.setattr(

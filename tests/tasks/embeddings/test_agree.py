@@ -339,7 +339,7 @@ def test_items_with_the_label_of_the_query_are_not_neighbours():
     labels = [f"author{row % 10}" if row % 3 else None for row in range(120)]
 
     found = rankwell.evaluate_embeddings(
-        vectors(1), vectors(2), k=5, samples="all", exclude=labels, intervals="none"
+        vectors(1), vectors(2), k=5, samples="all", exclude_group=labels, intervals="none"
     )
 
     side = found.pairs["candidate"].candidate
@@ -370,7 +370,7 @@ def test_labels_judge_the_reference_beside_the_candidates():
     }
 
     found = rankwell.evaluate_embeddings(
-        reference, candidate, k=(3,), samples="all", labels=labels, intervals="none"
+        reference, candidate, k=(3,), samples="all", qrels=labels, intervals="none"
     )
 
     values = {(each.run, each.label): each.values for each in found.values}
@@ -383,7 +383,7 @@ def test_labels_judge_the_reference_beside_the_candidates():
                 hits = sum(str(item) in labels[str(query)] for item in ranked[query][:3].tolist())
                 assert ours[query] == pytest.approx(hits / 3)
     with pytest.raises(NothingToEvaluate, match="none of them among"):
-        rankwell.evaluate_embeddings(reference, candidate, k=(3,), labels={"elsewhere": {"1": 1}})
+        rankwell.evaluate_embeddings(reference, candidate, k=(3,), qrels={"elsewhere": {"1": 1}})
 
 
 def test_the_result_says_by_which_rules_it_holds():
@@ -456,7 +456,7 @@ def bad_files(folder):
         "row counts": ([good, saved("fewer.npy", table[:100])], "120 vectors, fewer has 100"),
         "unknown ids": ([with_ids, other_ids], "ids of a are not in b, first 'p0'"),
         "number of ids": (
-            [good, saved("fine.npy", table), "--ids", folder / "few.txt"],
+            [good, saved("fine.npy", table), "--item-ids", folder / "few.txt"],
             "119 ids for 120 vectors",
         ),
         "nan": ([good, saved("holes.npy", holes)], "holes: row 7, column 3: nan"),
@@ -472,7 +472,10 @@ def bad_files(folder):
         "k is no number": ([good, saved("fine.npy", table), "-k", "ten"], "-k 'ten'"),
         "missing": ([good, folder / "nowhere.npy"], "nowhere.npy: no such file"),
         "no candidate": ([good], "at least one candidate"),
-        "labels": ([good, saved("fine.npy", table), "--exclude", folder / "few.txt"], "119 labels"),
+        "labels": (
+            [good, saved("fine.npy", table), "--exclude-group", folder / "few.txt"],
+            "119 labels",
+        ),
         "convention": ([good, saved("fine.npy", table), "-c", "scholar"], "scholar-stream"),
     }
 
@@ -493,7 +496,12 @@ def test_every_other_bad_input_is_refused_by_name(folder):
     for what, (arguments, expected) in bad_files(folder).items():
         if what in ("k is no number", "no candidate"):
             continue
-        options = {"--ids": "ids", "-k": "k", "--exclude": "exclude", "-c": "convention"}
+        options = {
+            "--item-ids": "item_ids",
+            "-k": "k",
+            "--exclude-group": "exclude_group",
+            "-c": "convention",
+        }
         places = [str(each) for each in arguments[:2]]
         given = {options[arguments[2]]: str(arguments[3])} if len(arguments) > 2 else {}
         if "k" in given:
@@ -645,7 +653,7 @@ def test_a_measure_says_which_view_it_reads():
 def test_judged_items_without_embedding_are_noted(tmp_path):
     (tmp_path / "qrels.txt").write_text("3 0 5 1\n3 0 nowhere 1\n")
     found = rankwell.evaluate_embeddings(
-        vectors(1), vectors(2), k=3, samples="all", labels=tmp_path / "qrels.txt", intervals="none"
+        vectors(1), vectors(2), k=3, samples="all", qrels=tmp_path / "qrels.txt", intervals="none"
     )
 
     assert any(

@@ -438,7 +438,7 @@ def test_similarities_order_a_mapping_and_ties_go_by_id_descending():
 
 def test_a_measure_of_two_lists_is_not_computed_from_judgments():
     with pytest.raises(
-        BadUsage, match=r"Overlap@5 needs two rankings of the same queries.*; .rankwell agree"
+        BadUsage, match=r"Overlap@5 needs two rankings of the same queries.*; .rankwell embeddings"
     ):
         rw.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, ["nDCG@5", "Overlap@5"])
 

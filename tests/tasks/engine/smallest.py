@@ -3,7 +3,7 @@
 from pathlib import Path
 
 COMMAND = (
-    "engine run sqlite-fts5 --items docs.tsv --queries asked.tsv --qrels judged.txt "
+    "engine run sqlite-fts5 --documents docs.tsv --queries asked.tsv --qrels judged.txt "
     "-m RR --rounds 1"
 )
 

@@ -84,10 +84,10 @@ def test_a_query_is_encoded_before_it_is_sent_in_a_time_of_its_own(
     result = rw.evaluate_engine(
         engine,
         QUERIES,
-        items=ITEMS,
+        documents=ITEMS,
         qrels=judged,
         encoder="slow",
-        k=5,
+        depth=5,
         rounds=2,
         warm_up=0,
         rate=rate,
@@ -132,11 +132,11 @@ def test_an_encoder_is_fitted_to_the_items_and_finds_them_by_their_texts():
     result = rw.evaluate_engine(
         Nearest(),
         ITEMS,
-        items=ITEMS,
+        documents=ITEMS,
         qrels=itself,
         measures="RR",
         encoder="tfidf-svd:3",
-        k=5,
+        depth=5,
         rounds=1,
     )
 
@@ -148,17 +148,17 @@ def test_an_encoder_is_fitted_to_the_items_and_finds_them_by_their_texts():
     [
         (
             "sqlite-fts5",
-            {"queries": QUERIES, "items": ITEMS},
+            {"queries": QUERIES, "documents": ITEMS},
             "sqlite-fts5 takes texts, not vectors",
         ),
         (
             lambda query, k: [],
-            {"queries": QUERIES, "items": ITEMS, "option": {"takes": "text"}},
+            {"queries": QUERIES, "documents": ITEMS, "option": {"takes": "text"}},
             "takes texts, not vectors",
         ),
         (
             Nearest(),
-            {"queries": QUERIES, "query_vectors": np.eye(12), "items": ITEMS},
+            {"queries": QUERIES, "query_vectors": np.eye(12), "documents": ITEMS},
             "replaces query_vectors",
         ),
         (Nearest(), {"query_vectors": np.eye(3)}, "needs the texts of the queries; give queries"),

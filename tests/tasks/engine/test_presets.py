@@ -19,7 +19,7 @@ def test_a_preset_is_judged_and_its_parameters_are_tried():
             qrels={"q": {"b": 1}},
             sweep={"num_candidates": [10, 20]},
             measures=["RR"],
-            k=2,
+            depth=2,
             rounds=1,
         )
 

@@ -117,7 +117,7 @@ def test_recall_is_that_of_all_scores_and_ties_count_by_distance(by: str) -> Non
         {query: query for query in truth},
         truth=rw.read_ranking(run),
         rounds=1,
-        k=5,
+        depth=5,
     )
 
     name = "Recall@5" if by == "distance" else "Recall@5(by='ids')"
@@ -191,8 +191,8 @@ def test_a_query_without_end_is_a_timeout_and_the_others_are_asked(tmp_path: Pat
         "".join(f"{query}\t{text}\n" for query, text in asked.items())
     )
     line = (
-        "engine run engines_here:hangs --queries queries.tsv --rounds 1 --timeout 0.5 --warm-up 0 "
-        "--allow-failures 1 -o out"
+        "engine run engines_here:hangs --queries queries.tsv --rounds 1 --query-timeout 0.5 "
+        "--warm-up 0 --allow-failures 1 -o out"
     )
 
     done = command(tmp_path, line)
@@ -465,8 +465,8 @@ def test_filters_reach_the_engine_and_exact_results_alike(tmp_path: Path) -> Non
 
     done = command(
         tmp_path,
-        "engine run sqlite-fts5 --items items.tsv --queries queries.tsv --filter colour "
-        "--rounds 1 -k 40 -o out",
+        "engine run sqlite-fts5 --documents items.tsv --queries queries.tsv --filter colour "
+        "--rounds 1 --depth 40 -o out",
     )
 
     assert done.returncode == 0, done.stderr
@@ -516,7 +516,7 @@ def test_chunks_are_collapsed_to_their_documents() -> None:
     result = rw.evaluate_engine(
         lambda query, k: ["c1", "c2", "c3"],
         {"q": "?"},
-        items=pandas.DataFrame(table),
+        documents=pandas.DataFrame(table),
         collapse="document",
         qrels={"q": ["d2"]},
         measures="RR",
@@ -538,7 +538,7 @@ def test_chunks_are_collapsed_to_their_documents() -> None:
         ({"sweep": {"nothing": [1, 2]}}, "unknown parameter 'nothing'", UnknownName),
         ({"option": ["nothing"]}, "option 'nothing': expected NAME=VALUE", BadUsage),
         ({"filters": ["="]}, "filters '=': expected FIELD=VALUE", BadUsage),
-        ({"most_requests": 10}, "60 requests are more than most_requests 10", BadUsage),
+        ({"max_requests": 10}, "60 requests are more than max_requests 10", BadUsage),
         ({"truth": "engine"}, "has no exact mode", BadUsage),
         ({"collapse": "document"}, "collapse takes the ids from a column of the items", BadUsage),
     ],
@@ -626,7 +626,7 @@ def test_results_are_gated_by_cost_and_by_the_lower_end_of_recall(tmp_path: Path
         engines_here.search,
         {query: asked[query] for query in short},
         truth=rw.read_ranking(short),
-        k=2,
+        depth=2,
     )
 
     result.save(tmp_path / "out")

@@ -27,7 +27,7 @@ TOML = """
 [[dataset]]
 name = "faq"
 command = "engine run"
-items = "docs.tsv"
+documents = "docs.tsv"
 queries = "asked.tsv"
 qrels = "judged.txt"
 measure = "RR"
@@ -36,7 +36,7 @@ rounds = 2
 warm-up = 0
 """
 COUNTED = (
-    '[[system]]\nname = "own"\nengine = "engines_here:COUNTED"\nbuild = { shape = "wide" '
+    '[[system]]\nname = "own"\nengine = "engines_here:COUNTED"\noption = { shape = "wide" '
     "}\nsweep = { depth = [1, 2, 5] }\n"
 )
 
@@ -305,11 +305,11 @@ def test_a_page_of_several_sweeps_names_the_folder_of_each_verdict(
         result = rw.evaluate_engine(
             "engines_here:COUNTED",
             {"q1": "one two"},
-            items={"one": "one", "two": "two"},
+            documents={"one": "one", "two": "two"},
             qrels={"q1": {"one": 1, "two": 1}},
             measures="R",
             rounds=1,
-            build={"shape": name},
+            option={"shape": name},
             sweep={"depth": [1, 2]},
             intervals="none",
         )

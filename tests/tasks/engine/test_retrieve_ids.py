@@ -21,12 +21,12 @@ def _here(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def foreign(returned: str, **options: object) -> rw.Results:
     named = {
-        "items": {f"d{row}": "text" for row in range(12)},
+        "documents": {f"d{row}": "text" for row in range(12)},
         "item_vectors": VECTORS,
         "query_vectors": VECTORS[:2],
         "rounds": 1,
     }
-    return rw.evaluate_engine(FOREIGN, k=10, option={"returned": returned}, **named | options)
+    return rw.evaluate_engine(FOREIGN, depth=10, option={"returned": returned}, **named | options)
 
 
 def test_ids_that_never_meet_give_no_recall_and_one_of_each_is_named() -> None:
@@ -36,7 +36,7 @@ def test_ids_that_never_meet_give_no_recall_and_one_of_each_is_named() -> None:
         r"returned "
         r"'d0'",
     ) as e:
-        foreign(" ".join(f"d{row}" for row in range(10)), items=None)
+        foreign(" ".join(f"d{row}" for row in range(10)), documents=None)
 
     assert (
         "they have '0'. Give items with the ids of the rows of item_vectors, or truth='none'."
@@ -54,16 +54,16 @@ def test_a_run_without_any_id_of_the_engine_gives_no_recall() -> None:
         r"truth='none'\.",
     ):
         rw.evaluate_engine(
-            lambda query, k: ["x17"], asked, truth=rw.read_ranking(run), k=2, rounds=1
+            lambda query, k: ["x17"], asked, truth=rw.read_ranking(run), depth=2, rounds=1
         )
     # The run holds the nearest alone: another item is wrong, and no mistake of the user.
     found = rw.evaluate_engine(
-        lambda query, k: ["d18", "x17"], asked, truth=rw.read_ranking(run), k=2, rounds=1
+        lambda query, k: ["d18", "x17"], asked, truth=rw.read_ranking(run), depth=2, rounds=1
     )
     assert not any("unknown to the exact results" in note for note in found.notes)
-    assert rw.evaluate_engine(lambda query, k: ["x17"], asked, truth="none", k=2, rounds=1).tables[
-        "settings"
-    ]
+    assert rw.evaluate_engine(
+        lambda query, k: ["x17"], asked, truth="none", depth=2, rounds=1
+    ).tables["settings"]
 
 
 def test_some_unknown_ids_and_another_number_of_items_are_noted() -> None:

@@ -127,7 +127,10 @@ def test_query_ids_in_two_notations_are_named():
 
     name = "object"
     evaluated = rw.evaluate(
-        judged, {name: {query: dict(found) for query, found in run.items()}}, "RR", queries="both"
+        judged,
+        {name: {query: dict(found) for query, found in run.items()}},
+        "RR",
+        average_over="both",
     )
     assert any(
         "differences of case" in note and "RR would stay 0.5000" in note for note in evaluated.notes
@@ -146,7 +149,11 @@ def test_notes_on_the_exact_results_of_a_run_are_kept(tmp_path: Path):
     (tmp_path / "exact.run").write_bytes(b"\xef\xbb\xbfq Q0 a 1 2 t\n")
 
     found = rw.evaluate_engine(
-        lambda query, k: ["a"][:k], {"q": "text"}, truth=str(tmp_path / "exact.run"), k=1, rounds=1
+        lambda query, k: ["a"][:k],
+        {"q": "text"},
+        truth=str(tmp_path / "exact.run"),
+        depth=1,
+        rounds=1,
     )
 
     assert any("byte order mark" in note for note in found.notes)
@@ -155,7 +162,7 @@ def test_notes_on_the_exact_results_of_a_run_are_kept(tmp_path: Path):
 def test_a_call_that_goes_on_asks_anew_where_the_file_of_the_engine_has_changed(tmp_path: Path):
     file = tmp_path / "engine.py"
     options = EngineOptions(
-        queries={"q": "text"}, qrels={"q": {"a": 1}}, measures="RR", rounds=1, warm_up=0, k=1
+        queries={"q": "text"}, qrels={"q": {"a": 1}}, measures="RR", rounds=1, warm_up=0, depth=1
     )
     ranks: list[Any] = []
     for item in "ba":

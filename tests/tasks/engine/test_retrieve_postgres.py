@@ -63,10 +63,10 @@ def notes_of(
         postgres + BY_INDEX,
         queries=queries,
         query_vectors=asked,
-        items=items,
+        documents=items,
         item_vectors={str(row): vector for row, vector in enumerate(vectors)},
         filters=filters,
-        k=k,
+        depth=k,
         rounds=1,
         warm_up=0,
         option={**own, **option},
@@ -75,7 +75,7 @@ def notes_of(
 
 
 def test_the_default_ef_search_limits_lists_of_100(postgres: str, table: Any, vectors: Any) -> None:
-    notes = notes_of(postgres, vectors, k=100)
+    notes = notes_of(postgres, vectors, depth=100)
 
     assert any(
         "5 of 5 queries got 40 to 40 results for k = 100; probably a setting of the engine "
@@ -84,7 +84,7 @@ def test_the_default_ef_search_limits_lists_of_100(postgres: str, table: Any, ve
     )
     assert not [
         each
-        for each in notes_of(postgres, vectors, k=100, ef_search=200)
+        for each in notes_of(postgres, vectors, depth=100, ef_search=200)
         if "results for k" in each
     ]
 
@@ -98,7 +98,7 @@ def test_a_filter_of_one_percent_is_applied_after_the_search(
     ]
     pandas = pytest.importorskip("pandas", reason="could not import pandas")
 
-    notes = notes_of(postgres, vectors, items=pandas.DataFrame(items), filters=["colour=rare"])
+    notes = notes_of(postgres, vectors, documents=pandas.DataFrame(items), filters=["colour=rare"])
 
     assert any(
         "queries got no results" in each or "the filter is applied after the search" in each
@@ -168,7 +168,7 @@ def test_exact_searches_that_follow_others_in_a_session_are_the_truth(
             for row, vector in enumerate(np.random.default_rng(6).normal(size=(20, 8)))
         },
         item_vectors={str(row): vector for row, vector in enumerate(vectors)},
-        k=10,
+        depth=10,
         rounds=2,
         sweep=["exact=false,true"],
         option={"table": "live_items", "id": "id", "vector": "embedding", "ef_search": 5},
@@ -209,7 +209,7 @@ BENCH = """
 [[dataset]]
 name = "faq"
 command = "engine run"
-items = "docs.jsonl"
+documents = "docs.jsonl"
 item-vectors = "docs.npy"
 queries = "queries.tsv"
 query-vectors = "queries.npy"
@@ -222,7 +222,7 @@ intervals = "none"
 name = "pg"
 engine = "pgvector"
 url = "postgresql://rankwell_app:${PGPASSWORD}@/postgres?host=HOST"
-build = { m = 16, ef_construction = 64 }
+option = { m = 16, ef_construction = 64 }
 sweep = { ef_search = [10, 20, 40, 80, 160] }
 """
 

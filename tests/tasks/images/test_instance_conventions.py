@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from make import own_convention
 from oracles import instances as by_hand
 from rankwell.conventions import CONVENTIONS, choose_measures
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
@@ -110,7 +111,7 @@ class People:
             self.images,
             scores=self.scores,
             query_ids=[name for name, _, _ in self.queries],
-            reference_ids=[name for name, _, _ in self.references],
+            item_ids=[name for name, _, _ in self.references],
             convention=convention,
             intervals="none",
             **options,
@@ -184,7 +185,7 @@ def test_gldv2_divides_by_a_hundred_at_most_and_refuses_a_query_without_a_right_
     with pytest.raises(BadInput, match="no_relevant='skip'"):
         world.evaluate("gldv2")
 
-    found = shown(world.evaluate("gldv2", absent="filter"))
+    found = shown(world.evaluate(own_convention("gldv2", "images", absent="filter")))
     for query, marks in world.lists(by_label).items():
         if "right" in marks:
             assert found["mAP@100"][query] == pytest.approx(
@@ -200,7 +201,7 @@ def test_more_than_a_hundred_right_references_are_divided_by_a_hundred() -> None
         Images.from_entries(pictures),
         scores=np.arange(150.0)[None, :],
         query_ids=["q"],
-        reference_ids=[f"r{n:03}" for n in range(150)],
+        item_ids=[f"r{n:03}" for n in range(150)],
         convention="gldv2",
         intervals="none",
     )
@@ -219,7 +220,9 @@ def test_the_thesis_leaves_out_queries_of_absent_instances_and_counts_them() -> 
         re.search(rf"\b{len(absent)} quer(y of an|ies of) absent instance", note)
         for note in result.notes
     )
-    assert set(absent) <= set(shown(world.evaluate("thesis", absent="keep"))["MP@1"])
+    assert set(absent) <= set(
+        shown(world.evaluate(own_convention("thesis", "images", absent="keep")))["MP@1"]
+    )
 
 
 # ---- easy, hard and junk
@@ -263,7 +266,7 @@ def test_revisited_judges_a_level_and_takes_out_the_others(convention: str, seed
         images,
         scores=scores,
         query_ids=list(kinds),
-        reference_ids=references,
+        item_ids=references,
         convention=convention,
         intervals="none",
     )
@@ -301,7 +304,7 @@ def test_nothing_right_for_any_query_is_nothing_to_evaluate() -> None:
             Images.from_entries(pictures),
             scores=np.ones((1, 1)),
             query_ids=["q"],
-            reference_ids=["r"],
+            item_ids=["r"],
             convention="vpr",
         )
 
@@ -330,7 +333,7 @@ def test_a_tie_at_the_top_goes_as_the_rule_says(ties: str, expected: float) -> N
         images,
         scores=np.ones((1, 3)),
         query_ids=["q"],
-        reference_ids=["a", "b", "c"],
+        item_ids=["a", "b", "c"],
         ties=ties,
         measures="P@1",
         intervals="none",

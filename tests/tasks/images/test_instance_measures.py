@@ -106,7 +106,7 @@ def test_real_matrices_have_the_figures_that_others_computed(
 ) -> None:
     positives = shared / "vpr" / f"{matrix.partition('_')[0]}_positives.json"
     result = evaluate_images(
-        scores=shared / "vpr" / f"{matrix}_scores.npy", positives=positives, intervals="none"
+        scores=shared / "vpr" / f"{matrix}_scores.npy", qrels=positives, intervals="none"
     )
     figures = {row["label"]: round(row["mean"], 2) for row in result.summary}
 
@@ -156,4 +156,4 @@ def test_a_zero_vector_is_refused_with_its_place() -> None:
     truth = {str(query): [0] for query in range(2)}
 
     with pytest.raises(BadInput, match="row 3"):
-        evaluate_images(queries=unit(2, 4, 8), references=references, positives=truth)
+        evaluate_images(query_vectors=unit(2, 4, 8), item_vectors=references, qrels=truth)

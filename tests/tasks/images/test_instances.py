@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from make import own_convention
 from rankwell.data.catalogue import command_function
 from rankwell.data.matrices import Embeddings
 from rankwell.data.options import overwriting, texts_of
@@ -48,7 +49,7 @@ def of_gallery(
 ) -> Results:
     given: dict[str, Any] = {
         "query_ids": [name for name, _, _ in QUERIES],
-        "reference_ids": [name for name, _, _ in REFERENCES],
+        "item_ids": [name for name, _, _ in REFERENCES],
         "intervals": "none",
     }
     return evaluate_images(images or gallery(), scores=scores, **(given | options))
@@ -58,7 +59,7 @@ def evaluate(images: str | None = None, **given: Any) -> Any:
     """The command, with the fields of its options as keywords."""
     names = {field.name for field in fields(ImageCommandOptions)}
     options = {name: given.pop(name) for name in names & given.keys()}
-    command = instances_task.evaluate.command()
+    command = instances_task.images.command()
     return command(images, options=ImageCommandOptions(**options), **given)
 
 
@@ -87,7 +88,7 @@ def test_the_default_says_what_the_source_prints_in_its_order_and_in_percent() -
 
 
 def test_precision_and_recall_of_a_list_at_a_given_cut() -> None:
-    found = of_gallery(cut=3, measures="MP@1 TP/PRED")
+    found = of_gallery(depth=3, measures="MP@1 TP/PRED")
 
     assert means(found)["P_q"] == pytest.approx(100 * (2 / 3 + 1 / 3 + 1 / 3) / 3)
     assert means(found)["R_q"] == pytest.approx(100 * (1 + 1 + 1 / 2) / 3)
@@ -126,7 +127,7 @@ def test_several_runs_stand_side_by_side() -> None:
         gallery(),
         scores={"good": SCORES, "reversed": -SCORES},
         query_ids=[name for name, _, _ in QUERIES],
-        reference_ids=[name for name, _, _ in REFERENCES],
+        item_ids=[name for name, _, _ in REFERENCES],
         measures="P@1 MedR",
     )
 
@@ -154,7 +155,9 @@ def test_a_measure_without_a_cut_off_is_taken_at_every_k() -> None:
 
 
 def test_the_same_camera_is_taken_out_of_an_instance_and_the_rest_of_the_list_moves_up() -> None:
-    found = of_gallery(exclude="camera", measures="RR NumRel", details=True)
+    found = of_gallery(
+        exclude_self=False, exclude_group="camera", measures="RR NumRel", details=True
+    )
     values = {(row["query"], row["measure"]): row["value"] for row in found.per_query()}
 
     # q1 (c1) loses r1 and has r2 at the first place; q3 (c2) loses r2 and has r1 at the third; q2
@@ -191,13 +194,13 @@ def test_the_image_itself_is_taken_out_by_its_id_wherever_it_stands() -> None:
         images,
         scores=scores,
         query_ids=names,
-        reference_ids=names,
+        item_ids=names,
         measures="P@1",
         convention="sop",
         no_relevant="skip",
     )
     kept = evaluate_images(
-        images, scores=scores, query_ids=names, reference_ids=names, measures="P@1", exclude="none"
+        images, scores=scores, query_ids=names, item_ids=names, measures="P@1", exclude_self=False
     )
 
     # b1 has nothing else of its own and does not count, where it is taken out; kept, it finds
@@ -222,8 +225,9 @@ def test_all_of_a_group_are_taken_out_whatever_they_show() -> None:
         Images.from_entries(pictures),
         scores=np.array([[3.0, 2.0, 1.0]]),
         query_ids=["q"],
-        reference_ids=["r1", "r2", "r3"],
-        exclude=["group"],
+        item_ids=["r1", "r2", "r3"],
+        exclude_self=False,
+        exclude_group="group",
         measures="RR NumRet",
     )
 
@@ -232,7 +236,7 @@ def test_all_of_a_group_are_taken_out_whatever_they_show() -> None:
 
 def test_what_is_missing_from_a_run_counts_as_not_found_and_is_said() -> None:
     found = of_gallery(
-        SCORES[:2, 1:], query_ids=["q1", "q2"], reference_ids=["r2", "r3", "r4"], measures="RR R@10"
+        SCORES[:2, 1:], query_ids=["q1", "q2"], item_ids=["r2", "r3", "r4"], measures="RR R@10"
     )
     values = {(row["query"], row["measure"]): row["value"] for row in found.per_query()}
 
@@ -264,7 +268,7 @@ def test_references_without_content_are_not_searched_even_where_a_run_has_them()
     )
     given: dict[str, Any] = {
         "query_ids": ["q"],
-        "reference_ids": ["wall", "other", "r"],
+        "item_ids": ["wall", "other", "r"],
         "measures": "RR NumRet",
     }
     scores = np.array([[3.0, 2.0, 1.0]])
@@ -274,7 +278,12 @@ def test_references_without_content_are_not_searched_even_where_a_run_has_them()
     ] == [50, 2]
     assert [
         row["value"]
-        for row in evaluate_images(images, scores=scores, contentless="keep", **given).per_query()
+        for row in evaluate_images(
+            images,
+            scores=scores,
+            convention=own_convention("thesis", "images", contentless="keep"),
+            **given,
+        ).per_query()
     ] == [100, 3]
 
 
@@ -300,13 +309,13 @@ def test_vectors_of_all_images_of_both_sides_and_their_matrix_say_the_same() -> 
     ]
     unit = [each.vectors / np.linalg.norm(each.vectors, axis=1, keepdims=True) for each in sides]
 
-    one = evaluate_images(images, embeddings=whole, intervals="none")
-    two = evaluate_images(images, queries=sides[0], references=sides[1], intervals="none")
+    one = evaluate_images(images, item_vectors=whole, intervals="none")
+    two = evaluate_images(images, query_vectors=sides[0], item_vectors=sides[1], intervals="none")
     three = evaluate_images(
         images,
         scores=unit[0] @ unit[1].T,
         query_ids=sides[0].ids,
-        reference_ids=sides[1].ids,
+        item_ids=sides[1].ids,
         intervals="none",
     )
 
@@ -323,16 +332,16 @@ def test_the_order_of_vectors_and_of_images_changes_nothing() -> None:
     names = whole.names()
     mixed = Embeddings([names[row] for row in order.tolist()], np.asarray(whole.vectors)[order])
 
-    assert [*evaluate_images(images, embeddings=whole).per_query()] == [
-        *evaluate_images(images, embeddings=mixed).per_query()
+    assert [*evaluate_images(images, item_vectors=whole).per_query()] == [
+        *evaluate_images(images, item_vectors=mixed).per_query()
     ]
 
 
 def test_transforms_are_named_with_what_they_look_at() -> None:
     images = gallery()
-    plain = evaluate_images(images, embeddings=vectors_of(images), intervals="none")
+    plain = evaluate_images(images, item_vectors=vectors_of(images), intervals="none")
     changed = evaluate_images(
-        images, embeddings=vectors_of(images), transforms="query-expansion(k=2)", intervals="none"
+        images, item_vectors=vectors_of(images), transforms="query-expansion(k=2)", intervals="none"
     )
 
     assert "transforms" not in plain.rules
@@ -342,7 +351,7 @@ def test_transforms_are_named_with_what_they_look_at() -> None:
     )
     fewer = evaluate_images(
         images,
-        embeddings=vectors_of(images),
+        item_vectors=vectors_of(images),
         transforms="whitening(dimensions=2)",
         intervals="none",
     )
@@ -351,7 +360,7 @@ def test_transforms_are_named_with_what_they_look_at() -> None:
         of_gallery(transforms="query-expansion(k=2)")
     with pytest.raises(BadUsage, match="compares by cosine"):
         evaluate_images(
-            images, embeddings=vectors_of(images), metric="l2", transforms="query-expansion(k=2)"
+            images, item_vectors=vectors_of(images), metric="l2", transforms="query-expansion(k=2)"
         )
 
 
@@ -373,19 +382,19 @@ def test_a_transform_of_scores_changes_scores() -> None:
     [
         ({"query_ids": ["q1", "q2", "zz"]}, BadInput, "the query 'zz' is none of the 7 images"),
         (
-            {"reference_ids": ["r1", "r2", "r3", "zz"]},
+            {"item_ids": ["r1", "r2", "r3", "zz"]},
             BadInput,
             "the reference 'zz' is none of the 7 images",
         ),
         ({"query_ids": None}, BadInput, "3 query rows have no ids"),
-        ({"exclude": "slef"}, UnknownName, "did you mean 'self'"),
-        ({"exclude": "group"}, BadUsage, "no image has a group"),
+        ({"exclude_group": "camra"}, UnknownName, "did you mean 'camera'"),
+        ({"exclude_group": "group"}, BadUsage, "no image has a group"),
         ({"ties": "averaged"}, UnknownName, "unknown tie rule 'averaged'"),
         ({"measures": "TP/PRED"}, BadUsage, "name a measure of rankings"),
         ({"measures": "PP@1"}, UnknownName, "unknown measure 'PP'"),
-        ({"cut": 0}, BadUsage, "cut 0"),
+        ({"depth": 0}, BadUsage, "depth=0"),
         ({"convention": "tehsis"}, UnknownName, "did you mean 'thesis'"),
-        ({"embeddings": "x.npy"}, BadUsage, "one of three"),
+        ({"item_vectors": "x.npy"}, BadUsage, "give scores, or item_vectors"),
         ({"intervals": "exact"}, UnknownName, "intervals: there is no 'exact'"),
     ],
 )
@@ -424,19 +433,16 @@ def test_nothing_says_what_is_right() -> None:
     pictures = [ImageEntry("q", None, "query"), ImageEntry("r", None, "reference")]
     with pytest.raises(NothingToEvaluate, match="no image has an instance"):
         evaluate_images(
-            Images.from_entries(pictures),
-            scores=np.ones((1, 1)),
-            query_ids=["q"],
-            reference_ids=["r"],
+            Images.from_entries(pictures), scores=np.ones((1, 1)), query_ids=["q"], item_ids=["r"]
         )
 
 
 def test_positives_replace_labels_and_have_no_camera_without_images() -> None:
-    found = of_gallery(positives={"q1": ["r4"], "q2": ["r4"], "q3": ["r4"]}, measures="P@1")
+    found = of_gallery(qrels={"q1": ["r4"], "q2": ["r4"], "q3": ["r4"]}, measures="P@1")
 
     assert means(found)["P@1"] == pytest.approx(100 / 3)
-    with pytest.raises(BadUsage, match="nothing says which image is which"):
-        evaluate_images(scores=SCORES, positives=[[0], [1], [2]], exclude="camera")
+    with pytest.raises(BadUsage, match="which image is which"):
+        evaluate_images(scores=SCORES, qrels=[[0], [1], [2]], exclude_group="camera")
 
 
 # ---- real pictures, from files to sheets
@@ -480,7 +486,7 @@ def museum(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_filters_of_a_museum(museum: Path) -> None:
     result = evaluate_images(
-        read_images(museum), embeddings=by_encoder(read_images(museum), "small-grey:32x24").table
+        read_images(museum), item_vectors=by_encoder(read_images(museum), "small-grey:32x24").table
     )
 
     assert result.rules["filtered"] == {
@@ -528,7 +534,7 @@ def test_encoders_that_need_nothing_find_paintings_far_above_chance(
     made = by_encoder(read_images(museum), encoder)
     rows = {
         row["label"]: row
-        for row in evaluate_images(read_images(museum), embeddings={made.run: made.table}).summary
+        for row in evaluate_images(read_images(museum), item_vectors={made.run: made.table}).summary
     }
 
     assert rows["MP@1"]["run"] == encoder
@@ -566,7 +572,6 @@ def test_the_command_writes_tables_sheets_and_what_it_took(museum: Path, tmp_pat
             f"Louvre={museum}",
             encoder="colour-histogram",
             output=out,
-            sheets=3,
             check=["70.08"],
             cache=tmp_path / "c",
         )
@@ -578,7 +583,7 @@ def test_the_command_writes_tables_sheets_and_what_it_took(museum: Path, tmp_pat
     assert "left out: 3 references without content" in notes
     assert "70.08 is not possible with n = 7" in notes
     assert "references/painting6/broken.png" in (out / "encoding_errors.csv").read_text()
-    assert len(list((out / "sheets").glob("*.png"))) == 3
+    assert len(list((out / "sheets").glob("*.png"))) == 7
     manifest = json.loads((out / "manifest.json").read_text())
     written = {path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()}
     assert set(manifest["files"]) == written - {"manifest.json"}
@@ -618,7 +623,7 @@ def test_the_command_writes_tables_sheets_and_what_it_took(museum: Path, tmp_pat
 
 def test_sheets_begin_with_the_worst_query(museum: Path, tmp_path: Path) -> None:
     made = by_encoder(read_images(museum), "colour-histogram")
-    result = evaluate_images(read_images(museum), embeddings={made.run: made.table})
+    result = evaluate_images(read_images(museum), item_vectors={made.run: made.table})
     values = {row["query"]: row["value"] for row in result.per_query() if row["label"] == "MAP"}
     first = {row["query"]: row["value"] for row in result.per_query() if row["label"] == "MP@1"}
     worst = result.worst(made.run)
@@ -628,16 +633,15 @@ def test_sheets_begin_with_the_worst_query(museum: Path, tmp_path: Path) -> None
 
 
 def test_the_command_refuses_what_does_not_go_together(museum: Path, tmp_path: Path) -> None:
-    with pytest.raises(BadUsage, match="contact sheets are written into a folder"):
-        evaluate(str(museum), encoder="colour-histogram", sheets=2)
     with pytest.raises(BadUsage, match="name it first"):
         evaluate(scores=["x.npy"], pattern="{instance}_*")
     with pytest.raises(BadUsage, match="two systems"):
         evaluate(str(museum), encoder="colour-histogram", local_features="sift")
-    with pytest.raises(BadUsage, match="--size belongs to --encoder"):
-        evaluate(str(museum), size="224x224", scores=["x.npy"])
+    with pytest.raises(BadUsage, match="--batch-size belongs to --encoder"):
+        evaluate(str(museum), batch_size=2, scores=["x.npy"])
+    (tmp_path / "model.toml").write_text('model = "small-grey"\nsize = "224"\n')
     with pytest.raises(BadUsage, match="size '224'"):
-        evaluate(str(museum), encoder="colour-histogram", size="224")
+        evaluate(str(museum), encoder=str(tmp_path / "model.toml"))
     (tmp_path / "set.csv").write_text("image,instance,split\na,x,reference\nb,x,query\n")
     with pytest.raises(BadUsage, match="no image files to read"):
         evaluate(str(tmp_path / "set.csv"), encoder="colour-histogram")
@@ -655,7 +659,7 @@ def test_sift_on_real_photographs_lies_between_the_bounds_of_its_ties(shared: Pa
         result = evaluate_images(
             images,
             scores=made.table,
-            positives=shared / "vpr" / "corridor_positives.json",
+            qrels=shared / "vpr" / "corridor_positives.json",
             convention="vpr",
             ties=ties,
             intervals="none",
@@ -702,7 +706,7 @@ def test_ties_in_the_first_place_name_a_query_as_their_rule_says(
 
 def test_the_order_of_references_changes_no_name_where_ties_are_open() -> None:
     names = [name for name, _, _ in REFERENCES]
-    one, other = of_gallery(TIED), of_gallery(TIED[:, ::-1], reference_ids=names[::-1])
+    one, other = of_gallery(TIED), of_gallery(TIED[:, ::-1], item_ids=names[::-1])
 
     assert means(one) == means(other)
     assert one.by_instance == other.by_instance
@@ -716,7 +720,7 @@ def test_different_names_in_the_first_place_are_an_error_where_ties_are() -> Non
             scores,
             measures="P@1 TP/PRED",
             ties="error",
-            positives={"q1": ["r1"], "q2": ["r3"], "q3": ["r1"]},
+            qrels={"q1": ["r1"], "q2": ["r3"], "q3": ["r1"]},
         )
 
 
@@ -747,7 +751,7 @@ def files(tmp_path: Path) -> dict[str, Path]:
 def of_files(files: dict[str, Path], **options: Any) -> Any:
     given: dict[str, Any] = {
         "query_ids": str(files["q.txt"]),
-        "reference_ids": str(files["r.txt"]),
+        "item_ids": str(files["r.txt"]),
         "scores": [str(files["s.npy"])],
     }
     return evaluate(str(files["set.csv"]), **(given | options))
@@ -758,14 +762,13 @@ def of_files(files: dict[str, Path], **options: Any) -> Any:
     [
         ({"k": "3"}, "-k 3"),
         ({"k": "3", "measures": ["P@1"]}, "-k 3"),
-        ({"longest": 320}, "--longest"),
+        ({"max_size": 320}, "--max-size"),
         ({"score": "matches"}, "--score"),
         ({"cache": Path("c")}, "--cache"),
         ({"metric": "dot"}, "--metric"),
-        ({"ids": "nofile"}, "--ids"),
+        ({"item_ids": "nofile", "scores": None, "query_ids": None}, "--item-ids"),
         ({"device": "cpu"}, "--device"),
-        ({"scores": None, "embeddings": ["v.npy"]}, "--query-ids"),
-        ({"scores": None, "embeddings": ["v.npy"], "query_ids": None}, "--reference-ids"),
+        ({"scores": None, "item_vectors": ["v.npy"]}, "--query-ids"),
     ],
 )
 def test_an_option_that_nothing_reads_is_refused_by_its_name(
@@ -776,8 +779,8 @@ def test_an_option_that_nothing_reads_is_refused_by_its_name(
 
 
 def test_options_of_one_system_are_refused_with_another(files: dict[str, Path]) -> None:
-    with pytest.raises(BadUsage, match="--score, --longest belong to --local-features"):
-        evaluate(str(files["set.csv"]), encoder="small-grey", score="matches", longest=100)
+    with pytest.raises(BadUsage, match="--score, --max-size belong to --local-features"):
+        evaluate(str(files["set.csv"]), encoder="small-grey", score="matches", max_size=100)
     with pytest.raises(BadUsage, match="--metric belongs to"):
         evaluate(str(files["set.csv"]), local_features="sift", metric="dot")
     with pytest.raises(BadUsage, match="--encoder or --local-features"):
@@ -801,7 +804,7 @@ def test_a_check_of_a_printed_figure_stands_in_json_too(files: dict[str, Path]) 
 
 def test_no_share_of_what_a_run_returned_is_above_its_ceiling() -> None:
     scores, names = np.array([[3.0, 2.0], [1.0, 2.0], [3.0, 2.0]]), ["r1", "r3"]
-    rows = of_gallery(scores, reference_ids=names, cut=4).summary
+    rows = of_gallery(scores, item_ids=names, depth=4).summary
     found = next(row for row in rows if row["label"] == "P_q")
 
     # Each query has one right reference among the two that the run returned, and at most two in the
@@ -849,22 +852,22 @@ def test_every_run_has_its_sheets_and_a_smaller_result_leaves_no_older_ones(
     np.save(tmp_path / "other.npy", np.asarray(made.table.vectors))
     (tmp_path / "ids.txt").write_text("".join(f"{name}\n" for name in made.table.names()))
     given: dict[str, Any] = {
-        "embeddings": [str(tmp_path / "other.npy")],
-        "ids": str(tmp_path / "ids.txt"),
+        "item_vectors": [str(tmp_path / "other.npy")],
+        "item_ids": str(tmp_path / "ids.txt"),
     }
 
     out = tmp_path / "out"
-    both = evaluate(str(museum), encoder="small-grey", sheets=2, output=out, **given)
+    both = evaluate(str(museum), encoder="small-grey", output=out, **given)
     first = sorted(path.name for path in (out / "sheets").iterdir())
     with overwriting(True):
-        evaluate(str(museum), sheets=1, output=out, **given)
+        evaluate(str(museum), output=out, **given)
 
-    assert len(first) == 4
+    assert len(first) == 14
     assert (
-        sum("small-grey" in name for name in first) == sum("other" in name for name in first) == 2
+        sum("small-grey" in name for name in first) == sum("other" in name for name in first) == 7
     )
-    assert any("drew 4 contact sheets" in note for note in both.notes)
-    assert len(list((out / "sheets").iterdir())) == 1
+    assert any("drew 14 contact sheets" in note for note in both.notes)
+    assert len(list((out / "sheets").iterdir())) == 7
 
 
 def test_notes_are_those_of_the_requested_measures() -> None:
@@ -883,14 +886,14 @@ def test_scores_without_ids_follow_the_lists_of_a_ground_truth(tmp_path: Path) -
     place = tmp_path / "gnd.json"
     place.write_text(json.dumps(names | {"gnd": [{"easy": [0]}, {"easy": ["a"], "junk": ["b"]}]}))
     scores = np.array([[3.0, 2.0, 1.0], [1.0, 3.0, 2.0]])
-    vectors = {"queries": np.eye(3)[[0, 2]], "references": np.eye(3)}
+    vectors = {"query_vectors": np.eye(3)[[0, 2]], "item_vectors": np.eye(3)}
 
     plain = evaluate_images(place, scores=scores, convention="revisited-E", intervals="none")
     named = evaluate_images(
         place,
         scores=scores,
         query_ids=["q9", "q1"],
-        reference_ids=["z", "b", "a"],
+        item_ids=["z", "b", "a"],
         convention="revisited-E",
         intervals="none",
     )
@@ -908,13 +911,15 @@ def test_scores_without_ids_follow_the_lists_of_a_ground_truth(tmp_path: Path) -
     with pytest.raises(
         BadInput, match=r"its 4 reference rows have no ids, and the data set lists 3"
     ):
-        evaluate_images(place, queries=vectors["queries"], references=np.eye(4, 3) + 1)
+        evaluate_images(
+            place, query_vectors=vectors["query_vectors"], item_vectors=np.eye(4, 3) + 1
+        )
     with pytest.raises(BadInput, match="name a file of ids"):
-        evaluate_images(place, embeddings=np.eye(5))
+        evaluate_images(place, item_vectors=np.eye(5))
 
 
 def test_the_help_names_every_parameter_of_every_transform_with_its_value() -> None:
-    _, texts = texts_of(command_function("images"))
+    _, texts = texts_of(command_function(("images",)))
     text = " ".join(texts.values())
 
     for entry in (TRANSFORMS[name] for name in TRANSFORMS):
@@ -971,7 +976,7 @@ def test_queries_without_a_picture_are_counted_where_they_are_drawn(
         place.write_bytes(b"\x89PNG\r\n\x1a\n")
     try:
         notes = evaluate(
-            str(museum), encoder="small-grey", output=tmp_path / "out", intervals="none", sheets=1
+            str(museum), encoder="small-grey", output=tmp_path / "out", intervals="none"
         ).notes
     finally:
         for place in places:

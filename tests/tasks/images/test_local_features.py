@@ -115,11 +115,12 @@ def test_scores_are_the_chosen_count_for_any_number_of_workers_and_from_the_cach
     museum, tmp_path: Path
 ):
     queries, references = museum
-    alone = LocalFeatures(workers=1).compare(queries, references)
+    alone = LocalFeatures().compare(queries, references)
 
     for workers in (2, 5):
         assert np.array_equal(
-            scores_of(LocalFeatures(workers=workers), queries, references), alone.inliers
+            scores_of(LocalFeatures(executor=f"processes:{workers}"), queries, references),
+            alone.inliers,
         )
     fresh = scores_of(LocalFeatures(score="matches", cache=tmp_path / "cache"), queries, references)
     kept = sorted(
@@ -155,10 +156,10 @@ def test_processes_give_the_same_bytes_as_threads_and_share_the_cache(museum, tm
     broken.write_bytes(queries[0].read_bytes()[:500])
     # Small blocks, so that several are worked on at once.
     queries = [*queries * 5, broken]
-    alone = LocalFeatures(workers=1, cache=tmp_path / "cache").compare(queries, references)
+    alone = LocalFeatures(cache=tmp_path / "cache").compare(queries, references)
     steps: list[tuple[str, int, int]] = []
 
-    together = LocalFeatures(processes=2, cache=tmp_path / "cache").compare(
+    together = LocalFeatures(executor="processes:2", cache=tmp_path / "cache").compare(
         queries, references, progress=lambda *step: steps.append(step)
     )
 
@@ -193,7 +194,7 @@ def test_the_cache_keeps_what_finding_the_features_took(museum, tmp_path: Path, 
     queries, references = museum
     first = LocalFeatures(cache=tmp_path / "cache").compare(queries, references)
 
-    again = LocalFeatures(cache=tmp_path / "cache", processes=processes).compare(
+    again = LocalFeatures(cache=tmp_path / "cache", executor=f"processes:{processes}").compare(
         queries, references
     )
 
@@ -258,9 +259,9 @@ def test_pictures_without_features_score_nothing_and_damaged_ones_are_listed(
     [
         ({"ratio": 0.0}, "ratio"),
         ({"reprojection": 0.0}, "reprojection"),
-        ({"features": 0}, "features 0"),
-        ({"processes": 0}, "processes 0"),
-        ({"processes": 2, "workers": 2}, "name one of the two"),
+        ({"features": 0}, "features=0"),
+        ({"executor": "processes:0"}, "expected here, or processes:N"),
+        ({"executor": "ray"}, "expected here, or processes:N"),
         ({"descriptor": "root"}, "did you mean 'rootsift'"),
         ({"score": "inlier"}, "did you mean 'inliers'"),
     ],
@@ -312,11 +313,10 @@ def test_the_corridor_has_the_published_figure_under_every_tie_rule(shared: Path
     for rule in (*PUBLISHED, "expected"):
         result = evaluate_images(
             scores=scores,
-            positives=positives,
+            qrels=positives,
             ties=rule,
             measures="P@1",
             convention="thesis",
-            exclude="none",
             intervals="none",
         )
         figures[rule] = result.summary[0]["mean"]
@@ -391,16 +391,14 @@ def test_the_command_prints_no_next_step_that_has_nothing_to_go_by(
     again = capsys.readouterr()
 
     assert first.out == again.out == ""
-    assert "name --positives" in first.err
+    assert "name --qrels" in first.err
     assert "from the cache" not in first.err
     assert "(4 of 4 from the cache)" in again.err
     Path("right.json").write_text(
         json.dumps({"asked/0.jpg": ["plain/0.png"], "asked/1.jpg": ["plain/1.png"]})
     )
-    words = (
-        "images plain --query-images asked --scores sift.npy --positives right.json --format json"
-    )
-    words += " --query-ids sift.queries.txt --reference-ids sift.references.txt --intervals none"
+    words = "images plain --query-images asked --scores sift.npy --qrels right.json --format json"
+    words += " --query-ids sift.queries.txt --item-ids sift.references.txt --intervals none"
     monkeypatch.setattr("sys.argv", ["rankwell", *words.split()])
     assert cli.main() == 0
     assert json.loads(capsys.readouterr().out)["rows"][0]["mean"] == 100.0

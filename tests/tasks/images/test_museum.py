@@ -14,6 +14,7 @@ import duckdb
 import numpy as np
 import pytest
 
+from make import own_convention
 from museum import Museum, build_museum
 from rankwell import cli
 from rankwell.vectors.media.images import read_picture
@@ -48,7 +49,7 @@ def details(folder: Path) -> list[dict]:
 
 
 def test_the_statistics_are_those_of_what_was_made(museum: Museum, run) -> None:
-    out = run("stats", museum.folder, "--objects", "regions", "--published", "--format", "csv")
+    out = run("stats", museum.folder, "--published", "--format", "csv")
 
     rows = {row["statistic"]: row for row in csv.DictReader(io.StringIO(out))}
     mine = {name: row["museum"] for name, row in rows.items()}
@@ -56,7 +57,7 @@ def test_the_statistics_are_those_of_what_was_made(museum: Museum, run) -> None:
     asked = sum(counts[1] for counts in museum.shown.values())
     absent = len(museum.instances) - len(museum.shown)
     assert absent > 0
-    assert mine["Type of objects"] == "regions"
+    assert mine["Type of objects"] == "images"
     assert mine["#Instances"] == str(len(museum.shown))
     assert mine["#Reference images"] == str(museum.references)
     assert mine["#Query images (#instances)"] == f"{asked} ({len(museum.shown)})"
@@ -77,8 +78,9 @@ def test_the_statistics_are_those_of_what_was_made(museum: Museum, run) -> None:
 def test_each_filter_is_switched_on_its_own_and_counted(
     museum: Museum, run, contentless: str, absent: str
 ) -> None:
-    words = ("--contentless", contentless, "--absent", absent, "--format", "json")
-    out = run("evaluate", museum.folder, "--encoder", "small-grey", *words)
+    own = own_convention("thesis", "images", contentless=contentless, absent=absent)
+    words = ("-c", own, "--format", "json")
+    out = run(museum.folder, "--encoder", "small-grey", *words)
 
     rules = json.loads(out)["rules"]
     [counts] = rules["counts"].values()
@@ -99,7 +101,7 @@ def test_each_filter_is_switched_on_its_own_and_counted(
 def test_the_best_reference_of_the_details_is_what_the_figure_counts(
     museum: Museum, run, tmp_path: Path
 ) -> None:
-    run("evaluate", museum.folder, "--encoder", "colours-and-shapes", "--sheets", 1, "-o", tmp_path)
+    run(museum.folder, "--encoder", "colours-and-shapes", "-o", tmp_path)
 
     best = [row for row in details(tmp_path) if row["rank"] == 1]
     right = [row["item"].split("/")[1] == row["query"].split("/")[1] for row in best]
@@ -107,7 +109,8 @@ def test_the_best_reference_of_the_details_is_what_the_figure_counts(
     assert row["n"] == len(best) == sum(counts[1] for counts in museum.shown.values())
     assert row["mean"] == pytest.approx(100 * sum(right) / len(right), abs=1e-9)
     assert row["mean"] > row["chance"]
-    assert [read_picture(path).width for path in (tmp_path / "sheets").iterdir()] == [2400]
+    widths = {read_picture(path).width for path in (tmp_path / "sheets").iterdir()}
+    assert widths == {2400}
 
 
 @pytest.mark.slow
@@ -116,27 +119,15 @@ def test_visitors_photographs_of_real_pictures_are_recognised_by_local_features(
 ) -> None:
     pytest.importorskip("cv2", reason="could not import cv2")
     run(
-        "evaluate",
         museum.folder,
         "--local-features",
         "rootsift",
-        "--longest",
+        "--max-size",
         240,
-        "--sheets",
-        0,
         "-o",
         tmp_path / "features",
     )
-    run(
-        "evaluate",
-        museum.folder,
-        "--encoder",
-        "colour-histogram",
-        "--sheets",
-        0,
-        "-o",
-        tmp_path / "colours",
-    )
+    run(museum.folder, "--encoder", "colour-histogram", "-o", tmp_path / "colours")
 
     by_features, by_colours = (
         summary(tmp_path / name)["MP@1"]["mean"] for name in ("features", "colours")
@@ -151,7 +142,7 @@ def test_transforms_of_descriptors_are_named_with_what_they_look_at(museum: Muse
         for text in ("whitening(dimensions=8)", "query-expansion(k=2)", "reciprocal(k1=4)")
     ]
 
-    out = run("evaluate", museum.folder, "--encoder", "small-grey", *words, "-f", "json")
+    out = run(museum.folder, "--encoder", "small-grey", *words, "-f", "json")
 
     rules = json.loads(out)["rules"]
     assert rules["transforms"] == "whitening(dimensions=8) query-expansion(k=2) reciprocal(k1=4)"
@@ -182,16 +173,7 @@ def test_an_onnx_network_makes_the_vectors_that_its_arithmetic_says(
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     onnx.save(model, tmp_path / "tiny.onnx")
 
-    run(
-        "evaluate",
-        museum.folder,
-        "--encoder",
-        tmp_path / "tiny.onnx",
-        "--sheets",
-        0,
-        "-o",
-        tmp_path / "out",
-    )
+    run(museum.folder, "--encoder", tmp_path / "tiny.onnx", "-o", tmp_path / "out")
 
     row = summary(tmp_path / "out")["MP@1"]
     took = json.loads((tmp_path / "out" / "performance.json").read_text())["runs"]

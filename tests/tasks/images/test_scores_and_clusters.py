@@ -40,12 +40,7 @@ def test_detection_of_right_places_is_that_of_vpr_bench(tmp_path: Path):
     table = {int(query): {int(item) for item in items} for query, items in positives.items()}
 
     result = evaluate_images(
-        scores=scores,
-        positives=table,
-        convention="vpr",
-        measures="recall@1",
-        confidence=["max"],
-        run="s",
+        scores={"s": scores}, qrels=table, convention="vpr", measures="recall@1", confidence=["max"]
     )
 
     best = [
@@ -72,12 +67,11 @@ def test_the_gap_to_the_second_reference_is_a_confidence():
     scores = np.array([[0.9, 0.8], [0.7, 0.1]])
 
     result = evaluate_images(
-        scores=scores,
-        positives={0: [1], 1: [0]},
+        scores={"s": scores},
+        qrels={0: [1], 1: [0]},
         convention="vpr",
         measures="recall@1",
         confidence=["diff1"],
-        run="s",
     )
 
     assert result["AUROC recall@1 diff1"] == 1
@@ -89,7 +83,7 @@ def test_clusters_may_be_in_a_table_of_a_spreadsheet(tmp_path: Path):
     (tmp_path / "found.csv").write_bytes(b"\xef\xbb\xbf" + text.encode())
 
     result = evaluate_images(
-        images, embeddings=vectors(6), clusters=f"{tmp_path}/found.csv:other", run="v"
+        images, item_vectors={"v": vectors(6)}, clusters=f"{tmp_path}/found.csv:other"
     )
 
     assert result["NMI"] == pytest.approx(partitions.nmi("xxyyzz", [0, 1] * 3), abs=1e-12)
@@ -103,7 +97,7 @@ def test_given_clusters_are_compared_with_the_labels(tmp_path: Path):
 
     for column, clusters in (("", [0, 0, 0, 1, 1, 1]), (":other", [0, 1] * 3)):
         result = evaluate_images(
-            images, embeddings=vectors(6), clusters=f"{tmp_path}/found.csv{column}", run="v"
+            images, item_vectors={"v": vectors(6)}, clusters=f"{tmp_path}/found.csv{column}"
         )
         assert result["NMI"] == pytest.approx(partitions.nmi("xxyyzz", clusters), abs=1e-12)
         assert result.describe()["clusters"] == "given"
@@ -120,7 +114,7 @@ def test_clusters_of_unknown_images_are_noted(tmp_path: Path):
     clusters = {f"i{n}": str(n // 3) for n in range(6)} | {"other": "1", "another": "1"}
 
     notes = evaluate_images(
-        write_images(tmp_path), embeddings=vectors(6), clusters=clusters, run="v"
+        write_images(tmp_path), item_vectors={"v": vectors(6)}, clusters=clusters
     ).notes
 
     what = (
@@ -136,7 +130,7 @@ def test_k_means_of_separate_instances_finds_the_labels(tmp_path: Path):
 
     results = [
         evaluate_images(
-            write_images(tmp_path), embeddings=table, clusters="kmeans", seed=4, run="v"
+            write_images(tmp_path), item_vectors={"v": table}, clusters="kmeans", seed=4
         )
         for _ in range(2)
     ]
@@ -156,18 +150,18 @@ def test_clusters_that_are_not_whole_are_refused(tmp_path: Path):
     ):
         found.write_text("image,cluster\n" + text)
         with pytest.raises(BadInput, match=message):
-            evaluate_images(images, embeddings=vectors(6), clusters=found)
+            evaluate_images(images, item_vectors=vectors(6), clusters=found)
     with pytest.raises(BadUsage, match="2 files for 1 runs"):
-        evaluate_images(images, embeddings=vectors(6), clusters=[found, found])
+        evaluate_images(images, item_vectors=vectors(6), clusters=[found, found])
     with pytest.raises(BadUsage, match="has scores"):
         evaluate_images(
             images,
             scores=np.ones((6, 6)),
             query_ids=vectors(6).names(),
-            reference_ids=vectors(6).names(),
+            item_ids=vectors(6).names(),
             clusters="kmeans",
         )
     with pytest.raises(BadUsage, match="leave --transform out"):
-        evaluate_images(images, embeddings=vectors(6), clusters="kmeans", transforms="whitening")
+        evaluate_images(images, item_vectors=vectors(6), clusters="kmeans", transforms="whitening")
     with pytest.raises(BadUsage, match="only a data set of images has"):
-        evaluate_images(scores=np.ones((1, 1)), positives={0: [0]}, clusters="kmeans")
+        evaluate_images(scores=np.ones((1, 1)), qrels={0: [0]}, clusters="kmeans")

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-COMMAND = "judge pool one.run two.run --query-texts queries.tsv --documents documents.tsv -o study"
+COMMAND = "judge pool one.run two.run --queries queries.tsv --documents documents.tsv -o study"
 
 
 def write(folder: Path) -> None:

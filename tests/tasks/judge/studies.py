@@ -53,7 +53,7 @@ def write_world(folder: Path, *, queries: int = 30, seed: int = 1) -> dict[tuple
 def pool_study(folder: Path, *runs: str, name: str = "study", **options: Any) -> Path:
     """Pools the runs a and b, or others, into a study."""
     places = [str(folder / f"{run}.run") for run in runs or ("a", "b")]
-    texts = {"query_texts": str(folder / "queries.tsv"), "documents": str(folder / "documents.tsv")}
+    texts = {"queries": str(folder / "queries.tsv"), "documents": str(folder / "documents.tsv")}
     pool(*places, output=folder / name, **texts, **options)
     return folder / name
 
@@ -88,6 +88,6 @@ def judge_batches(
         if not sheet.exists():
             break
         fill(sheet, truth)
-        judge(str(study), judge=by, sheet=str(sheet))
+        judge(str(study), judge=by, import_=str(sheet))
         done += 1
     return done

@@ -27,7 +27,7 @@ def study(tmp_path, truth):
     """A study whose first two batches anna judged as it is, with all items judged by ben, who
     raises every third grade of 0.
     """
-    found = pool_study(tmp_path, batch=60)
+    found = pool_study(tmp_path, batch_size=60)
     judge_batches(found, truth, 2, by="anna")
     second_judge(found, lambda at, grade: grade + (grade == 0 and at % 3 == 0))
     return found
@@ -128,7 +128,7 @@ def test_known_grades_are_compared_also_where_they_are_of_no_item_in_the_pool(tm
     gold = tmp_path / "gold.qrels"
     gold.write_text("q000 0 easy 2\nq000 0 hard 1\n")
 
-    rows = rows_of(study, gold=str(gold))
+    rows = rows_of(study, qrels=str(gold))
 
     assert values(rows, "anna", "known grades")["agreement"] == 0.5
     assert {row["items"] for row in rows if row["against"] == "known grades"} == {2}
@@ -139,7 +139,7 @@ def test_a_known_grade_outside_the_scale_is_refused(tmp_path, study):
     gold.write_text("q000 0 easy 7\n")
 
     with pytest.raises(BadInput, match="the grade 7; the scale of the study is 0, 1, 2, 3"):
-        agreement(str(study), gold=str(gold))
+        agreement(str(study), qrels=str(gold))
 
 
 def test_three_judges_have_coefficients_together(study):
@@ -166,7 +166,7 @@ def test_three_judges_have_coefficients_together(study):
 
 
 def test_a_judge_who_grades_higher_and_higher_drifts(tmp_path, truth):
-    study = pool_study(tmp_path, batch=100)
+    study = pool_study(tmp_path, batch_size=100)
     judge_batches(study, truth, 2, by="anna")
     second_judge(study, lambda at, grade: min(3, grade + at // 50))
 
@@ -182,7 +182,7 @@ def test_a_judge_who_grades_higher_and_higher_drifts(tmp_path, truth):
 
 
 def test_a_single_judge_has_drift_alone_and_no_judge_nothing(tmp_path, truth):
-    study = pool_study(tmp_path, batch=60)
+    study = pool_study(tmp_path, batch_size=60)
     with pytest.raises(NothingToEvaluate, match="no item is judged"):
         agreement(str(study))
     judge_batches(study, truth, 1)
@@ -194,7 +194,7 @@ def test_a_single_judge_has_drift_alone_and_no_judge_nothing(tmp_path, truth):
 
 
 def test_whole_queries_weigh_every_item_the_same(tmp_path, truth):
-    study = pool_study(tmp_path, measure="nDCG@10", by=["queries", "12"], batch=40)
+    study = pool_study(tmp_path, measure="nDCG@10", by=["queries", "12"], batch_size=40)
     judge_batches(study, truth, 2, by="anna")
     second_judge(study, lambda at, grade: grade if at % 2 else 0)
 

@@ -20,14 +20,14 @@ from tasks.judge.studies import pool_study, write_world
 @pytest.fixture
 def study(tmp_path: Path) -> Study:
     write_world(tmp_path, queries=12)
-    return read_study(pool_study(tmp_path, batch=40))
+    return read_study(pool_study(tmp_path, batch_size=40))
 
 
 def asked(study: Study, judge: str, **options: float | str) -> SittingItems:
     """What a judge is asked. Raises AssertionError where nothing is left."""
     known = (
         [("q000", str(item)) for item in study.pool.item[study.pool.query == 0]]
-        if options.pop("gold", None)
+        if options.pop("qrels", None)
         else []
     )
     found = next_asks(study, judge, JudgeOptions(**options), known)  # pyright: ignore[reportArgumentType]
@@ -107,14 +107,16 @@ def test_own_items_are_shown_again_at_the_end_and_never_twice(study: Study):
 
 
 def test_one_in_twenty_is_a_known_item_and_estimates_do_not_see_it(study: Study):
-    items = asked(study, "ann", gold="known")
+    items = asked(study, "ann", qrels="known")
     gold = [ask for ask in items.asks if ask.purpose == "gold"]
 
     assert len(gold) == math.ceil(0.05 * 40)
     assert {ask.query for ask in gold} == {"q000"}
     answer(study, "ann", *gold)
     assert not StudyAnswers.of(study, read_journals(study).lines).answered.any()
-    assert {ask for ask in asked(study, "ann", gold="known").asks if ask.purpose == "gold"} == set()
+    assert {
+        ask for ask in asked(study, "ann", qrels="known").asks if ask.purpose == "gold"
+    } == set()
 
 
 def test_the_page_does_not_show_what_an_item_is_for_and_the_journal_does(
@@ -125,7 +127,7 @@ def test_the_page_does_not_show_what_an_item_is_for_and_the_journal_does(
         "".join(f"q000 0 {item} 1\n" for item in study.pool.item[study.pool.query == 0])
         + "q000 0 elsewhere 1\n"
     )
-    with serving(study.folder, gold=str(gold), repeat=0.2) as server:
+    with serving(study.folder, qrels=str(gold), repeat=0.2) as server:
         client = Client(server)
         client.enter()
         asks = client.get("/state")["asks"]
@@ -153,7 +155,7 @@ def test_shares_and_known_items_of_elsewhere_are_refused(study: Study, tmp_path:
         JudgeOptions(double=2)
     with (
         pytest.raises(BadInput, match="none of its items is in the pool"),
-        serving(study.folder, gold=str(tmp_path / "gold.qrels")),
+        serving(study.folder, qrels=str(tmp_path / "gold.qrels")),
     ):
         pass
 
@@ -164,5 +166,5 @@ def test_the_note_of_the_reader_of_known_items_is_kept(study: Study, tmp_path: P
 
     assert (
         "byte order mark"
-        in gold_items(study, JudgeOptions(gold=str(tmp_path / "gold.qrels")))[1][0]
+        in gold_items(study, JudgeOptions(qrels=str(tmp_path / "gold.qrels")))[1][0]
     )

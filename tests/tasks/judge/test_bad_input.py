@@ -18,7 +18,7 @@ from rankwell.tasks.judge.journal import JournalLine, append_lines, read_journal
 from tasks.judge.judging import Client, serving
 from tasks.judge.studies import judge_batches, pool, pool_study, write_world
 
-POOL = "judge pool a.run b.run --query-texts queries.tsv --documents documents.tsv -o study"
+POOL = "judge pool a.run b.run --queries queries.tsv --documents documents.tsv -o study"
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def _nothing(world: Path) -> None:
         (
             _query_without_text,
             POOL,
-            "a.run: query 'q000' has no text; add it to the file of --query-texts",
+            "a.run: query 'q000' has no text; add it to the file of --queries",
         ),
         (
             _edited,
@@ -146,7 +146,7 @@ def test_odd_ids_of_queries_and_items_are_judged_on_the_page_and_estimated(
             "".join(json.dumps({"id": each, "text": "t"}) + "\n" for each in odd)
         )
     texts = {
-        "query_texts": str(tmp_path / "queries.jsonl"),
+        "queries": str(tmp_path / "queries.jsonl"),
         "documents": str(tmp_path / "documents.jsonl"),
     }
     pool(str(tmp_path / "a.json"), str(tmp_path / "b.json"), output=tmp_path / "study", **texts)
@@ -172,7 +172,7 @@ def small(world: Path) -> Generator[Path]:
         pytest.skip(why)
     truth = write_world(world, queries=12)
     with mounted(place, 256):
-        judge_batches(pool_study(world, name="small/study", batch=20), truth, 1)
+        judge_batches(pool_study(world, name="small/study", batch_size=20), truth, 1)
         (world / "small" / "study-judge-1.csv").unlink(missing_ok=True)
         yield place
 
@@ -182,7 +182,7 @@ def small(world: Path) -> Generator[Path]:
     ("line", "code"),
     [
         (POOL.replace("-o study", "-o small/other"), 2),
-        ("judge label small/study --judge ben --no-browser", 2),
+        ("judge label small/study --judge ben --no-open", 2),
         ("judge estimate small/study", 2),
         ("judge plan small/study", 0),
     ],
@@ -258,7 +258,7 @@ def test_a_broken_download_is_named_by_file_and_line_and_adds_nothing(
     study = pool_study(world)
     (world / "file.jsonl").write_text(content.replace("%s", _line(study)))
 
-    assert run("judge label study --collect file.jsonl", monkeypatch) == 2
+    assert run("judge label study --import file.jsonl", monkeypatch) == 2
     assert words in capsys.readouterr().err
     assert not (study / "judgments").exists()
 
@@ -285,7 +285,7 @@ def test_a_download_of_another_study_is_named_by_its_line(
     study = pool_study(world)
     (world / "file.jsonl").write_text(_line(study, **other) + "\n")
 
-    assert run("judge label study --collect file.jsonl", monkeypatch) == 2
+    assert run("judge label study --import file.jsonl", monkeypatch) == 2
     assert words in capsys.readouterr().err
 
 
@@ -296,10 +296,10 @@ def test_a_download_is_read_to_its_last_line_even_without_a_line_end_and_a_torn_
     lines = [_line(study, place) for place in range(3)]
 
     (world / "file.jsonl").write_text("\n".join(lines[:2]))
-    assert run("judge label study --collect file.jsonl", monkeypatch) == 0
+    assert run("judge label study --import file.jsonl", monkeypatch) == 0
     assert "2 lines of ann read from file.jsonl" in capsys.readouterr().err
     (world / "file.jsonl").write_text("\n".join(lines)[:-9])
-    assert run("judge label study --collect file.jsonl", monkeypatch) == 0
+    assert run("judge label study --import file.jsonl", monkeypatch) == 0
     assert (
         "file.jsonl:3: the last line was not written to its end, and is dropped"
         in capsys.readouterr().err
@@ -313,7 +313,7 @@ def test_a_download_of_another_study_that_pools_the_same_items_is_refused_by_nam
     study, other = pool_study(world), pool_study(world, name="lunch", grades="0=no,1=some,2=yes")
     (world / "file.jsonl").write_text(_line(other) + "\n")
 
-    assert run("judge label study --collect file.jsonl", monkeypatch) == 2
+    assert run("judge label study --import file.jsonl", monkeypatch) == 2
     assert "file.jsonl:1: judged for the study 'lunch' (identity '" in capsys.readouterr().err
     assert not (study / "judgments").exists()
 
@@ -326,8 +326,8 @@ def test_a_download_is_of_its_study_after_a_run_was_added_and_in_a_copy_of_the_f
     pool(str(study), add=[str(world / "c.run")])
     shutil.copytree(study, world / "copy")
 
-    assert run("judge label study --collect file.jsonl", monkeypatch) == 0
-    assert run("judge label copy --collect file.jsonl", monkeypatch) == 0
+    assert run("judge label study --import file.jsonl", monkeypatch) == 0
+    assert run("judge label copy --import file.jsonl", monkeypatch) == 0
 
 
 def test_a_download_that_is_older_than_the_journal_does_not_replace_its_judgments(
@@ -341,7 +341,7 @@ def test_a_download_that_is_older_than_the_journal_does_not_replace_its_judgment
     lines = [_line(study), _line(study, 1), _line(study, time="2026-01-03T00:00:00.000Z", grade=1)]
     (world / "file.jsonl").write_text("\n".join(lines))
 
-    assert run("judge label study --collect file.jsonl", monkeypatch) == 0
+    assert run("judge label study --import file.jsonl", monkeypatch) == 0
     assert (
         "2 lines of ann read from file.jsonl\n1 line is older than a judgment of its item in "
         "the journal" in capsys.readouterr().err

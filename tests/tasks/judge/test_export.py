@@ -28,7 +28,7 @@ TARGETS = [
 )
 def test_every_export_comes_back_as_the_grades_that_were_given(tmp_path, name, form):
     truth = write_world(tmp_path, queries=6)
-    study = pool_study(tmp_path, batch=10)
+    study = pool_study(tmp_path, batch_size=10)
     judge_batches(study, truth, 2)
 
     done = rw.convert(study, tmp_path / name, target_format=form)
@@ -50,12 +50,12 @@ def test_every_export_comes_back_as_the_grades_that_were_given(tmp_path, name, f
 
 def test_items_without_a_grade_are_counted_and_one_judge_can_be_chosen(tmp_path):
     truth = write_world(tmp_path, queries=6)
-    study = pool_study(tmp_path, batch=10, by=["queries", "2"])
+    study = pool_study(tmp_path, batch_size=10, by=["queries", "2"])
     sheet = tmp_path / "sheet.csv"
     judge(str(study), judge="ann", export=sheet)
     unknown = next(iter(truth))
     fill(sheet, {**dict.fromkeys(truth, 1), unknown: "u"})
-    judge(str(study), judge="ann", sheet=str(sheet))
+    judge(str(study), judge="ann", import_=str(sheet))
 
     done = rw.convert(study, tmp_path / "all.csv")
     other = rw.convert(f"{study}:ann", tmp_path / "ann.csv")
@@ -77,7 +77,7 @@ def test_a_study_without_grades_and_another_folder_are_refused(tmp_path):
 
 def test_grades_of_a_model_are_exported_on_request_alone_and_named(tmp_path):
     write_world(tmp_path, queries=6)
-    study = read_study(pool_study(tmp_path, batch=10))
+    study = read_study(pool_study(tmp_path, batch_size=10))
     pair = int(study.pool.query[0]), study.pool.item[0]
     reply = ModelReply(
         "2026-11-25T12:00:00Z",
@@ -111,7 +111,7 @@ def test_grades_of_a_model_are_exported_on_request_alone_and_named(tmp_path):
 
 def test_the_grades_of_one_of_several_judges_are_named_as_theirs(tmp_path):
     truth = write_world(tmp_path, queries=6)
-    study = pool_study(tmp_path, batch=10)
+    study = pool_study(tmp_path, batch_size=10)
     for name in ("ann", "ben"):
         judge_batches(study, truth, 1, by=name)
 
@@ -127,7 +127,7 @@ def test_the_grades_of_one_of_several_judges_are_named_as_theirs(tmp_path):
 
 def test_compare_takes_a_study_as_judgments_and_says_that_they_are_a_sample(tmp_path):
     truth = write_world(tmp_path)
-    study = pool_study(tmp_path, batch=60)
+    study = pool_study(tmp_path, batch_size=60)
     judge_batches(study, truth, 1)
 
     done = compare(str(study), *(str(tmp_path / f"{run}.run") for run in "ab"), measures=["P@10"])
@@ -145,7 +145,7 @@ def test_compare_takes_a_study_as_judgments_and_says_that_they_are_a_sample(tmp_
 
 def test_an_error_in_a_journal_names_the_journal_alone(tmp_path):
     truth = write_world(tmp_path, queries=6)
-    study = pool_study(tmp_path, batch=10)
+    study = pool_study(tmp_path, batch_size=10)
     judge_batches(study, truth, 1)
     journal = study / "judgments" / "judge-1.jsonl"
     journal.write_text(journal.read_text().replace('"grade": ', '"grade": 9', 1))

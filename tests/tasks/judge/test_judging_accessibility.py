@@ -60,7 +60,7 @@ def test_the_page_breaks_no_rule_and_everything_is_in_reach(
 def test_a_screen_reader_hears_the_query_the_item_and_what_was_saved(
     browser: Page, axe: str, tmp_path: Path
 ):
-    study = study_of(tmp_path, batch=5)
+    study = study_of(tmp_path, batch_size=5)
     with opened(browser, study):
         browser.wait(lambda: browser.run("document.activeElement?.id") == "item", "an item appears")
         [query] = browser.texts(".query-text")
@@ -87,9 +87,9 @@ def test_the_offline_page_and_missing_pictures_break_no_rule(
 ):
     (tmp_path / "img").mkdir()
     judge(
-        str(study_of(tmp_path, batch=1, thumbnails=str(tmp_path / "img"))),
+        str(study_of(tmp_path, batch_size=1, thumbnails=str(tmp_path / "img"))),
         judge="ann",
-        page=tmp_path / "page.html",
+        export=tmp_path / "page.html",
     )
     browser.open(tmp_path / "page.html")
     browser.wait(

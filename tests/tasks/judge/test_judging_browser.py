@@ -74,7 +74,7 @@ def grades_of(study: Path) -> list[Any]:
 
 def test_a_hundred_items_are_judged_by_keys_alone(browser: Page, tmp_path: Path):
     write_world(tmp_path, queries=20)
-    study = pool_study(tmp_path, batch=100)
+    study = pool_study(tmp_path, batch_size=100)
     draw = Random(1)
     keys = [draw.choice("0123") for _ in range(100)]
     with opened(browser, study):
@@ -170,7 +170,7 @@ def hostile_study(folder: Path) -> Path:
         )
     (folder / "img").mkdir()
     texts = {
-        "query_texts": str(folder / "q.jsonl"),
+        "queries": str(folder / "q.jsonl"),
         "documents": str(folder / "d.jsonl"),
         "thumbnails": str(folder / "img"),
     }
@@ -227,8 +227,8 @@ def test_an_answer_that_cannot_be_saved_is_not_lost_from_sight(browser: Page, tm
 def offline_page(folder: Path, queries: int = 10) -> tuple[Path, Path]:
     """A study and the offline page of its first batch."""
     write_world(folder, queries=queries)
-    study = pool_study(folder, batch=60)
-    judge(str(study), judge="ann", page=folder / "page.html")
+    study = pool_study(folder, batch_size=60)
+    judge(str(study), judge="ann", export=folder / "page.html")
     return study, folder / "page.html"
 
 
@@ -255,7 +255,7 @@ def test_the_offline_page_keeps_judgments_and_their_downloads_merge(browser: Pag
     second = downloaded(browser, 26)
 
     notes = [
-        judge(str(study), collect=str(path)).notes[0] for path in (first, second, first, second)
+        judge(str(study), import_=str(path)).notes[0] for path in (first, second, first, second)
     ]
 
     assert [int(note.split()[0]) for note in notes] == [25, 1, 0, 0]
@@ -268,7 +268,7 @@ def test_the_offline_page_keeps_judgments_and_their_downloads_merge(browser: Pag
 
 def test_the_offline_page_shows_hostile_texts_as_they_are(browser: Page, tmp_path: Path):
     study = hostile_study(tmp_path)
-    judge(str(study), judge="ann", page=tmp_path / "page.html")
+    judge(str(study), judge="ann", export=tmp_path / "page.html")
     assert "connect-src" not in (tmp_path / "page.html").read_text().partition("<style>")[0]
     browser.open(tmp_path / "page.html")
     see_hostile_texts(browser)
@@ -335,7 +335,7 @@ def test_what_the_page_acknowledged_survives_a_killed_browser_and_server(
     browser: Page, tmp_path: Path, kills: int
 ):
     write_world(tmp_path, queries=60)
-    study = pool_study(tmp_path, batch=500)
+    study = pool_study(tmp_path, batch_size=500)
     command = [
         sys.executable,
         "-m",
@@ -345,7 +345,7 @@ def test_what_the_page_acknowledged_survives_a_killed_browser_and_server(
         str(study),
         "--judge",
         "ann",
-        "--no-browser",
+        "--no-open",
     ]
     draw, acknowledged = Random(22), 0
     for _ in range(kills):
@@ -380,8 +380,8 @@ def test_what_the_offline_page_acknowledged_survives_a_killed_browser(
     browser: Page, tmp_path: Path, kills: int
 ):
     write_world(tmp_path, queries=60)
-    study = pool_study(tmp_path, batch=500)
-    judge(str(study), judge="ann", page=tmp_path / "page.html")
+    study = pool_study(tmp_path, batch_size=500)
+    judge(str(study), judge="ann", export=tmp_path / "page.html")
     draw, acknowledged = Random(22), 0
     for _ in range(kills):
         killed = Killed(tmp_path)

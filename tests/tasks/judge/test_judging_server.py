@@ -27,7 +27,7 @@ from tasks.judge.studies import pool_study, write_world
 @pytest.fixture
 def study(tmp_path: Path) -> Path:
     write_world(tmp_path, queries=10)
-    return pool_study(tmp_path, batch=20)
+    return pool_study(tmp_path, batch_size=20)
 
 
 @pytest.fixture
@@ -324,7 +324,7 @@ def test_pictures_titles_answers_and_columns_are_shown_and_a_missing_picture_is_
     studies.pool(
         *(str(tmp_path / f"{run}.run") for run in "ab"),
         output=tmp_path / "study",
-        query_texts=str(tmp_path / "queries.tsv"),
+        queries=str(tmp_path / "queries.tsv"),
         documents=str(tmp_path / "documents.jsonl"),
         thumbnails=str(tmp_path / "img"),
     )
@@ -362,7 +362,7 @@ def test_the_command_serves_until_interrupted_and_refuses_a_second_server(study:
         str(study),
         "--judge",
         "ann",
-        "--no-browser",
+        "--no-open",
     ]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None

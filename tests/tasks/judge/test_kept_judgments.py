@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from rankwell.data.options import overwriting
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.io.line_files import append_rows, rows_in
 from rankwell.tasks.judge.folder import read_study
@@ -29,7 +30,7 @@ def truth(tmp_path):
 
 @pytest.fixture
 def study(tmp_path, truth):
-    return pool_study(tmp_path, batch=60)
+    return pool_study(tmp_path, batch_size=60)
 
 
 def test_a_judgment_whose_line_end_an_editor_took_away_is_kept(study, truth):
@@ -110,7 +111,7 @@ def test_a_sheet_that_grades_an_item_twice_is_refused(tmp_path, study):
     with pytest.raises(
         BadInput, match=r"batch\.csv:62: item .* is at .*batch\.csv:2, too; keep one of the rows"
     ):
-        judge(str(study), judge="one", sheet=str(sheet))
+        judge(str(study), judge="one", import_=str(sheet))
 
     assert not (study / "judgments").exists()
 
@@ -120,10 +121,10 @@ def test_a_note_that_is_written_into_a_sheet_later_is_read(tmp_path, study):
     judge(str(study), judge="one", export=sheet)
     pair = tuple(read_sheet(sheet)[0][name] for name in ("query", "item"))
     fill(sheet, {pair: "1"})
-    judge(str(study), judge="one", sheet=str(sheet))
+    judge(str(study), judge="one", import_=str(sheet))
     fill(sheet, {pair: "1"})
     fill(sheet, {pair: "odd"}, "note")
-    judge(str(study), judge="one", sheet=str(sheet))
+    judge(str(study), judge="one", import_=str(sheet))
     fill(sheet, {pair: "1"})
 
     last = json.loads((study / "judgments" / "one.jsonl").read_text().splitlines()[-1])
@@ -137,19 +138,20 @@ def test_an_old_sheet_replaces_newer_judgments_only_on_request(tmp_path, study):
     rows = read_sheet(old)
     first, second = ((row["query"], row["item"]) for row in rows[:2])
     fill(old, {first: "1"})
-    judge(str(study), judge="one", sheet=str(old))
+    judge(str(study), judge="one", import_=str(old))
     new.write_bytes(old.read_bytes())
     fill(new, {first: "3", second: "2"})
     with pytest.raises(
         BadInput, match=r"new\.csv:2: grade 3; the journal has grade 1 of \S+ \(1 row differs"
     ):
-        judge(str(study), judge="one", sheet=str(new))
-    taken = judge(str(study), judge="one", sheet=str(new), replace=True)
+        judge(str(study), judge="one", import_=str(new))
+    with overwriting(True):
+        taken = judge(str(study), judge="one", import_=str(new))
 
     with pytest.raises(
-        BadInput, match=r"old\.csv:2: grade 1; the journal has grade 3 of .*--replace"
+        BadInput, match=r"old\.csv:2: grade 1; the journal has grade 3 of .*--overwrite"
     ):
-        judge(str(study), judge="one", sheet=str(old))
+        judge(str(study), judge="one", import_=str(old))
 
     assert "1 of them in place of earlier ones" in taken.notes
     lines = [
@@ -167,17 +169,20 @@ def test_an_item_that_a_sheet_left_open_takes_its_grade_from_the_same_sheet_late
     judge(str(study), judge="one", export=sheet)
     pair = tuple(read_sheet(sheet)[0][name] for name in ("query", "item"))
     fill(sheet, {pair: "s"})
-    judge(str(study), judge="one", sheet=str(sheet))
+    judge(str(study), judge="one", import_=str(sheet))
     fill(sheet, {pair: "2"})
 
-    done = judge(str(study), judge="one", sheet=str(sheet))
+    done = judge(str(study), judge="one", import_=str(sheet))
 
     assert "1 judgment read from" in done.notes[0]
     fill(sheet, {pair: "s"})
     with pytest.raises(BadInput, match=r"batch\.csv:2: open; the journal has grade 2 of"):
-        judge(str(study), judge="one", sheet=str(sheet))
+        judge(str(study), judge="one", import_=str(sheet))
 
 
-def test_replace_without_a_sheet_is_refused(study):
-    with pytest.raises(BadUsage, match="--replace has no effect without --import"):
-        judge(str(study), judge="one", replace=True)
+def test_what_a_page_downloaded_names_its_judge_itself(tmp_path, study):
+    downloaded = tmp_path / "anna.jsonl"
+    downloaded.write_text('{"judge": "anna"}\n')
+
+    with pytest.raises(BadUsage, match=r"--judge has no effect here: .*anna\.jsonl names"):
+        judge(str(study), judge="one", import_=str(downloaded))

@@ -34,7 +34,7 @@ def truth(tmp_path):
 
 @pytest.fixture
 def study(tmp_path, truth):
-    return pool_study(tmp_path, batch=40)
+    return pool_study(tmp_path, batch_size=40)
 
 
 @pytest.fixture
@@ -89,7 +89,11 @@ def test_every_deciding_item_is_asked_once_and_kept_with_all_that_decides_the_re
     assert {reply.prompt for reply in replies} == {
         ModelPrompt.read(found, ModelOptions(model="m")).digest
     }
-    assert replies[0].parameters == {"temperature": 0.0, "max_tokens": 512, "longest": 20_000}
+    assert replies[0].parameters == {
+        "temperature": 0.0,
+        "max_tokens": 512,
+        "max_characters": 20_000,
+    }
     assert replies[0].time.endswith("Z")
     assert server.received[0].path == "/v1/chat/completions"
     assert server.received[0].body["model"] == "judge/7b"
@@ -110,7 +114,7 @@ def test_every_deciding_item_is_asked_once_and_kept_with_all_that_decides_the_re
 )
 def test_the_parameters_of_a_request_are_those_that_are_chosen(study, truth, given, sent):
     with ScriptedServer(by_truth(truth)) as server:
-        ask(study, server, at_most=1, parameter=given)
+        ask(study, server, max_requests=1, option=given)
 
     body = server.received[0].body
     kept = dict(read_replies(read_study(study), "judge/7b")[0].parameters)
@@ -119,7 +123,7 @@ def test_the_parameters_of_a_request_are_those_that_are_chosen(study, truth, giv
         **sent,
         **more,
     }
-    assert kept == {**sent, **more, "longest": 20_000}
+    assert kept == {**sent, **more, "max_characters": 20_000}
 
 
 def test_a_server_that_refuses_a_parameter_is_named_the_way_out(study, truth):
@@ -135,11 +139,11 @@ def test_a_server_that_refuses_a_parameter_is_named_the_way_out(study, truth):
     with ScriptedServer(answer) as server:
         with pytest.raises(
             BadInput,
-            match=r"Use 'max_completion_tokens' instead.*--parameter max_tokens= leaves max_tokens "
+            match=r"Use 'max_completion_tokens' instead.*--option max_tokens= leaves max_tokens "
             r"out",
         ):
             ask(study, server)
-        ask(study, server, at_most=2, parameter=["max_completion_tokens=512"])
+        ask(study, server, max_requests=2, option=["max_completion_tokens=512"])
 
     assert len(read_replies(read_study(study), "judge/7b")) == 2
 
@@ -147,21 +151,19 @@ def test_a_server_that_refuses_a_parameter_is_named_the_way_out(study, truth):
 @pytest.mark.parametrize("given", ["temperature", "=1", "model=x", "messages=[]"])
 def test_a_parameter_that_cannot_be_sent_is_refused(study, given):
     with pytest.raises(BadUsage, match="expected NAME=VALUE"):
-        model_judge(str(study), url="http://127.0.0.1:1/v1", model="m", parameter=[given])
+        model_judge(str(study), url="http://127.0.0.1:1/v1", model="m", option=[given])
 
 
 @pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999", "[1, NaN]"])
 def test_a_parameter_that_is_not_finite_is_refused(study, number):
     with pytest.raises(BadUsage, match="give a finite number"):
-        model_judge(
-            str(study), url="http://127.0.0.1:1/v1", model="m", parameter=[f"top_p={number}"]
-        )
+        model_judge(str(study), url="http://127.0.0.1:1/v1", model="m", option=[f"top_p={number}"])
 
 
 def test_at_most_so_many_are_asked_and_the_next_run_goes_on(study, truth):
     with ScriptedServer(by_truth(truth)) as server:
-        ask(study, server, at_most=5)
-        ask(study, server, at_most=3)
+        ask(study, server, max_requests=5)
+        ask(study, server, max_requests=3)
         pairs = [pair_in(request) for request in server.received]
 
     assert len(pairs) == len(set(pairs)) == 8
@@ -170,7 +172,7 @@ def test_at_most_so_many_are_asked_and_the_next_run_goes_on(study, truth):
 def test_several_are_asked_at_once_within_the_bound_and_the_report_is_that_of_one_after_the_other(
     tmp_path, truth
 ):
-    studies = [pool_study(tmp_path, batch=40, name=name) for name in ("one", "many")]
+    studies = [pool_study(tmp_path, batch_size=40, name=name) for name in ("one", "many")]
     on_their_way, most, lock = 0, 0, threading.Lock()
 
     def answer(number, request):
@@ -187,7 +189,7 @@ def test_several_are_asked_at_once_within_the_bound_and_the_report_is_that_of_on
         judge_batches(study, truth, 2)
     with ScriptedServer(answer) as server:
         outputs = [
-            ask(study, server, jobs=jobs, at_most=61)
+            ask(study, server, clients=jobs, max_requests=61)
             for study, jobs in zip(studies, (1, 6), strict=True)
         ]
 
@@ -211,7 +213,10 @@ def test_no_thread_outlives_the_questions(tmp_path, study, truth, monkeypatch):
 
     found = read_study(study)
     options = ModelOptions(
-        callable=grade_function(tmp_path, monkeypatch, truth), at_most=7, longest=1000, jobs=3
+        model=grade_function(tmp_path, monkeypatch, truth),
+        max_requests=7,
+        max_characters=1000,
+        clients=3,
     )
 
     model_asking.ask(found, model_asking.judge_of(found, options), options)
@@ -229,9 +234,9 @@ def test_an_interruption_while_several_are_on_their_way_leaves_whole_replies_and
 
     with ScriptedServer(by_truth(truth)) as server:
         with pytest.raises(KeyboardInterrupt):
-            ask(study, server, jobs=4, progress=interrupt)
+            ask(study, server, clients=4, progress=interrupt)
         assert len(read_replies(read_study(study), "judge/7b")) == 5
-        ask(study, server, jobs=4)
+        ask(study, server, clients=4)
 
     replies = read_replies(read_study(study), "judge/7b")
     assert (
@@ -252,7 +257,7 @@ def test_replies_on_their_way_are_kept_where_another_request_is_refused(study, t
         )
 
     with ScriptedServer(answer) as server, pytest.raises(BadInput, match="too long"):
-        ask(study, server, jobs=3)
+        ask(study, server, clients=3)
 
     assert len(read_replies(read_study(study), "judge/7b")) == len(server.received) - 1 == 2
 
@@ -261,8 +266,8 @@ def test_another_prompt_asks_anew_and_only_its_replies_are_used(tmp_path, study,
     own = tmp_path / "prompt.txt"
     own.write_text("Grade for {query} this: {document}. End with Grade: N")
     with ScriptedServer(by_truth(truth)) as server:
-        ask(study, server, at_most=5)
-        done = ask(study, server, at_most=4, prompt=str(own))
+        ask(study, server, max_requests=5)
+        done = ask(study, server, max_requests=4, prompt=str(own))
         assert (
             server.received[-1].body["messages"][0]["content"].startswith("Grade for the text of q")
         )
@@ -281,7 +286,7 @@ def test_faults_that_pass_are_tried_again_later_each_time(study, truth, pauses, 
     with ScriptedServer(
         lambda number, request: fault if number < 3 else good(number, request)
     ) as server:
-        ask(study, server, at_most=1)
+        ask(study, server, max_requests=1)
 
     assert len(server.received) == 4
     assert pauses == ([7.0] * 3 if fault.status == 429 else [1.0, 2.0, 4.0])
@@ -295,7 +300,7 @@ def test_a_slow_answer_is_a_fault_too(study, truth, pauses):
         return good(number, request)._replace(delay=1.0 if number == 0 else 0)
 
     with ScriptedServer(answer) as server:
-        ask(study, server, at_most=1, timeout=0.4)
+        ask(study, server, max_requests=1, request_timeout=0.4)
 
     assert pauses == [1.0]
 
@@ -305,7 +310,7 @@ def test_a_server_that_stays_down_ends_the_run_with_5_and_what_is_kept_stays(stu
     with ScriptedServer(
         lambda number, request: good(number, request) if number < 4 else Reply("down", 500)
     ) as server:
-        done = ask(study, server, attempts=2)
+        done = ask(study, server, retries=1)
 
     assert done.exit_code == 5
     assert len(read_replies(read_study(study), "judge/7b")) == 4
@@ -323,7 +328,7 @@ def test_a_request_that_is_refused_is_one_sentence(study):
 def test_the_key_is_sent_and_never_kept_or_shown(study, monkeypatch):
     monkeypatch.setenv("JUDGE_KEY", "s3cret-value")
     with ScriptedServer(lambda *_: chat("your key is s3cret-value. Grade: 1")) as server:
-        done = ask(study, server, key="${JUDGE_KEY}", at_most=2)
+        done = ask(study, server, key="${JUDGE_KEY}", max_requests=2)
         assert server.received[0].headers["Authorization"] == "Bearer s3cret-value"
     with (
         ScriptedServer(lambda *_: Reply("bad key s3cret-value", 401)) as server,
@@ -365,7 +370,7 @@ def test_a_reply_has_exactly_one_grade_of_the_scale_or_none(reply, grade):
 
 def test_a_reply_without_a_grade_is_kept_and_counted(study):
     with ScriptedServer(lambda number, _: chat("Grade: 2" if number else "I cannot say")) as server:
-        done = ask(study, server, at_most=4)
+        done = ask(study, server, max_requests=4)
 
     replies = read_replies(read_study(study), "judge/7b")
     assert [(reply.status, reply.grade, reply.text) for reply in replies][:2] == [
@@ -407,10 +412,10 @@ def test_a_prompt_without_its_places_is_refused(tmp_path, study):
 
 def test_a_torn_last_line_is_dropped_and_asked_again(study, truth):
     with ScriptedServer(by_truth(truth)) as server:
-        ask(study, server, at_most=3)
+        ask(study, server, max_requests=3)
         path = replies_of(read_study(study), "judge/7b")
         path.write_bytes(path.read_bytes()[:-20])
-        ask(study, server, at_most=1)
+        ask(study, server, max_requests=1)
 
     assert len(server.received) == 4
     assert pair_in(server.received[3]) == pair_in(server.received[2])
@@ -419,7 +424,7 @@ def test_a_torn_last_line_is_dropped_and_asked_again(study, truth):
 
 def test_a_changed_reply_names_file_and_line(study, truth):
     with ScriptedServer(by_truth(truth)) as server:
-        ask(study, server, at_most=2)
+        ask(study, server, max_requests=2)
     path = replies_of(read_study(study), "judge/7b")
     path.write_text(path.read_text().replace('"grade": ', '"grade": 9'))
 
@@ -456,13 +461,10 @@ def test_a_function_grades_and_the_report_warns_of_the_system_it_favours(
     tmp_path, study, truth, monkeypatch
 ):
     judge_batches(study, truth, 4)
-    fair = model_judge(
-        str(study), callable=grade_function(tmp_path, monkeypatch, truth), model="fair"
-    )
+    fair = model_judge(str(study), model="fair=" + grade_function(tmp_path, monkeypatch, truth))
     biased = model_judge(
         str(study),
-        callable=grade_function(tmp_path, monkeypatch, truth, favour="a"),
-        model="biased",
+        model="biased=" + grade_function(tmp_path, monkeypatch, truth, favour="a"),
         format="json",
     )
 
@@ -483,7 +485,7 @@ def test_a_function_grades_and_the_report_warns_of_the_system_it_favours(
 def test_the_bias_by_system_is_that_of_plain_sums(tmp_path, study, truth, monkeypatch):
     judge_batches(study, truth)
     done = model_judge(
-        str(study), callable=grade_function(tmp_path, monkeypatch, truth), model="m", format="json"
+        str(study), model="m=" + grade_function(tmp_path, monkeypatch, truth), format="json"
     )
     found, grades = read_study(study), model_grades(read_study(study), "m")
     discount = [0.0, *(1 / np.log2(rank + 1) for rank in range(1, 11))]
@@ -518,9 +520,7 @@ def test_the_grades_of_a_model_are_the_predictions_of_sampled_items(
     tmp_path, study, truth, monkeypatch
 ):
     judge_batches(study, truth, 3)
-    model_judge(
-        str(study), callable=grade_function(tmp_path, monkeypatch, truth, noise=0), model="m"
-    )
+    model_judge(str(study), model="m=" + grade_function(tmp_path, monkeypatch, truth, noise=0))
 
     predicted = json.loads(estimate(str(study), format="json", model="m").text)["rows"][0]
     found = " ".join(estimate(str(study), model="m").text.split())
@@ -542,11 +542,9 @@ def test_the_grades_of_a_model_are_the_predictions_of_sampled_items(
 
 
 def whole_study(tmp_path, truth, monkeypatch, drawn, noise=0.3):
-    study = pool_study(tmp_path, measure="nDCG@3", by=["queries", str(drawn)], batch=100)
+    study = pool_study(tmp_path, measure="nDCG@3", by=["queries", str(drawn)], batch_size=100)
     judge_batches(study, truth)
-    model_judge(
-        str(study), callable=grade_function(tmp_path, monkeypatch, truth, noise=noise), model="m"
-    )
+    model_judge(str(study), model="m=" + grade_function(tmp_path, monkeypatch, truth, noise=noise))
     return study
 
 
@@ -582,7 +580,7 @@ def test_without_people_there_is_no_estimate_and_an_unknown_model_is_named(
     tmp_path, study, truth, monkeypatch
 ):
     model_judge(
-        str(study), callable=grade_function(tmp_path, monkeypatch, truth), model="m", at_most=3
+        str(study), model="m=" + grade_function(tmp_path, monkeypatch, truth), max_requests=3
     )
 
     with pytest.raises(NothingToEvaluate):
@@ -596,7 +594,7 @@ def test_the_judgments_of_a_model_are_its_valid_grades_and_never_those_of_people
 ):
     judge_batches(study, truth, 1)
     with ScriptedServer(lambda number, _: chat("Grade: 2" if number else "?")) as server:
-        ask(study, server, at_most=4)
+        ask(study, server, max_requests=4)
     request = Request(part="judge/7b", graded_by="model")
 
     judged = read_judgments(Source(study / "study.json"), request).to_dict()
@@ -607,19 +605,19 @@ def test_the_judgments_of_a_model_are_its_valid_grades_and_never_those_of_people
 def test_neither_server_nor_function_is_one_sentence(study):
     for more in (
         {},
-        {"url": "http://127.0.0.1:1", "callable": "a:b"},
+        {"model": "m"},
         {"url": "http://127.0.0.1:1"},
-        {"callable": "a:b", "key": "${X}"},
+        {"model": "json:dumps", "key": "${X}"},
     ):
         with pytest.raises(BadUsage):
             model_judge(str(study), **more)
-    with pytest.raises(BadUsage, match="--attempts is 0"):
-        ModelOptions(attempts=0)
+    with pytest.raises(BadUsage, match="--retries is -1"):
+        ModelOptions(retries=-1)
 
 
 def test_lines_that_are_no_replies_are_refused_wherever_they_are_read(study, truth):
     with ScriptedServer(by_truth(truth)) as server:
-        ask(study, server, at_most=1)
+        ask(study, server, max_requests=1)
     found, file = read_study(study), replies_of(read_study(study), "judge/7b")
     row = json.loads(file.read_text())
 

@@ -24,7 +24,7 @@ def rows_of(study, **options):
 
 
 def test_the_last_row_has_everything_judged_and_is_exact_for_these_queries(tmp_path, truth):
-    study = pool_study(tmp_path, batch=50)
+    study = pool_study(tmp_path, batch_size=50)
     judge_batches(study, truth, 2)
 
     rows = rows_of(study)
@@ -38,7 +38,7 @@ def test_the_last_row_has_everything_judged_and_is_exact_for_these_queries(tmp_p
 
 
 def test_a_plan_is_not_a_look_and_shows_no_difference(tmp_path, truth):
-    study = pool_study(tmp_path, batch=50)
+    study = pool_study(tmp_path, batch_size=50)
     judge_batches(study, truth, 2)
 
     first = rows_of(study)
@@ -49,7 +49,7 @@ def test_a_plan_is_not_a_look_and_shows_no_difference(tmp_path, truth):
 
 
 def test_before_the_first_judgment_the_prior_plans(tmp_path, truth):
-    study = pool_study(tmp_path, batch=50)
+    study = pool_study(tmp_path, batch_size=50)
 
     rows = rows_of(study)
 
@@ -58,7 +58,7 @@ def test_before_the_first_judgment_the_prior_plans(tmp_path, truth):
 
 
 def test_where_queries_are_the_limit_the_plan_says_so(tmp_path, truth):
-    study = pool_study(tmp_path, batch=50)
+    study = pool_study(tmp_path, batch_size=50)
     judge_batches(study, truth, 2)
 
     assert "judging everything leaves ± " in plan(str(study), difference=0.01).text
@@ -66,7 +66,7 @@ def test_where_queries_are_the_limit_the_plan_says_so(tmp_path, truth):
 
 
 def test_drawn_queries_are_planned_by_their_number(tmp_path, truth):
-    study = pool_study(tmp_path, measure="nDCG@10", by=["queries", "30"], batch=100)
+    study = pool_study(tmp_path, measure="nDCG@10", by=["queries", "30"], batch_size=100)
     judge_batches(study, truth, 2)
 
     rows = rows_of(study)
@@ -76,7 +76,7 @@ def test_drawn_queries_are_planned_by_their_number(tmp_path, truth):
 
 
 def test_nothing_to_plan_and_a_wrong_difference_are_refused(tmp_path, truth):
-    study = pool_study(tmp_path, batch=400)
+    study = pool_study(tmp_path, batch_size=400)
     judge_batches(study, truth)
     estimate(str(study))
 
@@ -89,7 +89,7 @@ def test_nothing_to_plan_and_a_wrong_difference_are_refused(tmp_path, truth):
 def test_the_number_for_80_per_cent_power_is_that_of_a_search_of_all_batch_ends_and_few_of_them_are_forecast(  # noqa: E501
     tmp_path, truth
 ):
-    study = pool_study(tmp_path, batch=4)
+    study = pool_study(tmp_path, batch_size=4)
     judge_batches(study, truth, 5)
     found = read_study(study)
     answers = StudyAnswers.of(found, read_journals(found).lines)
@@ -118,7 +118,7 @@ def test_the_number_for_80_per_cent_power_is_that_of_a_search_of_all_batch_ends_
 def test_before_any_query_has_a_value_the_plan_says_why_there_is_no_forecast(
     tmp_path, truth, measure, by, first
 ):
-    study = pool_study(tmp_path, measure=measure, by=by, batch=60)
+    study = pool_study(tmp_path, measure=measure, by=by, batch_size=60)
 
     with pytest.raises(
         NothingToEvaluate, match=f"study: no forecast before {first}.* is not known; judge them"

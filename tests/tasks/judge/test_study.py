@@ -84,7 +84,7 @@ def test_the_same_runs_in_another_order_give_the_same_items_in_the_same_order(tm
 
 
 def test_everything_judged_gives_the_value_of_evaluate(tmp_path, truth):
-    study = pool_study(tmp_path, purpose="means", batch=400)
+    study = pool_study(tmp_path, estimate="means", batch_size=400)
     judge_batches(study, truth)
 
     found = rows_of(study)
@@ -96,7 +96,7 @@ def test_everything_judged_gives_the_value_of_evaluate(tmp_path, truth):
 
 
 def test_a_batch_is_arranged_by_query_and_belongs_to_its_judge(tmp_path, truth):
-    study = read_study(pool_study(tmp_path, batch=50))
+    study = read_study(pool_study(tmp_path, batch_size=50))
 
     first, again, other = (
         lease_batch(study, "one"),
@@ -111,7 +111,7 @@ def test_a_batch_is_arranged_by_query_and_belongs_to_its_judge(tmp_path, truth):
 
 
 def test_batches_read_from_the_file_are_those_of_the_whole_pool(tmp_path, truth):
-    study = read_study(pool_study(tmp_path, batch=50))
+    study = read_study(pool_study(tmp_path, batch_size=50))
     pool(str(study.folder), add=[str(tmp_path / "c.run")])
     study = read_study(study.folder)
     batch, rows = study.pool.batches[:, -1], range(len(study.pool.item))
@@ -127,7 +127,7 @@ def test_batches_read_from_the_file_are_those_of_the_whole_pool(tmp_path, truth)
 
 
 def test_only_the_unbroken_sequence_of_finished_batches_counts(tmp_path, truth):
-    study = pool_study(tmp_path, batch=60)
+    study = pool_study(tmp_path, batch_size=60)
     lease_batch(read_study(study), "absent")
     judge_batches(study, truth, 1, by="present")
 
@@ -136,7 +136,7 @@ def test_only_the_unbroken_sequence_of_finished_batches_counts(tmp_path, truth):
 
 
 def test_a_torn_last_line_is_dropped_with_a_note_and_overwritten(tmp_path, truth):
-    study = read_study(pool_study(tmp_path, batch=60))
+    study = read_study(pool_study(tmp_path, batch_size=60))
     query, item = lease_batch(study, "one").pairs[0]
     line = JournalLine("t", "one", query, item, 2.0)
     append_lines(study, [line])
@@ -152,7 +152,7 @@ def test_a_torn_last_line_is_dropped_with_a_note_and_overwritten(tmp_path, truth
 
 
 def test_a_revision_counts_and_lines_with_a_purpose_do_not(tmp_path, truth):
-    study = read_study(pool_study(tmp_path, batch=60))
+    study = read_study(pool_study(tmp_path, batch_size=60))
     query, item = lease_batch(study, "one").pairs[0]
     line = JournalLine("t", "one", query, item, 2.0)
 
@@ -166,7 +166,7 @@ def test_a_revision_counts_and_lines_with_a_purpose_do_not(tmp_path, truth):
 
 @pytest.mark.parametrize(("rule", "expected"), [("median", 1.0), ("first", 3.0), ("b", 0.0)])
 def test_grades_of_several_judges(tmp_path, truth, rule, expected):
-    study = read_study(pool_study(tmp_path, batch=60))
+    study = read_study(pool_study(tmp_path, batch_size=60))
     query, item = lease_batch(study, "a").pairs[0]
     for judge_name, grade in (("a", 3.0), ("b", 0.0), ("c", 1.0)):
         append_lines(study, [JournalLine("t", judge_name, query, item, grade)])
@@ -177,11 +177,11 @@ def test_grades_of_several_judges(tmp_path, truth, rule, expected):
 
 
 def test_reading_a_spreadsheet_twice_changes_nothing(tmp_path, truth):
-    study = pool_study(tmp_path, batch=60)
+    study = pool_study(tmp_path, batch_size=60)
     judge_batches(study, truth, 1)
     before = (study / "judgments" / "judge-1.jsonl").read_bytes()
 
-    notes = judge(str(study), judge="judge-1", sheet=str(tmp_path / "study-judge-1.csv")).notes
+    notes = judge(str(study), judge="judge-1", import_=str(tmp_path / "study-judge-1.csv")).notes
 
     assert (study / "judgments" / "judge-1.jsonl").read_bytes() == before
     assert notes[:2] == (
@@ -194,7 +194,7 @@ def test_reading_a_spreadsheet_twice_changes_nothing(tmp_path, truth):
     ("cell", "words"), [("9", "expected 0, 1, 2, 3, u"), ("good", "grade 'good'")]
 )
 def test_a_wrong_cell_of_a_spreadsheet_is_named_and_nothing_is_read(tmp_path, truth, cell, words):
-    study, sheet = pool_study(tmp_path, batch=60), tmp_path / "batch.csv"
+    study, sheet = pool_study(tmp_path, batch_size=60), tmp_path / "batch.csv"
     judge(str(study), judge="one", export=sheet)
     rows = read_sheet(sheet)
     fill(
@@ -202,7 +202,7 @@ def test_a_wrong_cell_of_a_spreadsheet_is_named_and_nothing_is_read(tmp_path, tr
     )
 
     with pytest.raises(BadInput, match=rf"batch\.csv:3: .*{words}"):
-        judge(str(study), judge="one", sheet=str(sheet))
+        judge(str(study), judge="one", import_=str(sheet))
 
     assert not (study / "judgments").exists()
 
@@ -218,7 +218,7 @@ def test_formulas_and_odd_ids_survive_a_spreadsheet(tmp_path):
             json.dumps({"q 1": {item: 9.0 - at for at, item in enumerate(order)}})
         )
     texts = {
-        "query_texts": str(tmp_path / "queries.jsonl"),
+        "queries": str(tmp_path / "queries.jsonl"),
         "documents": str(tmp_path / "documents.jsonl"),
     }
     pool(str(tmp_path / "a.json"), str(tmp_path / "b.json"), output=tmp_path / "study", **texts)
@@ -228,7 +228,7 @@ def test_formulas_and_odd_ids_survive_a_spreadsheet(tmp_path):
     rows = read_sheet(sheet)
     fill(sheet, {(row["query"], row["item"]): "2" for row in rows})
 
-    judge(str(tmp_path / "study"), judge="one", sheet=str(sheet))
+    judge(str(tmp_path / "study"), judge="one", import_=str(sheet))
 
     assert not any(cell.startswith(("=", "+", "-", "@")) for row in rows for cell in row.values())
     study = read_study(tmp_path / "study")
@@ -240,7 +240,7 @@ def test_formulas_and_odd_ids_survive_a_spreadsheet(tmp_path):
 
 
 def test_items_without_a_grade_bound_the_difference_and_leave_the_verdict_open(tmp_path, truth):
-    study = pool_study(tmp_path, batch=400)
+    study = pool_study(tmp_path, batch_size=400)
     judge_batches(study, dict.fromkeys(truth, "u"))
 
     (row,) = rows_of(study)
@@ -257,7 +257,7 @@ def test_items_without_a_grade_bound_the_difference_and_leave_the_verdict_open(t
 
 
 def test_judgments_of_unfinished_batches_are_named_and_do_not_count(tmp_path, truth):
-    study = pool_study(tmp_path, batch=60)
+    study = pool_study(tmp_path, batch_size=60)
     judge_batches(study, truth, 1, by="first")
     before = estimate(str(study)).text
     query, item = lease_batch(read_study(study), "second").pairs[0]
@@ -273,7 +273,7 @@ def test_judgments_of_unfinished_batches_are_named_and_do_not_count(tmp_path, tr
 
 
 def test_looks_are_recorded_once_and_no_verdict_comes_beyond_the_plan(tmp_path, truth):
-    study = pool_study(tmp_path, batch=60, looks=2)
+    study = pool_study(tmp_path, batch_size=60, looks=2)
     judge_batches(study, truth, 1)
     first, again = estimate(str(study)).text, estimate(str(study)).text
     judge_batches(study, truth, 1)
@@ -295,7 +295,7 @@ def test_looks_are_recorded_once_and_no_verdict_comes_beyond_the_plan(tmp_path, 
 
 
 def test_a_run_that_is_added_has_a_round_of_its_own_and_a_verdict_only_if_planned(tmp_path, truth):
-    study = pool_study(tmp_path, batch=60)
+    study = pool_study(tmp_path, batch_size=60)
     judge_batches(study, truth, 2)
     estimate(str(study))
     before = len(read_journals(read_study(study)).lines)
@@ -314,7 +314,7 @@ def test_a_run_that_is_added_has_a_round_of_its_own_and_a_verdict_only_if_planne
 
 
 def test_in_several_rounds_the_estimate_uses_the_greatest_chance(tmp_path, truth):
-    study = pool_study(tmp_path, batch=60)
+    study = pool_study(tmp_path, batch_size=60)
     judge_batches(study, truth, 2)
     pool(str(study), add=[str(tmp_path / "c.run")], pairs_planned=3)
     judge_batches(study, truth, 1)
@@ -336,7 +336,7 @@ def test_in_several_rounds_the_estimate_uses_the_greatest_chance(tmp_path, truth
 
 
 def test_whole_queries_give_any_measure_over_the_pool(tmp_path, truth):
-    study = pool_study(tmp_path, measure="nDCG@10", by=["queries", "30"], batch=400)
+    study = pool_study(tmp_path, measure="nDCG@10", by=["queries", "30"], batch_size=400)
     judge_batches(study, truth)
 
     (row,) = rows_of(study)
@@ -366,18 +366,18 @@ def test_rr_is_read_down_and_exact(tmp_path, truth):
 
 
 def test_wrong_requests_are_refused(tmp_path, truth):
-    study = pool_study(tmp_path, batch=60)
+    study = pool_study(tmp_path, batch_size=60)
     judge_batches(study, truth, 1)
 
     for options, words in (
         ({"measure": "nDCG@10"}, "cannot be estimated from sampled items"),
         ({"measure": "P@20"}, "looks beyond the first 10 ranks"),
-        ({"purpose": "means"}, "had no chance to be judged"),
+        ({"estimate": "means"}, "had no chance to be judged"),
         ({"grade_by": "nobody"}, "expected median, first, or a judge: judge-1"),
     ):
         with pytest.raises(BadUsage, match=words):
             estimate(str(study), **options)
-    with pytest.raises(BadUsage, match=r"c was not pooled.*study pool .* --add"):
+    with pytest.raises(BadUsage, match=r"c was not pooled.*judge pool .* --add"):
         estimate(str(study), "a", str(tmp_path / "c.run"))
     with (tmp_path / "a.run").open("a") as file:
         file.write("q000 Q0 d000 21 1 a\n")
@@ -386,7 +386,7 @@ def test_wrong_requests_are_refused(tmp_path, truth):
 
 
 def test_several_guidelines_need_a_word(tmp_path, truth):
-    study = pool_study(tmp_path, batch=60)
+    study = pool_study(tmp_path, batch_size=60)
     judge_batches(study, truth, 1)
     (study / "guideline.md").write_text("other words")
     judge_batches(study, truth, 1)
@@ -430,11 +430,11 @@ def test_a_study_is_not_overwritten_and_other_files_stay(tmp_path, truth):
 
 
 def test_commands_of_a_study_run_from_a_shell(tmp_path, truth):
-    line = "judge pool a.run b.run --query-texts queries.tsv --documents documents.tsv -o study"
+    line = "judge pool a.run b.run --queries queries.tsv --documents documents.tsv -o study"
     for words, code in (
         (line, 0),
         ("judge estimate study", 4),
-        ("judge label study --judge me --export me.csv --no-browser", 2),
+        ("judge label study --judge me --export me.csv --no-open", 2),
     ):
         done = subprocess.run(
             [sys.executable, "-m", "rankwell", *words.split()],

@@ -23,7 +23,7 @@ def truth(tmp_path):
 
 
 def test_a_pair_beyond_the_plan_has_no_verdict_in_any_order_of_its_names(tmp_path, truth):
-    study = pool_study(tmp_path, batch=60)
+    study = pool_study(tmp_path, batch_size=60)
     judge_batches(study, truth, 2)
     estimate(str(study))
     pool(str(study), add=[str(tmp_path / "c.run")])
@@ -36,7 +36,7 @@ def test_a_pair_beyond_the_plan_has_no_verdict_in_any_order_of_its_names(tmp_pat
 
 
 def test_the_same_pair_in_another_order_is_the_same_look(tmp_path, truth):
-    study = pool_study(tmp_path, batch=60)
+    study = pool_study(tmp_path, batch_size=60)
     judge_batches(study, truth, 2)
 
     for names in ((), ("a", "b"), ("b", "a")):
@@ -46,7 +46,7 @@ def test_the_same_pair_in_another_order_is_the_same_look(tmp_path, truth):
 
 
 def test_one_run_under_two_names_is_one_run(tmp_path, truth):
-    study = pool_study(tmp_path, batch=60)
+    study = pool_study(tmp_path, batch_size=60)
     judge_batches(study, truth, 1)
 
     with pytest.raises(BadUsage, match="a difference needs two runs"):
@@ -91,7 +91,7 @@ def test_reading_goes_on_by_batches_of_queries_and_its_estimates_are_not_those_o
     found = []
     for seed in range(25):
         study = pool_study(
-            tmp_path, name=f"study-{seed}", measure="RR(rel=3)@10", batch=20, seed=seed
+            tmp_path, name=f"study-{seed}", measure="RR(rel=3)@10", batch_size=20, seed=seed
         )
         estimates = read_some(read_study(study), truth, 12)
         if len(estimates.drawn):
@@ -113,14 +113,14 @@ def test_a_measure_that_needs_a_deep_pool_is_refused_by_an_estimate_too(tmp_path
 
 
 def test_the_level_of_means_is_named(tmp_path, truth):
-    study = pool_study(tmp_path, batch=60, purpose="means")
+    study = pool_study(tmp_path, batch_size=60, estimate="means")
     judge_batches(study, truth, 2)
 
     assert "means have 95 % intervals" in " ".join(estimate(str(study)).text.split())
 
 
 def test_a_plan_shows_when_no_look_is_left(tmp_path, truth):
-    study = pool_study(tmp_path, batch=60, looks=1)
+    study = pool_study(tmp_path, batch_size=60, looks=1)
     judge_batches(study, truth, 1)
     before = plan(str(study)).text
 
@@ -134,7 +134,7 @@ def test_a_plan_shows_when_no_look_is_left(tmp_path, truth):
 
 def test_identical_runs_need_no_judgments_in_a_plan(tmp_path, truth):
     (tmp_path / "same.run").write_text((tmp_path / "a.run").read_text())
-    study = pool_study(tmp_path, "a", "b", "same", batch=60)
+    study = pool_study(tmp_path, "a", "b", "same", batch_size=60)
 
     found = plan(str(study)).text
 
@@ -150,7 +150,7 @@ def test_identical_runs_need_no_judgments_in_a_plan(tmp_path, truth):
     ("options", "batches"),
     [
         ({"measure": "Success@10", "by": ["queries", "12"]}, None),
-        ({"measure": "RR@10", "batch": 20}, 1),
+        ({"measure": "RR@10", "batch_size": 20}, 1),
     ],
 )
 def test_queries_that_are_all_the_same_show_nothing_of_others(tmp_path, truth, options, batches):
@@ -183,11 +183,11 @@ def test_queries_that_are_all_the_same_show_nothing_of_others(tmp_path, truth, o
 
 
 def test_unknown_grades_of_a_measure_without_bounds_leave_the_verdict_open(tmp_path, truth):
-    study = pool_study(tmp_path, measure="DCG@10", by=["queries", "12"], batch=500)
+    study = pool_study(tmp_path, measure="DCG@10", by=["queries", "12"], batch_size=500)
     first = lease_batch(read_study(study), "judge-1").pairs[:6]
     judge_batches(study, truth | dict.fromkeys(first, "u"))
 
-    found = estimate(str(study), purpose="means")
+    found = estimate(str(study), estimate="means")
     rows = json.loads(estimate(str(study), format="json").text)["rows"]
 
     assert "depends on 6 judged items without a grade" in " ".join(found.text.split())
@@ -201,7 +201,7 @@ def test_unknown_grades_of_a_measure_without_bounds_leave_the_verdict_open(tmp_p
 
 
 def test_a_later_round_finishes_no_batch_of_an_earlier_one(tmp_path, truth):
-    study = pool_study(tmp_path, batch=30)
+    study = pool_study(tmp_path, batch_size=30)
     judge_batches(study, truth, 1)
     found = read_study(study)
     rest = [pair for pair in lease_batch(found, "judge-1").pairs if pair[1] < "d150"]

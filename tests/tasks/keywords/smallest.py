@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-COMMAND = "keywords --annotations clips.csv --embeddings vectors.npy --ids ids.txt"
+COMMAND = "keywords --annotations clips.csv --item-vectors vectors.npy --item-ids ids.txt"
 
 
 def write(folder: Path) -> None:

@@ -12,20 +12,33 @@ from typing import Any
 import numpy as np
 import pytest
 
+from make import own_convention
 from oracles import keywords as oracle
 from oracles.average_precision import AP
 from oracles.gain import nDCG
 from oracles.precision import P, R
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, UnknownName
 from rankwell.results import Results
+from rankwell.tasks.keywords import evaluation
 from rankwell.tasks.keywords.annotations import QueryKeywords
-from rankwell.tasks.keywords.evaluation import evaluate_keywords
 from rankwell.tasks.keywords.formats import TextQuery, read_annotations
 from rankwell.tasks.keywords.mapping import KeywordMapper
 from rankwell.tasks.keywords.presentation import heat_map, keyword_table
 
 OBJECT, BEHAVIOUR = "pv_object_type", "pv_actor_behavior"
 BOTH = {OBJECT: ["bicyclist"], BEHAVIOUR: ["entering ego path"]}
+
+
+RULES = ("self_rule", "no_keywords", "no_results")
+
+
+def evaluate_keywords(*inputs: Any, **options: Any) -> Results:
+    """The evaluation; rules of a convention may be among the options."""
+    rules = {name: options.pop(name) for name in RULES if name in options}
+    if rules:
+        base = options.get("convention", "rankwell")
+        options["convention"] = own_convention(base, "keywords", **rules)
+    return evaluation.evaluate_keywords(*inputs, **options)
 
 
 class Lists:
@@ -64,7 +77,6 @@ def test_a_text_example_of_the_source():
     query = TextQuery("q", text, ("bicyclist", "entering ego path"))
     result = evaluate_keywords(
         table,
-        mode="text",
         engine=engine,
         queries=[query._asdict()],
         min_similarity=0.15,
@@ -116,7 +128,7 @@ def test_the_workflow_of_the_source():
     result = evaluate_keywords(
         table,
         engine=engine,
-        groups=["object type", "actor behavior"],
+        keyword_groups=["object type", "actor behavior"],
         convention="alfa",
         intervals="none",
     )
@@ -177,7 +189,7 @@ def test_what_a_perfect_ranker_reaches_on_the_real_table(
         for query in sets
     }
     result = evaluate_keywords(
-        path, engine=Lists(perfect), groups=groups, self_rule=rule, intervals="none"
+        path, engine=Lists(perfect), keyword_groups=groups, self_rule=rule, intervals="none"
     )
 
     assert (means(result)["P@1"], means(result)["P@5"]) == pytest.approx((p1, p5))
@@ -199,7 +211,9 @@ def test_what_becomes_of_queries_without_keywords(shared: Path, rule: Any):
         for row, clip in enumerate(read_annotations(path).clips)
     }
     groups = ["object type", "actor behavior"]
-    result = evaluate_keywords(path, vectors, groups=groups, no_keywords=rule, intervals="none")
+    result = evaluate_keywords(
+        path, vectors, keyword_groups=groups, no_keywords=rule, intervals="none"
+    )
 
     sets = asked_for(path, groups)
     # To whom nothing is asked everything is relevant, or nothing, or the query is left out; without
@@ -486,7 +500,7 @@ def test_ceiling_and_chance_of_keywords_and_queries_have_the_unit_and_the_weight
             convention=name,
             measures=["P@2"],
             k=2,
-            weights="relevant",
+            weight_by="relevant",
             intervals="none",
         )
         for name in ("rankwell", "clip4clip")
@@ -507,7 +521,7 @@ def test_ceiling_and_chance_of_keywords_and_queries_have_the_unit_and_the_weight
         measures=["P@1"],
         k=1,
         convention="clip4clip",
-        weights="relevant",
+        weight_by="relevant",
         intervals="none",
     )
     (row,) = alone.by_keyword
@@ -611,10 +625,10 @@ def test_without_queries_every_keyword_is_a_query_once_and_may_weigh_what_it_cov
     result = evaluate_keywords(
         TEXTS,
         vectors,
-        mode="text",
+        queries="keywords",
         text_encoder=encode,
         measures=["P@2", "AP"],
-        weights="relevant",
+        weight_by="relevant",
         intervals="none",
     )
     assert means(result) == {"P@2": 1.0, "AP": 1.0}
@@ -627,7 +641,6 @@ def test_results_distinguish_mapped_and_given_keywords():
     engine = Lists({"a cyclist in town": ["b", "a", "c"]})
     result = evaluate_keywords(
         TEXTS,
-        mode="text",
         engine=engine,
         queries=queries,
         map_text=lambda text: QueryKeywords(table.find("urban")),
@@ -656,7 +669,6 @@ def test_a_negated_keyword_of_a_text_excludes_clips_from_the_truth_and_from_ever
 
     result = evaluate_keywords(
         ROADS,
-        mode="text",
         engine=engine,
         queries=queries,
         map_text=lambda text: mapper.map_text(text).query_keywords,
@@ -692,7 +704,6 @@ def test_the_table_of_keywords_has_a_row_for_those_that_queries_exclude():
 
     result = evaluate_keywords(
         ROADS,
-        mode="text",
         engine=Lists({"one": ["a", "b"], "two": ["a"]}),
         queries=queries,
         measures=["P@1"],
@@ -713,12 +724,7 @@ def test_labels_that_lack_the_exclusion_of_the_text_are_another_reading():
     def _map(text: str) -> QueryKeywords:
         return mapper.map_text(text).query_keywords
 
-    given: dict[str, Any] = {
-        "mode": "text",
-        "engine": engine,
-        "measures": ["P@1"],
-        "intervals": "none",
-    }
+    given: dict[str, Any] = {"engine": engine, "measures": ["P@1"], "intervals": "none"}
     result = evaluate_keywords(
         ROADS, queries=[{"id": "q", "text": text, "keywords": "highway"}], map_text=_map, **given
     )
@@ -732,12 +738,7 @@ def test_labels_that_lack_the_exclusion_of_the_text_are_another_reading():
 
 def test_excluded_keywords_without_required_ones_and_a_mapper_that_loses_them_are_refused():
     engine = Lists({"cars": ["a"]})
-    given: dict[str, Any] = {
-        "mode": "text",
-        "engine": engine,
-        "measures": ["P@1"],
-        "intervals": "none",
-    }
+    given: dict[str, Any] = {"engine": engine, "measures": ["P@1"], "intervals": "none"}
 
     with pytest.raises(BadInput, match="a column 'excluded', and no column keywords"):
         evaluate_keywords(ROADS, queries=[{"id": "q", "text": "cars", "excluded": "car"}], **given)
@@ -755,10 +756,7 @@ def test_a_given_label_of_several_groups_is_refused_with_the_forms_to_write():
         match=r"'other' is a keyword of several groups; write object: other or scene: other\.",
     ):
         evaluate_keywords(
-            table,
-            mode="text",
-            engine=Lists({"x": ["a"]}),
-            queries=[{"text": "x", "keywords": "other"}],
+            table, engine=Lists({"x": ["a"]}), queries=[{"text": "x", "keywords": "other"}]
         )
 
 
@@ -767,7 +765,6 @@ def test_excluded_keywords_of_queries_whose_keywords_are_all_empty_are_read():
 
     result = evaluate_keywords(
         ROADS,
-        mode="text",
         engine=Lists({"highway": ["a", "b"]}),
         queries=[{"id": "q", "text": "highway", "keywords": None, "excluded": "large vehicle"}],
         map_text=lambda text: mapper.map_text(text).query_keywords,
@@ -785,7 +782,9 @@ def test_excluded_keywords_of_queries_whose_keywords_are_all_empty_are_read():
 def test_an_engine_is_queried_for_all_clips_only_where_a_measure_looks_at_all():
     for measures, depth in ((["P@2"], 5), (["P@2", "AP"], 5), (["P@7"], 7)):
         engine = Lists({name: list(TEXTS) for name in ("bicyclist", "urban")})
-        evaluate_keywords(TEXTS, mode="text", engine=engine, measures=measures, intervals="none")
+        evaluate_keywords(
+            TEXTS, queries="keywords", engine=engine, measures=measures, intervals="none"
+        )
         assert {k for _, k in engine.asked} == {depth if "AP" not in measures else len(TEXTS)}
 
 
@@ -812,7 +811,7 @@ def test_clips_without_embedding_and_embeddings_without_clip_are_counted_by_name
 def test_an_engine_that_fails_counts_as_empty_and_unknown_ids_keep_their_places():
     engine = Lists({"bicyclist": RuntimeError("down"), "urban": ["alien", "b", "b", "c"]})
     result = evaluate_keywords(
-        TEXTS, mode="text", engine=engine, measures=["P@2"], intervals="none"
+        TEXTS, queries="keywords", engine=engine, measures=["P@2"], intervals="none"
     )
 
     assert of(result, "bicyclist") == {"P@2": 0.0}
@@ -825,28 +824,28 @@ def test_an_engine_that_fails_counts_as_empty_and_unknown_ids_keep_their_places(
     ):
         assert any(all(word in note for word in words) for note in result.notes), words
     with pytest.raises(BadInput, match="failed for every query"):
-        evaluate_keywords(TEXTS, mode="text", engine=Lists({}))
+        evaluate_keywords(TEXTS, queries="keywords", engine=Lists({}))
 
 
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
-        ({"groups": ["colour"]}, UnknownName, "unknown group 'colour'"),
+        ({"keyword_groups": ["colour"]}, UnknownName, "unknown group 'colour'"),
         (
-            {"groups": ["object type"], "keywords": ["urban"]},
+            {"keyword_groups": ["object type"], "keywords": ["urban"]},
             BadUsage,
             "'urban' is one of scene_type, which the chosen groups",
         ),
         ({"k": (0,)}, BadUsage, "positive integers"),
         ({"self_rule": "after", "exclude_group": "id:_"}, BadUsage, "Algorithm 2"),
-        ({"embeddings": {"z": [1.0]}}, BadInput, "no id is that of an annotated clip.*'z'"),
-        ({"embeddings": np.eye(3)}, BadInput, "have no ids"),
-        ({"embeddings": None}, BadUsage, "nothing to rank with"),
-        ({"groups": ["object type"]}, BadInput, "query 'c' has no keyword"),
+        ({"item_vectors": {"z": [1.0]}}, BadInput, "no id is that of an annotated clip.*'z'"),
+        ({"item_vectors": np.eye(3)}, BadInput, "have no ids"),
+        ({"item_vectors": None}, BadUsage, "nothing to rank with"),
+        ({"keyword_groups": ["object type"]}, BadInput, "query 'c' has no keyword"),
         (
             {
                 "no_relevant": "error",
-                "groups": ["object type"],
+                "keyword_groups": ["object type"],
                 "annotations": TEXTS | {"c": {OBJECT: ["bus"]}},
             },
             BadInput,
@@ -855,13 +854,13 @@ def test_an_engine_that_fails_counts_as_empty_and_unknown_ids_keep_their_places(
         (
             {
                 "engine": Lists({name: ["a"] for name in TEXTS}),
-                "embeddings": None,
+                "item_vectors": None,
                 "min_similarity": 0.5,
             },
             BadInput,
             "no similarity",
         ),
-        ({"mode": "text", "queries": ["words"]}, BadUsage, "vectors in the space of the clips"),
+        ({"queries": ["words"]}, BadUsage, "vectors in the space of the clips"),
     ],
 )
 def test_what_does_not_go_together_is_refused(
@@ -871,7 +870,7 @@ def test_what_does_not_go_together_is_refused(
         evaluate_keywords(
             **{
                 "annotations": TEXTS,
-                "embeddings": {name: [1.0, 0.5] for name in TEXTS},
+                "item_vectors": {name: [1.0, 0.5] for name in TEXTS},
                 "no_keywords": "error",
                 **given,
             }
@@ -964,7 +963,7 @@ def test_what_chance_misses_of_a_keyword_is_counted_over_the_clips_that_could_be
     found = {row["keyword"]: row["by_chance"] for row in result.by_keyword}
     assert found == pytest.approx({"x": mean([2 / 3, 2 / 3, 1 / 3]), "y": mean([2 / 3, 3 / 4])})
     texts = evaluate_keywords(
-        table, mode="text", engine=Lists({"x": ["a1"], "y": ["a1"]}), intervals="none"
+        table, queries="keywords", engine=Lists({"x": ["a1"], "y": ["a1"]}), intervals="none"
     )
     assert {row["keyword"]: row["by_chance"] for row in texts.by_keyword} == pytest.approx(
         {"x": 2 / 5, "y": 3 / 5}
@@ -1021,7 +1020,7 @@ def test_under_alfa_only_clips_as_queries_have_a_note_on_their_removal():
     by_clips = evaluate_keywords(table, engine=engine, convention="alfa", intervals="none").notes
     query = [{"id": "x", "text": "x", "keywords": ["x"]}]
     by_texts = evaluate_keywords(
-        table, mode="text", engine=engine, queries=query, convention="alfa", intervals="none"
+        table, engine=engine, queries=query, convention="alfa", intervals="none"
     ).notes
 
     assert any("removes the query clip" in note for note in by_clips)
@@ -1056,7 +1055,7 @@ def test_queries_whose_best_result_is_below_the_threshold_can_be_left_out_as_pub
     }
     assert after.rules["counts"]["Lists"]["queries_counted"] == 2
     assert any("no result of the least similarity" in note for note in published.notes)
-    with pytest.raises(BadUsage, match="no_results='skip' requires min_similarity"):
+    with pytest.raises(BadUsage, match="no_results = 'skip' needs min_similarity"):
         evaluate_keywords(table, engine=engine, no_results="skip")
 
 
@@ -1126,7 +1125,7 @@ def test_query_clips_are_chosen_by_id_or_by_keyword_and_find_all_clips():
     with pytest.raises(UnknownName, match="no keyword 'q'"):
         evaluate_keywords(table, vectors, query_clips="q")
     with pytest.raises(BadUsage, match="requires the mode video"):
-        evaluate_keywords(table, vectors, mode="text", text_encoder=len, query_clips="y")
+        evaluate_keywords(table, vectors, queries="keywords", text_encoder=len, query_clips="y")
 
 
 def test_both_readings_are_compared_over_the_queries_that_count_in_both():
@@ -1138,7 +1137,6 @@ def test_both_readings_are_compared_over_the_queries_that_count_in_both():
     engine = Lists({"a cyclist": ["c", "a"], "in town": ["b", "c"]})
     result = evaluate_keywords(
         TEXTS,
-        mode="text",
         engine=engine,
         queries=queries,
         map_text=lambda text: QueryKeywords(table.find("urban") if "town" in text else ()),
@@ -1162,7 +1160,6 @@ def test_queries_without_ids_are_called_by_their_texts():
     engine = Lists({"in town": ["b"], "nothing at all": ["a"]})
     result = evaluate_keywords(
         TEXTS,
-        mode="text",
         engine=engine,
         queries=["in town", "nothing at all"],
         map_text=lambda text: QueryKeywords(table.find("urban") if "town" in text else ()),
@@ -1201,7 +1198,7 @@ def test_single_names_and_numbers_do_for_lists():
     one = evaluate_keywords(
         TEXTS,
         vectors,
-        groups="object type,scene type",
+        keyword_groups="object type,scene type",
         keywords="urban",
         measures="P@2 R@2",
         k=2,
@@ -1210,7 +1207,7 @@ def test_single_names_and_numbers_do_for_lists():
     two = evaluate_keywords(
         TEXTS,
         vectors,
-        groups=["object type", "scene type"],
+        keyword_groups=["object type", "scene type"],
         keywords=["urban"],
         measures=["P@2", "R@2"],
         k=[2],
@@ -1227,21 +1224,18 @@ def test_single_names_and_numbers_do_for_lists():
     ("given", "named"),
     [
         ({"run": "r.run", "metric": "cosine"}, "embeddings, metric"),
-        ({"run": "r.run", "embeddings": None, "ids": "i.txt"}, "ids: "),
-        ({"engine": Lists({}), "metric": "dot", "embeddings": None}, "metric: "),
-        ({"engine": Lists({}), "mode": "text"}, "embeddings: "),
+        ({"run": "r.run", "item_vectors": None, "item_ids": "i.txt"}, "item_ids: "),
+        ({"engine": Lists({}), "metric": "dot", "item_vectors": None}, "metric: "),
+        ({"engine": Lists({}), "queries": "keywords"}, "item_vectors: "),
         ({"engine": Lists({})}, "embeddings: Lists is queried by the clips' ids"),
         ({"text_encoder": len}, "text_encoder: "),
-        (
-            {"text_encoder": len, "text_embeddings": np.eye(2), "mode": "text"},
-            "text_embeddings and text_encoder",
-        ),
+        ({"text_encoder": len, "query_vectors": np.eye(2)}, "query_vectors and text_encoder"),
     ],
 )
 def test_what_nothing_would_read_is_refused(given: dict[str, Any], named: str):
     with pytest.raises(BadUsage, match=named):
         evaluate_keywords(
-            **{"annotations": TEXTS, "embeddings": {name: [1.0, 0.5] for name in TEXTS}, **given}
+            **{"annotations": TEXTS, "item_vectors": {name: [1.0, 0.5] for name in TEXTS}, **given}
         )
 
 
@@ -1259,7 +1253,7 @@ def test_a_least_similarity_that_no_cosine_reaches_is_refused():
 def test_a_reading_by_which_no_query_counts_is_left_out_with_a_note():
     table = {name: {"g": ["x"]} for name in "abc"}
     vectors = {name: [1.0, float(place)] for place, name in enumerate(table)}
-    texts = {"mode": "text", "text_embeddings": np.array([[1.0, 0.0]]), "intervals": "none", "k": 1}
+    texts = {"query_vectors": np.array([[1.0, 0.0]]), "intervals": "none", "k": 1}
     queries = [{"id": "q", "text": "Radfahrer", "keywords": "x"}]
 
     result = evaluate_keywords(
@@ -1307,7 +1301,7 @@ def test_a_result_prints_its_measures_as_a_table():
     vectors = {name: [1.0, float(place)] for place, name in enumerate(TEXTS)}
 
     result = evaluate_keywords(
-        TEXTS, vectors, measures=["P@1", "AP"], groups="object type", intervals="none"
+        TEXTS, vectors, measures=["P@1", "AP"], keyword_groups="object type", intervals="none"
     )
 
     printed = [line.split()[0] for line in repr(result).splitlines() if line.strip()]

@@ -60,9 +60,9 @@ def test_the_command_prints_ceiling_chance_and_the_tables(
         "keywords",
         "--annotations",
         files["annotations"],
-        "--embeddings",
+        "--item-vectors",
         files["embeddings"],
-        "--groups",
+        "--keyword-groups",
         "g,h",
     ]
     code, out, err = run(*words, "-c", "alfa", "-q", capsys=capsys, monkeypatch=monkeypatch)
@@ -91,22 +91,13 @@ def test_the_command_writes_everything_and_json_holds_each_result(
         "keywords",
         "--annotations",
         files["annotations"],
-        "--embeddings",
+        "--item-vectors",
         files["embeddings"],
-        "--groups",
+        "--keyword-groups",
         "g,h",
     ]
     code, out, _ = run(
-        *words,
-        "-q",
-        "-f",
-        "json",
-        "-o",
-        files["out"],
-        "--sheets",
-        "2",
-        capsys=capsys,
-        monkeypatch=monkeypatch,
+        *words, "-q", "-f", "json", "-o", files["out"], capsys=capsys, monkeypatch=monkeypatch
     )
     assert code == 0
     found = json.loads(out)
@@ -148,14 +139,14 @@ def test_the_manifest_names_a_folder_of_vectors(
         "keywords",
         "--annotations",
         files["annotations"],
-        "--groups",
+        "--keyword-groups",
         "g,h",
-        "--embeddings",
+        "--item-vectors",
         str(folder),
     ]
     ids = str(folder / "vectors.ids.txt")
     code, _, err = run(
-        *words, "--ids", ids, "-q", "-o", files["out"], capsys=capsys, monkeypatch=monkeypatch
+        *words, "--item-ids", ids, "-q", "-o", files["out"], capsys=capsys, monkeypatch=monkeypatch
     )
 
     assert code == 0, err
@@ -166,36 +157,23 @@ def test_the_manifest_names_a_folder_of_vectors(
 @pytest.mark.parametrize(
     ("extra", "code", "message"),
     [
-        (["--groups", "g,colour"], 2, "unknown group 'colour'"),
-        (["--sheets", "2"], 2, "name one with -o"),
+        (["--keyword-groups", "g,colour"], 2, "unknown group 'colour'"),
+        (["--thumbnails", "pictures"], 2, "name one with -o"),
         (
-            ["--mode", "text", "--engine", "no_such_module_here:x"],
+            ["--queries", "keywords", "--engine", "no_such_module_here:x"],
             2,
-            "--embeddings: nothing reads it",
+            "--item-vectors: nothing reads it",
         ),
         (["--engine", "no_such_module_here:x"], 2, "no_such_module_here"),
-        (["--keyword-threshold", "0.5"], 2, "--mode text"),
+        (["--keyword-threshold", "0.5"], 2, "give --queries"),
         (["--strategy", "cover"], 2, "--strategy: in the mode video nothing reads texts"),
-        (["--text-embeddings", "t.npy"], 2, "--text-embeddings: nothing reads it"),
-        (["--run", "r.run", "--metric", "dot"], 2, "--embeddings, --metric: nothing reads them"),
-        (
-            ["--mode", "text", "--text-embeddings", "t.npy", "--strategy", "cover"],
-            2,
-            "--strategy: without --queries",
-        ),
-        (
-            ["--mode", "text", "--text-embeddings", "t.npy", "--encoder", "m"],
-            2,
-            "--encoder: without --queries",
-        ),
-        (
-            ["--mode", "text", "--queries", "q.txt", "--keyword-threshold", "0.5"],
-            2,
-            "requires --encoder",
-        ),
+        (["--query-vectors", "t.npy"], 2, "--text-embeddings: nothing reads it"),
+        (["--run", "r.run", "--metric", "dot"], 2, "--item-vectors, --metric: nothing reads them"),
+        (["--query-vectors", "t.npy", "--strategy", "cover"], 2, "--strategy: without --queries"),
+        (["--query-vectors", "t.npy", "--encoder", "m"], 2, "--encoder: without --queries"),
+        (["--queries", "q.txt", "--keyword-threshold", "0.5"], 2, "requires --encoder"),
         (["--exclude-group", "id:ZZZ"], 2, "no clip id contains 'ZZZ'"),
-        (["--groups", ","], 2, "--groups ',' has an empty name"),
-        (["--sheets", "-1", "-o", "nowhere"], 2, "--sheets -1"),
+        (["--keyword-groups", ","], 2, "--keyword-groups ',' has an empty name"),
     ],
 )
 def test_the_command_refuses_with_a_line(
@@ -205,12 +183,12 @@ def test_the_command_refuses_with_a_line(
         "keywords",
         "--annotations",
         files["annotations"],
-        "--embeddings",
+        "--item-vectors",
         files["embeddings"],
-        "--groups",
+        "--keyword-groups",
         "g,h",
     ]
-    words = words[:-2] if "--groups" in extra else words
+    words = words[:-2] if "--keyword-groups" in extra else words
     found, _, err = run(*words, *extra, capsys=capsys, monkeypatch=monkeypatch)
     assert (found, message in err) == (code, True), err
 
@@ -246,7 +224,7 @@ def test_nothing_of_an_earlier_result_stays_and_the_manifest_lists_all(
         "keywords",
         "--annotations",
         files["annotations"],
-        "--embeddings",
+        "--item-vectors",
         files["embeddings"],
         "-o",
         files["out"],
@@ -261,16 +239,13 @@ def test_nothing_of_an_earlier_result_stays_and_the_manifest_lists_all(
             json.loads((folder / "manifest.json").read_text())["files"]
         )
 
-    assert (
-        run(*words, "--groups", "g,h", "--sheets", "3", capsys=capsys, monkeypatch=monkeypatch)[0]
-        == 0
-    )
+    assert run(*words, "--keyword-groups", "g,h", capsys=capsys, monkeypatch=monkeypatch)[0] == 0
     there, told = listed()
     assert there == told
     assert {"by_group.csv", "by_keyword.csv"} < told
     (folder / "by_group.csv").write_text("my own table")
     (folder / "mine.txt").write_text("mine")
-    again = (*words, "--groups", "h", "--sheets", "1")
+    again = (*words, "--keyword-groups", "h")
     code, _, err = run(*again, capsys=capsys, monkeypatch=monkeypatch)
     assert code == 2
     assert "by_group.csv" in err
@@ -279,7 +254,6 @@ def test_nothing_of_an_earlier_result_stays_and_the_manifest_lists_all(
     now, told = listed()
     # What somebody wrote or changed since is theirs.
     assert now - told == {"by_group.csv", "mine.txt"}
-    assert len([name for name in now if name.startswith("sheets/")]) == 1
 
 
 def test_the_csv_of_single_queries_has_their_results_once_and_as_json(
@@ -289,9 +263,9 @@ def test_the_csv_of_single_queries_has_their_results_once_and_as_json(
         "keywords",
         "--annotations",
         files["annotations"],
-        "--embeddings",
+        "--item-vectors",
         files["embeddings"],
-        "--groups",
+        "--keyword-groups",
         "g,h",
     ]
     _, out, _ = run(*words, "-q", "-f", "csv", capsys=capsys, monkeypatch=monkeypatch)
@@ -314,9 +288,9 @@ def test_rows_by_group_and_by_keyword_begin_with_the_columns_of_a_summary(
         "keywords",
         "--annotations",
         files["annotations"],
-        "--embeddings",
+        "--item-vectors",
         files["embeddings"],
-        "--groups",
+        "--keyword-groups",
         "g,h",
     ]
     _, out, _ = run(*words, "-f", "json", capsys=capsys, monkeypatch=monkeypatch)
@@ -335,8 +309,6 @@ def test_what_explains_that_nothing_counts_is_said(tmp_path: Path, capsys: Any, 
         "keywords",
         "--annotations",
         str(tmp_path / "t.csv"),
-        "--mode",
-        "text",
         "--run",
         str(tmp_path / "kept.run"),
     ]
@@ -376,21 +348,19 @@ def test_a_file_of_vectors_in_place_of_text_queries_is_refused_at_once(
 ):
     words = (
         "keywords",
-        "--mode",
-        "text",
         "--annotations",
         files["annotations"],
-        "--embeddings",
+        "--item-vectors",
         files["embeddings"],
     )
 
     code, _, error = run(
         *words,
-        "--groups",
+        "--keyword-groups",
         "g,h",
         "--queries",
         files["embeddings"],
-        "--text-embeddings",
+        "--query-vectors",
         files["embeddings"],
         capsys=capsys,
         monkeypatch=monkeypatch,
@@ -407,9 +377,9 @@ def test_an_unknown_query_clip_is_named_with_the_nearest(
         "keywords",
         "--annotations",
         files["annotations"],
-        "--embeddings",
+        "--item-vectors",
         files["embeddings"],
-        "--groups",
+        "--keyword-groups",
         "g,h",
     )
 

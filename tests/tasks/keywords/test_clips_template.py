@@ -143,7 +143,14 @@ def test_groups_of_ones_own_are_the_columns(tmp_path: Path, monkeypatch, capsys)
     (tmp_path / "ids.txt").write_text("a\n")
 
     assert (
-        run(monkeypatch, "keywords", "template", tmp_path / "ids.txt", "--groups", "weather, road")
+        run(
+            monkeypatch,
+            "keywords",
+            "template",
+            tmp_path / "ids.txt",
+            "--keyword-groups",
+            "weather, road",
+        )
         == 0
     )
 
@@ -185,10 +192,10 @@ def test_a_table_that_may_hold_annotations_is_not_replaced(tmp_path: Path, monke
         (("double.txt",), 2, "named by double.txt, row 1 and double.txt, row 3"),
         (("bare",), 4, "there is no clip in it"),
         (("clips", "-o", "table.xlsx"), 2, "written as CSV"),
-        (("clips", "--groups", "a,a"), 2, "different names"),
-        (("clips", "--groups", "a,"), 2, "different names"),
-        (("clips", "--groups", "slice_id"), 2, "different names"),
-        (("clips", "--groups", "a", "--schema", "schema.json"), 2, "leave one of them out"),
+        (("clips", "--keyword-groups", "a,a"), 2, "different names"),
+        (("clips", "--keyword-groups", "a,"), 2, "different names"),
+        (("clips", "--keyword-groups", "slice_id"), 2, "different names"),
+        (("clips", "--keyword-groups", "a", "--schema", "schema.json"), 2, "leave one of them out"),
         (("two.csv",), 2, "no column for the id"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
@@ -257,7 +264,7 @@ def test_an_unfilled_template_has_its_groups_and_nothing_to_evaluate(
         tmp_path / "t.csv",
         "--run",
         tmp_path / "kept.run",
-        "--groups",
+        "--keyword-groups",
         "actor behaviour",
     )
 

@@ -1045,8 +1045,8 @@ def test_clips_map_prints_the_threshold_in_the_rules_line(
         (("map", "x", "--keyword-threshold", "0.5"), "requires --encoder"),
         (("map", "x", "--strategy", "algorithm1"), "name an encoder"),
         (("map", "x", "--strategy", "best"), "strategy"),
-        (("calibrate", "q.csv", "--encoder", "m", "--step", "0"), "--step"),
-        (("calibrate", "q.csv", "--encoder", "m", "--low", "0.9", "--high", "0.1"), "--low"),
+        (("calibrate", "q.csv", "--encoder", "m", "--thresholds", "0.3,x"), "--thresholds"),
+        (("calibrate", "q.csv", "--encoder", "m", "--thresholds", "3"), "--thresholds"),
         (("calibrate", "q.csv", "--encoder", "m", "--held-back", "1"), "--held-back"),
         (("calibrate", "plain.txt", "--encoder", "m"), "expected a column keywords"),
         (("calibrate", "twice.csv", "--encoder", "m"), "is listed twice"),
@@ -1086,7 +1086,9 @@ def test_clips_calibrate_gives_precision_and_recall_at_each_threshold_and_a_char
         "cpu",
     )
 
-    assert run(monkeypatch, *words, "--step", "0.2", "-o", "out", "-f", "json") == 0
+    assert (
+        run(monkeypatch, *words, "--thresholds", "0.3,0.5,0.7,0.9", "-o", "out", "-f", "json") == 0
+    )
     found = json.loads(capsys.readouterr().out)
 
     assert list(found["rows"][0])[:5] == ["queries", "threshold", "precision", "recall", "f1"]

@@ -284,7 +284,7 @@ def test_two_models_are_compared_on_the_same_sampled_pairs(folder, run):
         "teacher.npy",
         "--candidate",
         "student.npy",
-        "--pairs",
+        "--samples",
         "300",
         "--format",
         "json",
@@ -409,7 +409,7 @@ def test_equal_pairs_tie_exactly_and_sides_may_change_places():
 
 def test_the_folder_holds_the_figures_and_every_pair(folder, run):
     _, notes = run(
-        "--reference", "teacher.npy", "--candidate", "student.npy", "--pairs", "200", "-o", "out"
+        "--reference", "teacher.npy", "--candidate", "student.npy", "--samples", "200", "-o", "out"
     )
 
     assert "wrote out/" in notes
@@ -431,7 +431,7 @@ def test_the_folder_holds_the_figures_and_every_pair(folder, run):
     manifest = json.loads(Path("out/manifest.json").read_text())
     assert set(manifest["inputs"]) == {"teacher", "student"}
     again = {path.name: path.read_bytes() for path in Path("out").iterdir()}
-    run("--reference", "teacher.npy", "--candidate", "student.npy", "--pairs", "200", "-o", "out")
+    run("--reference", "teacher.npy", "--candidate", "student.npy", "--samples", "200", "-o", "out")
     assert {path.name: path.read_bytes() for path in Path("out").iterdir()} == again
 
 
@@ -455,7 +455,7 @@ def test_the_table_shows_small_p_values_below_four_decimals(folder, run):
             "give --left with --right and --scores",
         ),
         (["gold.txt", "sim.npy", "--reference", "teacher.npy"], "cannot be combined"),
-        (["gold.txt", "sim.npy", "--pairs", "5"], "--pairs draws pairs"),
+        (["gold.txt", "sim.npy", "--samples", "5"], "--samples draws pairs"),
         (["gold.txt", "sim.npy", "--metric", "dot"], "--metric is for embeddings"),
         (["gold.txt", "missing.txt"], "missing.txt: no such file"),
         (["gold.txt", "short.txt"], "80 targets and 3 similarities"),
@@ -475,7 +475,7 @@ def test_the_table_shows_small_p_values_below_four_decimals(folder, run):
             "teacher has 60 vectors, few has 10",
         ),
         (
-            ["--reference", "teacher.npy", "--candidate", "student.npy", "--pairs", "0"],
+            ["--reference", "teacher.npy", "--candidate", "student.npy", "--samples", "0"],
             "0 pairs; expected at least 1",
         ),
         (

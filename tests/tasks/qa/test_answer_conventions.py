@@ -22,6 +22,7 @@ from answer_forms import (
     in_order,
     piafs_own_lists,
 )
+from make import own_convention
 from rankwell import judged_rankings
 from rankwell.conventions import CONVENTIONS
 from rankwell.data.judged_rankings import JudgedRankings
@@ -42,10 +43,9 @@ def retriever_view() -> JudgedRankings:
     )
 
 
-def words(name: str, k: int = 5, retriever_k: int = 10, **options: Any) -> AnswerPlan:
-    return AnswerPlan(
-        QaOptions(convention=name, k=k, retriever_k=retriever_k, **options), has_answers=True
-    )
+def words(name: str, k: int = 5, depth: int = 10, **rules: Any) -> AnswerPlan:
+    convention = own_convention(name, **rules) if rules else name
+    return AnswerPlan(QaOptions(convention=convention, k=k, depth=depth), has_answers=True)
 
 
 def reader_view() -> AnswerPairs:
@@ -56,12 +56,12 @@ def reader_view() -> AnswerPairs:
     return AnswerPairs.pair(GOLD, GIVEN, retrieved=found)
 
 
-def report(name: str, view: AnswerPairs, k: int = 5, **options: Any) -> dict[str, float]:
+def report(name: str, view: AnswerPairs, k: int = 5, **rules: Any) -> dict[str, float]:
     """The mean of every measure that a convention reports of answers, by its label; percentages
     where the source has them.
     """
     scale = 100 if CONVENTIONS[name].unit == "percent" else 1
-    asked = words(name, k, **options).reader_measures(None)
+    asked = words(name, k, **rules).reader_measures(None)
     return {label: scale * float(np.nanmean(measure(view))) for measure, label in asked}
 
 

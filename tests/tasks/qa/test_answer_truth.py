@@ -12,11 +12,12 @@ import pytest
 
 import rankwell as rw
 from answer_forms import PIAF_SAMPLE
+from make import own_convention
 from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.rankings import Ranking, hits_of_ranking
 from rankwell.data.registry import parse_measure
 from rankwell.data.tables import Judgments
-from rankwell.errors import BadInput, BadUsage, UnknownName
+from rankwell.errors import BadInput, UnknownName
 from rankwell.tasks.qa.answer_pairs import Questions
 from rankwell.tasks.qa.formats import read_questions
 from rankwell.tasks.qa.retrieval import by_answer, by_context, by_document
@@ -361,7 +362,11 @@ def test_the_documented_paraphrase_is_found_and_the_rules_name_similarity_and_th
     exec(script, names)
 
     assert capsys.readouterr().out == printed
-    rules = rw.evaluate_qa([names["row"]], **names["given"], context_similarity="words").rules
+    rules = rw.evaluate_qa(
+        [names["row"]],
+        **names["given"],
+        convention=own_convention("piaf", context_similarity="words"),
+    ).rules
     assert (rules["context_similarity"], rules["context_threshold"]) == ("words", 0.5)
     assert "context_threshold" not in rw.evaluate_qa([names["row"]], **names["given"]).rules
 
@@ -376,11 +381,17 @@ def test_an_impossible_questions_context_counts_unless_it_is_asked_otherwise() -
 def test_missing_contexts_and_shares_out_of_range_are_refused() -> None:
     with pytest.raises(BadInput, match="relevance by context needs them"):
         in_context(questions(q=["x"]), CHUNKS)
-    given = {"retrieved": {"q": {"window": 1.0}}, "relevance": "context", "corpus": CHUNKS}
+    given = {"retrieved": {"q": {"window": 1.0}}, "relevance": "context", "documents": CHUNKS}
     for share in (0.0, 1.5, float("nan")):
-        with pytest.raises(BadUsage, match=r"context_share.* expected a number above 0"):
-            rw.evaluate_qa(with_context(), **given, context_share=share)
-        with pytest.raises(BadUsage, match=r"context_threshold.* expected a number above 0"):
+        with pytest.raises(BadInput, match=r"context_share.* expected a number above 0"):
             rw.evaluate_qa(
-                with_context(), **given, context_similarity="words", context_threshold=share
+                with_context(), **given, convention=own_convention("piaf", context_share=share)
+            )
+        with pytest.raises(BadInput, match=r"context_threshold.* expected a number above 0"):
+            rw.evaluate_qa(
+                with_context(),
+                **given,
+                convention=own_convention(
+                    "piaf", context_similarity="words", context_threshold=share
+                ),
             )

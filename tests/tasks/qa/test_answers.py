@@ -30,6 +30,7 @@ from answer_forms import (
     squad2_files,
     written,
 )
+from make import own_convention
 from rankwell.data.rankings import Ranking
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.results import Results
@@ -78,7 +79,7 @@ def test_the_article_averages_precision_over_what_was_retrieved():
 
 
 def test_documents_behind_the_cut_do_not_count_as_retrieved():
-    found = plain(GOLD, GIVEN, retrieved=LISTS, retriever_k=1)
+    found = plain(GOLD, GIVEN, retrieved=LISTS, depth=1)
 
     assert means(found)["recall"] == 2 / 5
     assert [each.failed for each in found.outcomes] == [
@@ -245,7 +246,7 @@ def test_missing_and_extra_predictions_can_be_errors():
     with pytest.raises(BadInput, match="1 × question without a prediction, the first 'd'"):
         plain(TEXTS, given, convention="squad2", missing="error")
     with pytest.raises(BadInput, match="1 × prediction without a question, the first 'z'"):
-        plain(TEXTS, given, convention="squad2", extra="error")
+        plain(TEXTS, given, convention=own_convention("squad2", extra="error"))
 
 
 def test_tables_of_another_data_set_leave_nothing_to_evaluate():
@@ -291,13 +292,13 @@ def test_measures_that_ask_what_was_retrieved_are_left_out_and_named_without_a_r
         ({"predictions": GIVEN, "k": 0}, "k=0"),
         ({"predictions": GIVEN, "convention": "beir"}, "does not judge answers to questions"),
         (
-            {"predictions": GIVEN, "normalizer": "french"},
-            "normalizer='french' is unused: .* piaf compare positions",
+            {"predictions": GIVEN, "convention": own_convention("piaf", normalizer="french")},
+            "normalizer = 'french' is unused: its measures compare positions",
         ),
         ({"predictions": GIVEN, "measures": "recall"}, "'recall' judges retrieved documents"),
         ({"retrieved": LISTS, "measures": "reader_top1_em"}, "'reader_top1_em' judges answers"),
         ({"predictions": GIVEN, "measures": "Overlap@3"}, "'Overlap@3' judges neither"),
-        ({"predictions": GIVEN, "right": "mrr"}, "right 'mrr' judges no answers"),
+        ({"predictions": GIVEN, "primary": "mrr"}, "primary 'mrr' judges no answers"),
         ({"predictions": GIVEN, "missing": "none"}, "missing: there is no 'none'; known are"),
         ({"retrieved": LISTS, "relevance": "dpr"}, "retrieved documents have no text"),
         ({"retrieved": LISTS, "ties": "expected"}, "ties: there is no 'expected'"),
@@ -327,7 +328,7 @@ def test_measures_can_be_named_in_the_conventions_words_with_cut_offs_of_their_o
 
 def test_another_measure_may_decide_who_failed():
     first, later = (
-        plain(GOLD, GIVEN, retrieved=LISTS, right=word).outcomes
+        plain(GOLD, GIVEN, retrieved=LISTS, primary=word).outcomes
         for word in (None, "reader_topk_accuracy")
     )
 
@@ -397,7 +398,7 @@ def test_passages_cut_otherwise_are_found_by_what_they_say():
             plain(
                 gold,
                 retrieved={"q1": ranking},
-                corpus=corpus,
+                documents=corpus,
                 relevance="context",
                 measures="recall@1",
             )
@@ -428,7 +429,7 @@ def test_kilt_counts_answers_only_with_their_evidence(tmp_path: Path):
         record("q2", "Rome", ["4", "3"]),
     )
 
-    found = means(plain(gold, guess, retrieved=guess, convention="kilt", retriever_k=5))
+    found = means(plain(gold, guess, retrieved=guess, convention="kilt", depth=5))
 
     assert (found["em"], found["KILT-em"]) == (1, 1 / 2)
     assert found["Rprec"] == (1 / 2 + 1) / 2
@@ -464,7 +465,8 @@ def test_the_best_thresholds_of_real_predictions_are_the_official_ones(shared: P
     numbers = made_up_numbers(json.loads(given.read_text()))
 
     for ties in ("whole", "official"):
-        found = means(plain(gold, given, convention="squad2", na_probs=numbers, na_ties=ties))
+        convention = own_convention("squad2", na_ties=ties)
+        found = means(plain(gold, given, convention=convention, na_probs=numbers))
         for label, (value, threshold) in SQUAD2_BEST.items():
             assert found[f"best_{label}"] == pytest.approx(value, rel=1e-14)
             assert found[f"best_{label}_thresh"] == threshold
@@ -477,7 +479,10 @@ def test_thresholds_do_not_depend_on_the_order_of_equal_numbers_unless_the_offic
     def best(order: str, ties: Any) -> float:
         return means(
             plain(
-                gold, given, convention="squad2", na_probs=dict.fromkeys(order, 0.0), na_ties=ties
+                gold,
+                given,
+                convention=own_convention("squad2", na_ties=ties),
+                na_probs=dict.fromkeys(order, 0.0),
             )
         )["best_exact"]
 
@@ -495,19 +500,24 @@ def test_a_threshold_is_chosen_over_the_questions_that_have_a_number():
     assert any("1 questions without a no-answer number" in note for note in found.notes)
     assert {row["label"] for row in found.no_answer_curves} == {"exact", "f1", "oracle"}
     assert means(
-        plain(gold, given, convention="squad2", na_probs={"a": 0.1, "b": 0.9}, na_threshold=0.5)
+        plain(
+            gold,
+            given,
+            convention=own_convention("squad2", na_threshold=0.5),
+            na_probs={"a": 0.1, "b": 0.9},
+        )
     )["exact"] == pytest.approx(200 / 3)
 
 
 def test_every_cut_off_of_the_curves_is_what_an_evaluation_at_it_gives():
-    found = plain(GOLD, GIVEN, retrieved=LISTS, k=2, retriever_k=2)
+    found = plain(GOLD, GIVEN, retrieved=LISTS, k=2, depth=2)
 
     labels = ["recall", "map", "mrr", "reader_topk_accuracy", "reader_topk_em", "reader_topk_f1"]
     assert [(row["label"], row["k"]) for row in found.top_k] == [
         (f"{label}@{k}", k) for label in labels for k in (1, 2)
     ]
     for row in found.top_k:
-        again = means(plain(GOLD, GIVEN, retrieved=LISTS, k=row["k"], retriever_k=row["k"]))
+        again = means(plain(GOLD, GIVEN, retrieved=LISTS, k=row["k"], depth=row["k"]))
         assert row["mean"] == again[row["label"].partition("@")[0]]
 
 

@@ -10,6 +10,7 @@ import pytest
 
 import rankwell
 from answer_forms import CONTEXT, answers_of, lines, qa, squad, written
+from make import own_convention
 from rankwell.data.options import overwriting
 from rankwell.errors import BadInput, BadUsage, DuplicateItem
 from rankwell.reporting import Terminal
@@ -226,7 +227,7 @@ def test_documents_that_no_question_knows_are_reported_loudly() -> None:
 
     strange = judged(gold, retrieved={"q1": {"doc-1": 1.0, "doc-2": 0.5}})
     known = judged(gold, retrieved={"q1": {"doc-1": 1.0, "d1": 0.5}})
-    listed = judged(gold, retrieved={"q1": {"doc-1": 1.0}}, corpus={"doc-1": "a", "d1": CONTEXT})
+    listed = judged(gold, retrieved={"q1": {"doc-1": 1.0}}, documents={"doc-1": "a", "d1": CONTEXT})
 
     words = (
         "none of the retrieved documents is known to the questions: these like 'doc-1', those "
@@ -360,45 +361,17 @@ def test_haystack_1_gives_a_question_without_an_answer_1_for_every_retriever_met
     ("options", "message"),
     [
         ({"relevance": "dpr"}, "relevance='dpr' has no effect without retrieved"),
-        ({"context_share": 3}, "context_share=3 has no effect without retrieved"),
         ({"ties": "input"}, "ties='input' has no effect without retrieved"),
         ({"duplicates": "first"}, "duplicates='first' has no effect without retrieved"),
-        ({"retriever_k": 7}, "retriever_k=7 has no effect without retrieved"),
-        ({"na_ties": "official"}, "na_ties='official' has no effect without no-answer"),
-        ({"na_threshold": 0.5}, "na_threshold=0.5 has no effect without no-answer numbers"),
+        ({"depth": 7}, "depth=7 has no effect without retrieved"),
+        (
+            {"convention": own_convention("squad2", na_threshold=0.5)},
+            "na_threshold = 0.5 has no effect without no-answer numbers",
+        ),
         ({"measures": "exact@3"}, "'exact@3': exact of the convention squad2 is cut at 1"),
         (
             {"predictions": None, "retrieved": {"q1": {"a": 1.0}}, "missing": "skip"},
             "missing='skip' has no effect without PREDICTIONS",
-        ),
-        (
-            {"retrieved": {"q1": {"a": 1.0}}, "context_share": 0.5},
-            "context_share=0.5 has no effect without relevance='context'",
-        ),
-        (
-            {"retrieved": {"q1": {"a": 1.0}}, "context_share": 3, "relevance": "context"},
-            "expected a number above 0 and at most 1",
-        ),
-        (
-            {"retrieved": {"q1": {"a": 1.0}}, "context_similarity": "words", "relevance": "dpr"},
-            "context_similarity='words' has no effect without relevance='context'",
-        ),
-        (
-            {"retrieved": {"q1": {"a": 1.0}}, "context_threshold": 0.5, "relevance": "context"},
-            "context_threshold=0.5 has no effect without context_similarity",
-        ),
-        (
-            {"retrieved": {"q1": {"a": 1.0}}, "context_threshold": 0, "relevance": "context"},
-            "context_threshold=0; expected a number above 0",
-        ),
-        (
-            {
-                "retrieved": {"q1": {"a": 1.0}},
-                "context_share": 0.5,
-                "context_similarity": "words",
-                "relevance": "context",
-            },
-            "context_share=0.5 has no effect beside context_similarity='words'",
         ),
     ],
 )
@@ -423,11 +396,11 @@ def test_the_language_of_mlqa_is_noted_where_no_option_names_it() -> None:
     gold, given = squad(qa("q1")), {"q1": "Paris"}
 
     assert has_note(
-        judged(gold, given, convention="mlqa"),
-        "the rules are those of en, as language names no other",
+        judged(gold, given, convention="mlqa"), "the rules are those of en; for other answers name"
     )
     assert not has_note(
-        judged(gold, given, convention="mlqa", language="de"), "the rules are those of"
+        judged(gold, given, convention=own_convention("mlqa", language="de")),
+        "the rules are those of",
     )
 
 
@@ -513,7 +486,7 @@ def test_kilts_words_say_their_cut_off_and_who_failed_is_judged_by_a_word_of_the
 ):
     gold = squad(qa("q1"), id="d1")
 
-    kilt = judged(gold, retrieved={"q1": {"d1": 1.0}}, convention="kilt", retriever_k=5)
+    kilt = judged(gold, retrieved={"q1": {"d1": 1.0}}, convention="kilt", depth=5)
     finder = judged(
         gold,
         {"q1": [{"text": "Paris", "document": "d1", "start": 0}]},
@@ -522,7 +495,7 @@ def test_kilts_words_say_their_cut_off_and_who_failed_is_judged_by_a_word_of_the
     )
 
     assert [*means(kilt)] == ["Rprec", "precision@5", "recall@5", "success_rate@5"]
-    assert finder.rules["right_label"] == "reader_top1_accuracy over all questions"
+    assert finder.rules["primary_label"] == "reader_top1_accuracy over all questions"
 
 
 def test_public_names_read_answers() -> None:

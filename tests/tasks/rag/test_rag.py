@@ -53,7 +53,7 @@ def test_the_convention_chunking_evaluation_has_its_figures(case: dict[str, Any]
     every = [passage(chunk) for chunk in case["every"]]
 
     result = rw.evaluate_rag(
-        gold, found, list(case["figures"]), convention="chunking_evaluation", every_chunk=every
+        gold, found, list(case["figures"]), convention="chunking_evaluation", chunks=every
     )
 
     own = values(result)
@@ -384,14 +384,14 @@ def test_gold_in_documents_without_a_chunk_is_noted_beside_the_best_that_chunks_
     found = [{"id": "q", "chunks": [{"document": "a", "start": 0, "end": 9}]}]
 
     result = rw.evaluate_rag(
-        gold, found, ["SpanPOmega"], every_chunk=[{"document": "b", "start": 0, "end": 9}]
+        gold, found, ["SpanPOmega"], chunks=[{"document": "b", "start": 0, "end": 9}]
     )
     covered = rw.evaluate_rag(
-        gold, found, ["SpanPOmega"], every_chunk=[{"document": "a", "start": 0, "end": 9}]
+        gold, found, ["SpanPOmega"], chunks=[{"document": "a", "start": 0, "end": 9}]
     )
 
     what = (
-        "1 of 1 questions have gold passages in documents without a chunk in every_chunk, as 'q'; "
+        "1 of 1 questions have gold passages in documents without a chunk in chunks, as 'q'; "
         "their SpanPOmega is 0"
     )
     assert what in result.notes
@@ -450,7 +450,7 @@ def test_without_all_chunks_a_cut_off_is_advised_only_where_it_helps():
     gold = [{"id": "q", "passages": [{"document": "d", "start": 0, "end": 5}]}]
     found = [{"id": "q", "chunks": [{"document": "d", "start": 0, "end": 5}]}]
 
-    with pytest.raises(BadUsage, match=r"by every_chunk\.$"):
+    with pytest.raises(BadUsage, match=r"by chunks\.$"):
         rw.evaluate_rag(gold, found, "SpanPOmega")
-    with pytest.raises(BadUsage, match=r"by every_chunk, or give a cut-off\.$"):
+    with pytest.raises(BadUsage, match=r"by chunks, or give a cut-off\.$"):
         rw.evaluate_rag(gold, found, "precision", convention="chunking_evaluation")

@@ -114,9 +114,9 @@ def test_shards_may_have_any_format(folder: Path, layout: str, suffix: str, shar
     "options",
     [
         {"convention": "trec_eval9"},
-        {"queries": "run", "no_relevant": "skip"},
+        {"average_over": "run", "no_relevant": "skip"},
         {"unjudged": "skip", "exclude_self": True},
-        {"queries": "both", "ties": "input", "min_grade": 2.0},
+        {"average_over": "both", "ties": "input", "min_grade": 2.0},
     ],
 )
 def test_other_rules_give_the_numbers_of_one_file(folder: Path, options: dict[str, Any]):

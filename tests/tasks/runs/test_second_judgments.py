@@ -1,4 +1,4 @@
-"""uBpref: `evaluate --other-judgments`, a second grade of the same items."""
+"""uBpref: `evaluate --other-qrels`, a second grade of the same items."""
 
 import json
 import sys
@@ -18,7 +18,7 @@ RUN = {"run": {"q": {"b": 3.0, "x": 2.0, "a": 1.0}, "p": {"c": 2.0, "a": 1.0}}}
 
 def test_the_term_of_each_relevant_item_is_multiplied_by_its_second_grade() -> None:
     found = rankwell.evaluate(
-        TRUTH, RUN, ["uBpref", "uBpref(factor=0.5)", "Bpref"], other_judgments=SECOND
+        TRUTH, RUN, ["uBpref", "uBpref(factor=0.5)", "Bpref"], other_qrels=SECOND
     ).to_dict()["run"]
 
     assert found["q"] == {
@@ -32,7 +32,7 @@ def test_the_term_of_each_relevant_item_is_multiplied_by_its_second_grade() -> N
 def test_second_grades_of_one_make_bpref() -> None:
     ones = {query: dict.fromkeys(each, 1) for query, each in TRUTH.items()}
 
-    found = rankwell.evaluate(TRUTH, RUN, ["uBpref", "Bpref"], other_judgments=ones)
+    found = rankwell.evaluate(TRUTH, RUN, ["uBpref", "Bpref"], other_qrels=ones)
 
     assert found["uBpref"] == found["Bpref"] > 0
 
@@ -40,7 +40,7 @@ def test_second_grades_of_one_make_bpref() -> None:
 def test_items_without_a_second_grade_count_nothing_and_are_noted() -> None:
     lacking = {"q": {"b": 3}}
 
-    found = rankwell.evaluate(TRUTH, RUN, ["uBpref"], other_judgments=lacking)
+    found = rankwell.evaluate(TRUTH, RUN, ["uBpref"], other_qrels=lacking)
 
     assert found.to_dict()["run"]["q"]["uBpref"] == 1.5
     assert "5 of 6 judged items have no second judgment, which counts 0" in found.notes
@@ -59,7 +59,7 @@ def test_second_judgments_that_make_no_sense_are_refused(
     measures: list[str], second: Any, error: type[Exception], said: str
 ) -> None:
     with pytest.raises(error, match=said):
-        rankwell.evaluate(TRUTH, RUN, measures, other_judgments=second)
+        rankwell.evaluate(TRUTH, RUN, measures, other_qrels=second)
 
 
 def test_parts_give_the_values_of_one_process(
@@ -69,7 +69,7 @@ def test_parts_give_the_values_of_one_process(
     for name, table in (("first", TRUTH), ("second", SECOND)):
         rankwell.write_judgments(rankwell.Judgments.from_dict(table), tmp_path / f"{name}.txt")
     rankwell.write_run(rankwell.Ranking.from_dict(RUN["run"]), tmp_path / "run.run")
-    line = "rankwell evaluate first.txt run.run -m uBpref --other-judgments second.txt -f json"
+    line = "rankwell evaluate first.txt run.run -m uBpref --other-qrels second.txt -f json"
 
     printed = []
     for further in ("", " --executor here --work work"):

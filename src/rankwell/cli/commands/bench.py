@@ -9,9 +9,9 @@ from typing import Annotated
 
 from rankwell import reporting
 from rankwell.comparison.bench.results import BenchOptions, check_output, evaluate_bench, to_do
-from rankwell.data.options import Option, PartOptions, PartOutcome, refusal
+from rankwell.data.options import Differs, PartOptions, PartOutcome, refusal
 from rankwell.errors import BadUsage
-from rankwell.reporting.options import FolderOption, Output, Progress
+from rankwell.reporting.options import FolderOption, Output, PrintedAs, Progress
 from rankwell.reporting.system_table import TableFormat
 from rankwell.runtime.parts import KINDS
 from rankwell.runtime.parts.execution import executor_of
@@ -23,8 +23,8 @@ def bench(
     *,
     options: BenchOptions,
     output: FolderOption = None,
-    format: Annotated[TableFormat, Option(("--format", "-f"))] = "table",
-    dry_run: bool = False,
+    format: PrintedAs[TableFormat] = "table",
+    dry_run: Annotated[bool, Differs("it has cells")] = False,
     progress: Progress = None,
 ) -> Output:
     """Evaluate many systems on many data sets from one TOML file, only where something has changed,
@@ -59,6 +59,8 @@ def bench(
         bench.json; NAME-results beside NAME.toml by default.
     format
         How to print; html is a page of its own.
+    overwrite
+        Evaluate unchanged cells as well, and replace files that are there.
     dry_run
         List the cells that would be evaluated, why, and by which command line; evaluate nothing.
     """
@@ -67,7 +69,7 @@ def bench(
             raise BadUsage("--dry-run cannot be combined with --format html; choose table or json.")
         if options.parts is not None:
             executor_of(KINDS["cells"], options.parts)
-        plans = to_do(file, output, only=options.only, force=options.force)
+        plans = to_do(file, output, only=options.only)
         rows = [
             {
                 "cell": plan.cell.name,

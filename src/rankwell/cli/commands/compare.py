@@ -14,7 +14,14 @@ from rankwell.comparison.data import ComparisonOptions, Origin, attribute_named
 from rankwell.comparison.folders import Gathered, from_folders, split_name
 from rankwell.comparison.pages import present_differences
 from rankwell.comparison.pairwise import compare_values
-from rankwell.data.options import ConventionName, Doc, JudgmentColumns, RunColumns
+from rankwell.data.options import (
+    ConventionName,
+    Doc,
+    DocumentTexts,
+    JudgmentColumns,
+    QueryTexts,
+    RunColumns,
+)
 from rankwell.data.registry import measure_names
 from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.bounds import UnjudgedItems
@@ -31,7 +38,7 @@ from rankwell.reporting.options import FolderOption, FormatOption, Output, PerQu
 from rankwell.reporting.page import NAME
 from rankwell.store import exists, remote_url
 
-_ADVICE = "evaluate with --query-texts, and with -o"
+_ADVICE = "evaluate with --queries, and with -o"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,16 +58,8 @@ class ComparedQueries:
     convention: Annotated[ConventionName, Doc("For judgments and runs: whose words and rules.")] = (
         "rankwell"
     )
-    query_texts: Annotated[
-        str | None,
-        Doc(
-            "For judgments and runs: file of the queries' texts, whose further columns "
-            "are attributes for --group and --cluster."
-        ),
-    ] = None
-    documents: Annotated[
-        str | None, Doc("File of what the items say, for the lists of the page that -o writes.")
-    ] = None
+    queries: QueryTexts = None
+    documents: DocumentTexts = None
     qrels_columns: JudgmentColumns = None
     columns: RunColumns = None
 
@@ -68,7 +67,7 @@ class ComparedQueries:
 def compare(
     *places: str,
     options: ComparisonOptions,
-    queries: ComparedQueries,
+    inputs: ComparedQueries,
     per_query: PerQueryOption = False,
     format: FormatOption = "table",
     output: FolderOption = None,
@@ -85,8 +84,6 @@ def compare(
     places
         Folders of results (name=FOLDER renames what is in them), or a file of judgments and two
         files of rankings or more.
-    per_query
-        One row per query and difference as well.
     output
         Folder for what `rankwell evaluate -o` writes, with the differences, groups.csv,
         systems.csv, orders.csv, verdicts.txt, charts, and report.html, a page of it all.
@@ -94,17 +91,17 @@ def compare(
     if output is not None:
         refuse_unclaimed(output)
         refuse_foreign(output, [NAME])
-    elif queries.documents is not None:
+    elif inputs.documents is not None:
         raise BadUsage(
             "--documents is for the page that -o writes; name a folder with -o, or leave it out."
         )
-    gathered = _gather(places, options, queries, details=output is not None, progress=progress)
+    gathered = _gather(places, options, inputs, details=output is not None, progress=progress)
     result = compare_values(
         gathered.values,
         options if gathered.has_all_measures else replace(options, measures=None),
         row_attributes=gathered.row_attributes,
-        group=attribute_named(queries.group, gathered.attributes, _ADVICE),
-        cluster=attribute_named(queries.cluster, gathered.attributes, _ADVICE),
+        group=attribute_named(inputs.group, gathered.attributes, _ADVICE),
+        cluster=attribute_named(inputs.cluster, gathered.attributes, _ADVICE),
         origin=gathered.origin,
     )
     del gathered  # The result has values of its own.
@@ -116,7 +113,7 @@ def compare(
 
             # The page reads what it needs from the folder.
             del result
-            write_report([output], output / NAME, documents=queries.documents, seed=options.seed)
+            write_report([output], output / NAME, documents=inputs.documents, seed=options.seed)
             page = reporting.StatusNote(f"HTML page: {output / NAME}")
             presented = presented._replace(notes=(*presented.notes, page))
     return presented
@@ -125,7 +122,7 @@ def compare(
 def _gather(
     places: Sequence[str],
     options: ComparisonOptions,
-    queries: ComparedQueries,
+    inputs: ComparedQueries,
     *,
     details: bool,
     progress: Progress,
@@ -137,13 +134,13 @@ def _gather(
     folders = [is_result_folder(source) for _, source in named_sources]
     if places and all(folders):
         if (
-            queries.query_texts is not None
-            or queries.convention != "rankwell"
-            or queries.qrels_columns
-            or queries.columns
+            inputs.queries is not None
+            or inputs.convention != "rankwell"
+            or inputs.qrels_columns
+            or inputs.columns
         ):
             raise BadUsage(
-                "--query-texts, --convention, --qrels-columns and --columns are for judgments and "
+                "--queries, --convention, --qrels-columns and --columns are for judgments and "
                 "runs; folders of results have their own."
             )
         return from_folders(
@@ -177,11 +174,11 @@ def _gather(
         places[0],
         runs,
         measure_names(options.measures),
-        convention=queries.convention,
+        convention=inputs.convention,
         details=True if details else "unjudged",
-        texts=queries.query_texts,
-        qrels_columns=queries.qrels_columns,
-        columns=queries.columns,
+        queries=inputs.queries,
+        qrels_columns=inputs.qrels_columns,
+        columns=inputs.columns,
         intervals="none",
         progress=progress,
     )

@@ -11,7 +11,7 @@ def encode(
     /,
     *,
     output: OutputPath,
-    model: str,
+    encoder: str,
     options: EncodeFileOptions,
     overwrite: bool = False,
     progress: Progress = None,
@@ -29,14 +29,14 @@ def encode(
         text per line.
     output
         File to write, .npy; a folder on the way is made.
-    model
+    encoder
         Folder or name of a model of sentence-transformers, or tfidf-svd:DIMENSIONS, which needs
         --fit.
     overwrite
         Replace vectors that were made from other texts or in another way, and other files of these
         names.
     """
-    outcome = encode_file(texts, output, model, options, overwrite=overwrite, progress=progress)
+    outcome = encode_file(texts, output, encoder, options, overwrite=overwrite, progress=progress)
     if outcome.result is None:
         return Output(outcome.text, outcome.notes, outcome.exit_code)
     return outcome.result

@@ -22,7 +22,7 @@ from rankwell.comparison.fusion.runs import (
     tune_fusion,
 )
 from rankwell.comparison.fusion.runs import fuse as fuse_runs
-from rankwell.data.options import Doc, MeasureNames, Option, arguments_of
+from rankwell.data.options import Differs, Doc, MeasureNames, Option, TargetFormat, arguments_of
 from rankwell.data.rankings import Ranking
 from rankwell.data.registry import measure_names
 from rankwell.data.tables import format_value
@@ -49,18 +49,23 @@ class TuneOptions:
     ] = None
     step: Annotated[
         float | None,
+        Differs("it has no effect without --tune"),
         Doc("With --tune: weights are tried in steps of this that sum to 1; 0.1 by default."),
     ] = None
     folds: Annotated[
         int | None,
+        Differs("it has no effect without --tune"),
         Doc("With --tune: number of parts into which the queries are drawn; 5 by default."),
     ] = None
     seed: Annotated[
-        int | None, Doc("With --tune: seed of the folds, and of the intervals; 0 by default.")
+        int | None,
+        Differs("it has no effect without --tune"),
+        Doc("With --tune: seed of the folds, and of the intervals; 0 by default."),
     ] = None
     format: Annotated[
         reporting.Format | None,
         Option(("--format", "-f")),
+        Differs("it has no effect without --tune"),
         Doc("With --tune: how to print: table (the default), csv, tsv, json, jsonl, md or latex."),
     ] = None
 
@@ -70,7 +75,7 @@ def fuse(
     output: FilePath,
     options: FusionOptions,
     tuning: TuneOptions,
-    target_format: Annotated[str | None, Option(("--to",))] = None,
+    target_format: TargetFormat = None,
     progress: Progress = None,
 ) -> Output:
     """Fuse runs into one: reciprocal ranks, sums of scores, Borda; weights by hand, or tuned so
@@ -85,8 +90,6 @@ def fuse(
         Files of rankings, two or more; one is `-` for standard input.
     output
         File to write, whole or not at all: .run, .trec or .txt (TREC), .parquet, .csv, .tsv, .json.
-    target_format
-        Name of the fused run's format, where its suffix does not determine it.
     """
     if str(output) in STDIN:
         raise BadUsage(
@@ -94,9 +97,9 @@ def fuse(
             "/dev/stdout and name it with --to."
         )
     methods = measure_names(options.method) or ["rrf"]
-    normalisations = option_names(options.normalise, "--normalise")
+    normalisations = option_names(options.normalization, "--normalization")
     run_paths = name_runs(list(runs)) if runs else {}
-    refuse_one_stream([*runs, tuning.tune, options.train_judgments, *(options.train_runs or ())])
+    refuse_one_stream([*runs, tuning.tune, options.train_qrels, *(options.train_runs or ())])
     notes = list[str]()
     rankings = read_runs(run_paths, options, notes)
     if tuning.tune is None:
@@ -106,13 +109,13 @@ def fuse(
         return Output(notes=(*notes, *of_fusion, *_write(fused, output, target_format)))
     if options.weights is not None:
         raise BadUsage("--weights are what --tune finds; give one of the two.")
-    if options.train_judgments is not None or options.train_runs is not None:
+    if options.train_qrels is not None or options.train_runs is not None:
         raise BadUsage(
-            "--train-judgments and --train-runs have no effect with --tune, whose folds "
+            "--train-qrels and --train-runs have no effect with --tune, whose folds "
             "train; leave them out."
         )
     found_judgments = io.find_judgments(
-        tuning.tune, format=options.judgments_format, qrels_columns=options.qrels_columns
+        tuning.tune, format=options.qrels_format, qrels_columns=options.qrels_columns
     )
     measures = measure_names(tuning.measures) or ["nDCG@10"]
     shared = {name: getattr(options, name) for name in ("absent", "depth", "top")}
@@ -122,7 +125,7 @@ def fuse(
         if (value := getattr(tuning, name)) is not None
     }
     tuning_options = FusionTuningOptions(
-        measure=measures[0], methods=methods, normalise=normalisations, **shared, **stated
+        measure=measures[0], methods=methods, normalization=normalisations, **shared, **stated
     )
     tuned = tune_fusion(
         rankings, found_judgments.judgments, options=tuning_options, progress=progress
@@ -168,31 +171,31 @@ def _fuse_by_hand(
                 f"{argument.flags[0]} has no effect without --tune; name the judgments, or "
                 "leave it out."
             )
-    reading = {"--qrels-format": options.judgments_format, "--qrels-columns": options.qrels_columns}
-    if options.train_judgments is None and (
+    reading = {"--qrels-format": options.qrels_format, "--qrels-columns": options.qrels_columns}
+    if options.train_qrels is None and (
         unused := next((name for name, value in reading.items() if value), None)
     ):
-        raise BadUsage(f"{unused} has no effect without --tune or --train-judgments; leave it out.")
+        raise BadUsage(f"{unused} has no effect without --tune or --train-qrels; leave it out.")
     if len(methods) != 1 or len(normalisations) > 1:
         raise BadUsage(
             "several methods or normalisations are tried with --tune QRELS only; name one of each."
         )
     weights = None if options.weights is None else _weights(str(options.weights))
     hand_options = replace(
-        options, method=methods[0], normalise=next(iter(normalisations), None), weights=weights
+        options, method=methods[0], normalization=next(iter(normalisations), None), weights=weights
     )
     fused = fuse_runs(rankings, options=hand_options, progress=progress)
     fusion = parse_fusion(
-        hand_options.method, normalise=hand_options.normalise, absent=hand_options.absent
+        hand_options.method, normalization=hand_options.normalization, absent=hand_options.absent
     ).with_weights(weights, len(rankings))
     rules = [
         f"{name} {rule}"
         for name, rule in fusion.describe().items()
-        if name in ("normalise", "absent", "weights")
+        if name in ("normalization", "absent", "weights")
     ]
     method = fusion.entry.spelled({**fusion.entry.parameters, **fusion.arguments})
     if fusion.entry.learns:
-        rules += [f"trained on {options.train_judgments}"]
+        rules += [f"trained on {options.train_qrels}"]
     first = f"fused by {method}: {', '.join(rankings)}" + (f"; {', '.join(rules)}" if rules else "")
     return fused, [first, *fusion_notes(fusion, rankings)]
 
@@ -259,11 +262,11 @@ def _tuning_notes(
         unjudged = count_of(loose, "query without judgments is", "queries without judgments are")
         notes.append(f"{unjudged} fused as all judged queries together chose")
     options = [f"--method '{fusion.method}'"]
-    if fusion.normalise:
-        options += [f"--normalise {fusion.normalise}"]
+    if fusion.normalization:
+        options += [f"--normalization {fusion.normalization}"]
     if fusion.weights:
         options += ["--weights " + ",".join(f"{weight:g}" for weight in fusion.weights)]
     if fusion.entry.learns:
-        options += [f"--train-judgments {files[0]} --train-runs {' '.join(files[1:])}"]
+        options += [f"--train-qrels {files[0]} --train-runs {' '.join(files[1:])}"]
     notes.append(f"for new queries: {' '.join(options)}")
     return [*notes, *fusion_notes(fusion, rankings)]

@@ -1,7 +1,7 @@
 """Find the nearest items of each query among embeddings, exactly: a run, or the ground truth of an
 approximate index.
 
-Of items with the same score the one that stands first in BASE comes first; the result is the same
+Of items with the same score the one that stands first in ITEMS comes first; the result is the same
 for every backend.
 """
 
@@ -30,14 +30,14 @@ _TRUTH = "positions and distances"
 
 
 def knn(
-    base: str, queries: str, /, *, output: FilePath, options: KnnOptions, progress: Progress = None
+    items: str, queries: str, /, *, output: FilePath, options: KnnOptions, progress: Progress = None
 ) -> Output:
     """Find the nearest items of each query among embeddings, exactly: a run, or the ground truth of
     an approximate index.
 
     Parameters
     ----------
-    base
+    items
         File of the items' vectors: .npy, .npz, .fvecs, .fbin, .parquet, .safetensors, .hdf5
         (`data.hdf5:train`); a folder of shards; an address of either (`s3://`, `gs://`, `az://`,
         `hf://`).
@@ -52,7 +52,7 @@ def knn(
     if not _is_hdf5(output):
         written_format(output, "run", also=f"positions and distances ({', '.join(_HDF5)})")
     outcome = search_files(
-        base, queries, options, progress, partial(_written, output, options.metric)
+        items, queries, options, progress, partial(_written, output, options.metric)
     )
     if outcome.result is None:
         return Output(outcome.text, (*refused, *outcome.notes), outcome.exit_code)
@@ -65,14 +65,14 @@ def knn(
     notes = [
         f"{written_run.n_queries} queries, {written_run.n_items} items, {dimensions} dimensions, "
         f"{options.metric}; "
-        f"equal scores in the order of {base}",
+        f"equal scores in the order of {items}",
         StatusNote(f"wrote {output} ({written_run.rows} rows, {written_run.form})"),
     ]
     if written_run.n_full < written_run.n_queries:
         notes.insert(
             1,
-            f"{written_run.n_queries - written_run.n_full} queries have fewer than {options.k} "
-            "items left",
+            f"{written_run.n_queries - written_run.n_full} queries have fewer than "
+            f"{options.neighbours} items left",
         )
     return Output(notes=tuple(notes))
 

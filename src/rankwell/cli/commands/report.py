@@ -6,7 +6,9 @@ from pathlib import Path
 
 from rankwell.comparison.folders import split_name
 from rankwell.comparison.pages import write_report
+from rankwell.data.options import DocumentTexts, Pictures, QueryTexts
 from rankwell.errors import BadInput, BadUsage
+from rankwell.evaluation.options import Seed
 from rankwell.io.result_folder import other_place
 from rankwell.reporting.options import Output, PageOption
 from rankwell.reporting.page import NAME
@@ -16,11 +18,11 @@ from rankwell.store import is_file_name, refuse_blocked, remote_url
 def report(
     *places: str,
     output: PageOption = None,
-    documents: str | None = None,
-    query_texts: str | None = None,
-    thumbnails: str | None = None,
+    documents: DocumentTexts = None,
+    queries: QueryTexts = None,
+    thumbnails: Pictures = None,
     title: str | None = None,
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> Output:
     """Write a page of results, report.html: the verdict, every query, and the lists side by side.
     It opens from disk, offline.
@@ -35,17 +37,8 @@ def report(
     output
         The page to write, or the folder for it; by default it goes into the folder of results, or
         the first of several.
-    documents
-        File of what the items say (a corpus as JSON lines, CSV, TSV or Parquet), for snippets.
-    query_texts
-        File of what the queries say, where `evaluate` was not given it; further columns are
-        attributes to filter by.
-    thumbnails
-        Pictures of the items: a folder, or the place of each as 'img/{id}.jpg'.
     title
         Title of the page; by default the names of the runs.
-    seed
-        Seed of the comparison, and of the queries that are drawn where not all can have lists.
     """
     if not places:
         raise BadUsage("name a folder of results: rankwell report DIR, or several to compare them.")
@@ -66,7 +59,7 @@ def report(
         places,
         target,
         documents=documents,
-        query_texts=query_texts,
+        queries=queries,
         thumbnails=thumbnails,
         title=title,
         seed=seed,

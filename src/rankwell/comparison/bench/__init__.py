@@ -560,13 +560,13 @@ def plan_cells(
     folder: Path,
     *,
     only: Sequence[str] = (),
-    force: bool = False,
+    again: bool = False,
     progress: Progress = None,
 ) -> list[PlannedCell]:
     """Every cell, in the file's order. The working directory is the file's own. folder: of all
     results, absolute.
 
-    only: patterns of `DATASET/SYSTEM`, one of which a cell must fit to be evaluated. force:
+    only: patterns of `DATASET/SYSTEM`, one of which a cell must fit to be evaluated. again:
     evaluate all of these.
     Raises BadInput for what a command does not understand and for missing files, UnknownName for a
     pattern without cells.
@@ -604,7 +604,7 @@ def plan_cells(
             )
         is_selected = not only or any(fnmatchcase(cell.name, pattern) for pattern in only)
         record = folder / cell.dataset / cell.system / _RECORD
-        why = ("requested",) if force and is_selected else reasons(new_recipe, record)
+        why = ("requested",) if again and is_selected else reasons(new_recipe, record)
         if why:
             try:
                 bind(command.function, arguments)

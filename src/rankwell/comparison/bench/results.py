@@ -33,22 +33,26 @@ from rankwell.comparison.folders import differing
 from rankwell.comparison.pairwise import compare_values, winners
 from rankwell.comparison.parts.cells import PlacedCells, evaluate_in_parts
 from rankwell.data.options import (
+    Differs,
     Doc,
+    ExecutorOption,
     GpusOption,
     MeasureNames,
+    MemoryOption,
     Option,
     PartOptions,
     PartOutcome,
     PartTimeoutOption,
     WorkOption,
     may_overwrite,
+    overwriting,
     split_names,
     takes_options,
     with_options,
 )
 from rankwell.data.registry import Better, suggest
 from rankwell.data.tables import Values
-from rankwell.errors import BadInput, BadUsage, RankwellError, UnknownName, flag, printable
+from rankwell.errors import BadInput, RankwellError, UnknownName, printable
 from rankwell.io.result_folder import (
     ResultFolder,
     digest_of,
@@ -67,7 +71,7 @@ from rankwell.reporting.drafts import (
     refuse_unclaimed,
 )
 from rankwell.reporting.notebook.display import Displayable, system_tables
-from rankwell.reporting.options import JobsOption, MissingPagesOption, Progress
+from rankwell.reporting.options import MissingPagesOption, Progress
 from rankwell.reporting.page import NAME as PAGE
 from rankwell.reporting.system_table import (
     NO_FIGURE,
@@ -624,16 +628,8 @@ class BenchOptions:
     ] = None
     baseline: Annotated[
         str | None,
+        Differs("an experiment has no first system"),
         Doc("The system that all others are tested against; by default all pairs are tested."),
-    ] = None
-    mean: Annotated[bool | None, Doc("A column with the mean over data sets.")] = None
-    intervals: Annotated[bool | None, Doc("The 95 % intervals beside the figures.")] = None
-    side_by_side: Annotated[
-        bool | None,
-        Doc(
-            "All measures as columns of one table; by default where no measure is shown "
-            "of two data sets, else a table for each."
-        ),
     ] = None
     only: Annotated[
         Sequence[str],
@@ -643,34 +639,16 @@ class BenchOptions:
             "repeat it for more. Others are left as they are."
         ),
     ] = ()
-    force: Annotated[bool, Doc("Evaluate unchanged cells as well.")] = False
     pages: MissingPagesOption = False
-    jobs: Annotated[
-        JobsOption,
-        Doc(
-            "Processes that evaluate cells at the same time; the processors are divided among them."
-        ),
-    ] = 1
-    executor: Annotated[
-        str | None,
-        Doc(
-            "What evaluates the cells, as parts: here, processes:N, ray, ray:HOST:PORT, "
-            "or array, which prints what to submit."
-        ),
-    ] = None
+    executor: ExecutorOption = None
     work: WorkOption = None
-    memory: Annotated[
-        str | None,
-        Doc("Memory that Ray or a cluster gives each part, such as 500M or 8G; 2G by default."),
-    ] = None
+    memory: MemoryOption = None
     gpus: GpusOption = None
     part_timeout: PartTimeoutOption = None
 
     @property
     def parts(self) -> PartOptions | None:
-        """The choices of parts; None where cells are not evaluated as parts. Raises BadUsage with
-        more than one job.
-        """
+        """The choices of parts; None where cells are not evaluated as parts."""
         part_options = PartOptions(
             executor=self.executor,
             work=self.work,
@@ -680,11 +658,6 @@ class BenchOptions:
         )
         if not part_options.is_used:
             return None
-        if self.jobs != 1:
-            raise BadUsage(
-                f"{flag('--jobs')} is for one process that starts others; with parts, write "
-                f"{flag('--executor')} processes:N."
-            )
         find_executor(self.executor or "here")
         return part_options
 
@@ -695,6 +668,7 @@ def bench(
     output: str | Path | None = None,
     *,
     options: BenchOptions,
+    overwrite: bool = False,
     progress: Progress = None,
 ) -> BenchResults:
     """Evaluates every cell of an experiment file that has changed, and sets all of them side by
@@ -702,8 +676,8 @@ def bench(
 
     output: folder of the results (`DATASET/SYSTEM/`), the tables and `bench.json`; by default
     `NAME-results` beside NAME.toml. options: the fields of `BenchOptions`, as keywords or as one;
-    those of the tables replace the settings of the file, see docs/benches.md. Results are the same
-    for any number of jobs.
+    those of the tables replace the settings of the file, see docs/benches.md. overwrite: evaluate
+    unchanged cells as well, and replace files that are there.
     A cell is evaluated again when the content of its inputs, its options or `RESULTS_VERSION`
     changed, or when its results are not those that were written; code of callables and pictures
     that a table lists are not looked at. Cells that fail are in `failed`.
@@ -713,7 +687,8 @@ def bench(
     is evaluated, and Unfinished with `executor="array"` while parts are missing; the message has
     what to submit.
     """
-    outcome = evaluate_bench(file, output, options, progress)
+    with overwriting(overwrite):
+        outcome = evaluate_bench(file, output, options, progress)
     return outcome.finished() if isinstance(outcome, PartOutcome) else outcome
 
 
@@ -730,16 +705,12 @@ def evaluate_bench(
         _refuse_output(experiment, folder)
         with chdir(experiment.folder):
             plans = plan_cells(
-                experiment, folder, only=options.only, force=options.force, progress=progress
+                experiment, folder, only=options.only, again=may_overwrite(), progress=progress
             )
 
         def _finish(kind: CommandCells) -> BenchResults:
             with chdir(experiment.folder):
-                done = tuple(
-                    evaluate_cells(
-                        kind, plans, jobs=options.jobs, pages=options.pages, progress=progress
-                    )
-                )
+                done = tuple(evaluate_cells(kind, plans, pages=options.pages, progress=progress))
             result = _results(experiment, folder, done, table_choices)
             if isinstance(kind, PlacedCells):
                 kind.forget_failed()
@@ -747,7 +718,7 @@ def evaluate_bench(
 
         if parts is None or not any(plan.why and plan.is_selected for plan in plans):
             return _finish(CommandCells())
-        choices = {"only": list(options.only), "force": options.force}
+        choices = {"only": list(options.only), "again": may_overwrite()}
         outcome = evaluate_in_parts(file, plans, choices, parts, progress, _finish)
     return outcome if outcome.result is None else outcome.result
 
@@ -774,18 +745,14 @@ def _results(
 
 
 def to_do(
-    file: str | Path,
-    output: str | Path | None = None,
-    *,
-    only: Sequence[str] = (),
-    force: bool = False,
+    file: str | Path, output: str | Path | None = None, *, only: Sequence[str] = ()
 ) -> list[PlannedCell]:
     """Every cell of an experiment file with the reasons to evaluate it; evaluates nothing. See
     `bench`.
     """
     experiment, folder = _read(file, output)
     with chdir(experiment.folder):
-        return plan_cells(experiment, folder, only=only, force=force)
+        return plan_cells(experiment, folder, only=only, again=may_overwrite())
 
 
 def check_output(file: str | Path, output: str | Path | None) -> None:
@@ -826,7 +793,7 @@ def _table_choices(experiment: Experiment, options: BenchOptions) -> TableChoice
     except RankwellError as error:
         raise BadInput(f"{experiment.file}: comparison: {error}") from error
     choices = dict(experiment.table)
-    for name in ("measures", "baseline", "mean", "intervals", "side_by_side"):
+    for name in ("measures", "baseline"):
         if getattr(options, name) is not None:
             choices[name] = getattr(options, name)
     measures = choices.get("measures", ())

@@ -245,15 +245,15 @@ class Votes:
     weights: Floats
 
     @classmethod
-    def of(cls, lists: RunLists, normalise: str | None, absent: Absent | None) -> Self:
+    def of(cls, lists: RunLists, normalization: str | None, absent: Absent | None) -> Self:
         """The votes of runs of equal weight. Raises BadScore for scores that cannot be
         normalised.
         """
         weights = np.ones(len(lists.ranks))
         nothing = np.zeros((len(lists.ranks), 0))
-        if normalise is None:
+        if normalization is None:
             return cls(lists, nothing, nothing, weights)
-        entry = NORMALISATIONS[normalise]
+        entry = NORMALISATIONS[normalization]
         values = np.full(lists.scores.shape, np.nan)
         filled = np.zeros(lists.scores.shape)
         for run, has_item in enumerate(lists.found):
@@ -270,7 +270,7 @@ class Votes:
             )
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
                 values[run, rows] = entry.function(segments)
-            _refuse_not_finite(lists, values[run, rows], rows, f"{normalise} makes")
+            _refuse_not_finite(lists, values[run, rows], rows, f"{normalization} makes")
             if (rule := absent or entry.absent) != "zero":
                 left = (candidates - lengths + 1) / (2 * candidates)
                 floor = np.zeros(len(lists.queries))
@@ -347,7 +347,7 @@ class Fusion:
 
     entry: the fusion method.
     arguments: the given parameters, by name; others have their defaults.
-    normalise: the name of the normalisation; None for methods that use ranks.
+    normalization: the name of the normalisation; None for methods that use ranks.
     absent: the score of an item that a run lacks; None for methods that add no scores.
     weights: one for each run, 0 for a run that takes no part; None for equal weights.
     learned: the function `(votes) -> (rows,) scores` that training returned; None before training,
@@ -356,7 +356,7 @@ class Fusion:
 
     entry: MethodEntry
     arguments: Mapping[str, Any]
-    normalise: str | None
+    normalization: str | None
     absent: Absent | None
     weights: tuple[float, ...] | None = None
     learned: Callable[[Votes], Floats] | None = field(default=None, compare=False, repr=False)
@@ -409,7 +409,7 @@ class Fusion:
 
     def votes(self, lists: RunLists) -> Votes:
         """The input of the method from the lists of all runs, or of those that take part."""
-        return Votes.of(lists, self.normalise, self.absent)
+        return Votes.of(lists, self.normalization, self.absent)
 
     def scores(self, votes: Votes) -> Floats:
         """The fused score of each row; votes are of the runs that take part. Raises BadScore for
@@ -433,9 +433,9 @@ class Fusion:
         """Its description in the rules of a result."""
         description: dict[str, Any] = {"fusion": self.method}
         says = self.entry.says
-        if self.normalise is not None:
-            description["normalise"] = self.normalise
-            says += f" Scores: {NORMALISATIONS[self.normalise].says}"
+        if self.normalization is not None:
+            description["normalization"] = self.normalization
+            says += f" Scores: {NORMALISATIONS[self.normalization].says}"
         if self.absent:
             description["absent"] = self.absent
         if self.weights is not None:
@@ -444,22 +444,22 @@ class Fusion:
 
 
 def parse_fusion(
-    method: str = "rrf", *, normalise: str | None = None, absent: str | None = None
+    method: str = "rrf", *, normalization: str | None = None, absent: str | None = None
 ) -> Fusion:
     """The way to fuse that texts name: `rrf(k=10)`; scores are normalised by `min-max` by default.
     Raises UnknownName.
     """
     entry, arguments = parse_named(method, METHODS, "fusion method", "rrf(k=60)")
     if entry.reads == "ranks":
-        if normalise is not None:
+        if normalization is not None:
             raise BadUsage(
                 f"{entry.name} reads ranks, which no normalisation of scores changes; leave "
-                f"{normalise!r} out."
+                f"{normalization!r} out."
             )
         if absent is not None:
             raise BadUsage(f"{entry.name} has its own rule for absent items; leave {absent!r} out.")
         return Fusion(entry, arguments, None, None)
-    normalisation = NORMALISATIONS["min-max" if normalise is None else normalise]
+    normalisation = NORMALISATIONS["min-max" if normalization is None else normalization]
     if absent is not None and not entry.adds:
         raise BadUsage(f"{entry.name} looks only at runs that have the item; leave {absent!r} out.")
     rules: dict[str, Absent] = {

@@ -77,9 +77,9 @@ def candidates(options: "FusionTuningOptions", runs: int) -> tuple[Fusion, ...]:
     for text in methods:
         # Choices about scores are for the methods that read them; where none does, the parser
         # reports it.
-        names = (options.normalise or [None]) if text in scored or not scored else [None]
+        names = (options.normalization or [None]) if text in scored or not scored else [None]
         counted = options.absent if text in adding or not adding else None
-        fusions += [parse_fusion(text, normalise=name, absent=counted) for name in names]
+        fusions += [parse_fusion(text, normalization=name, absent=counted) for name in names]
     weighted = [fusion for fusion in fusions if fusion.entry.weighted]
     number = len(fusions) + len(weighted) * comb(steps + runs - 1, runs - 1)
     if number > _MOST_CANDIDATES:
@@ -284,7 +284,7 @@ class _Block:
         if runs not in self._judged:
             self._judged[runs] = self._find(self._lists.only(runs))
         lists, rows, frame = self._judged[runs]
-        key = (runs, fusion.normalise, fusion.absent)
+        key = (runs, fusion.normalization, fusion.absent)
         if key not in self._votes:
             self._votes[key] = fusion.votes(lists)
         scores = fusion.scores(self._votes[key])
@@ -342,9 +342,8 @@ class FusionOptions(RunFileOptions, JudgmentFileOptions):
             "One for each run, in their order, such as 0.3,0.7; a run with weight 0 takes no part."
         ),
     ] = None
-    normalise: Annotated[
+    normalization: Annotated[
         str | None,
-        Option(("--normalise", "--normalize")),
         Doc(
             "Normalisation of each list's scores: min-max (the default), min-max-inverted "
             "(for distances), z-score, sum, max, rank, borda, none. With --tune several "
@@ -361,7 +360,7 @@ class FusionOptions(RunFileOptions, JudgmentFileOptions):
     ] = None
     depth: DepthOption = None
     top: TopOption = None
-    train_judgments: Annotated[
+    train_qrels: Annotated[
         InputData,
         Doc("File of judgments that a method learns from; their queries may not be fused."),
     ] = None
@@ -379,7 +378,7 @@ class FusionTuningOptions(RunFileOptions, JudgmentFileOptions):
 
     measure: Annotated[str, Doc("Measure to tune by.")] = "nDCG@10"
     methods: Annotated[Sequence[str], Doc("Methods to try, as in `FusionOptions`.")] = ("rrf",)
-    normalise: Annotated[Sequence[str], Doc("Normalisations to try.")] = ()
+    normalization: Annotated[Sequence[str], Doc("Normalisations to try.")] = ()
     absent: Annotated[str | None, Doc("Score of an item in a run that lacks it.")] = None
     step: Annotated[float, Doc("Weights are tried in steps of this that sum to 1.")] = 0.1
     folds: Annotated[int, Doc("Number of parts into which the queries are drawn.")] = 5
@@ -399,7 +398,7 @@ def fuse(runs: Runs, *, options: FusionOptions, progress: Progress | None = None
     runs: two or more, each whatever `read_ranking` takes; or by name. options: the fields of
     `FusionOptions`, as keywords or as one. A query that only some runs have is fused from those.
     The result depends neither on the order of rows nor, without weights, on that of runs. A method
-    that learns takes `train_judgments` and `train_runs` of other queries. Raises BadUsage and
+    that learns takes `train_qrels` and `train_runs` of other queries. Raises BadUsage and
     UnknownName for choices that exclude each other and for a training query that is fused,
     NothingToEvaluate where no query is in two runs or none teaches anything, BadScore and
     DuplicateItem as readers do.
@@ -408,7 +407,9 @@ def fuse(runs: Runs, *, options: FusionOptions, progress: Progress | None = None
     >>> dict(zip(fused.items, fused.scores.round(4).tolist()))
     {'b': 0.0325, 'a': 0.0164, 'c': 0.0161}
     """
-    fusion = parse_fusion(options.method, normalise=options.normalise, absent=options.absent)
+    fusion = parse_fusion(
+        options.method, normalization=options.normalization, absent=options.absent
+    )
     fusion = fusion.with_weights(options.weights, len(runs))
     rankings_by_name = read_runs(runs, options)
     _check_cuts(options, [fusion])
@@ -418,9 +419,9 @@ def fuse(runs: Runs, *, options: FusionOptions, progress: Progress | None = None
         fusion = fusion.learn(_read_training(fusion.method, rankings_by_name, all_queries, options))
     else:
         training_options = {
-            flag("--train-judgments"): options.train_judgments,
+            flag("--train-qrels"): options.train_qrels,
             flag("--train-runs"): options.train_runs,
-            flag("--qrels-format", name="judgments_format"): options.judgments_format,
+            flag("--qrels-format"): options.qrels_format,
             flag("--qrels-columns"): options.qrels_columns,
         }
         for name, setting in training_options.items():
@@ -441,9 +442,9 @@ def _read_training(
     """The judged lists of other queries. Raises BadUsage where a training query is fused,
     NothingToEvaluate without one.
     """
-    judgments, runs = flag("--train-judgments"), flag("--train-runs")
+    judgments, runs = flag("--train-qrels"), flag("--train-runs")
     training_runs = options.train_runs
-    if options.train_judgments is None or training_runs is None:
+    if options.train_qrels is None or training_runs is None:
         raise BadUsage(
             f"{method} learns from other queries; name their judgments ({judgments}) and runs "
             f"({runs}), or let it learn from the other folds (--tune QRELS, in Python tune_fusion)."
@@ -463,9 +464,7 @@ def _read_training(
         training_runs = [training_runs[name] for name in rankings_by_name]
     teaching = [_read_run(run, options) for run in training_runs]
     truth = io.read_judgments(
-        options.train_judgments,
-        format=options.judgments_format,
-        qrels_columns=options.qrels_columns,
+        options.train_qrels, format=options.qrels_format, qrels_columns=options.qrels_columns
     ).flat
     queries = [query for query in _queries(teaching) if query in truth.index]
     if not queries:
@@ -536,15 +535,15 @@ def fusion_notes(fusion: Fusion, rankings: Mapping[str, Ranking]) -> list[str]:
             "are fused from the other runs"
         )
     negative = any((ranking.scores < 0).any() for ranking in rankings.values())
-    below = fusion.normalise == "z-score" or (fusion.normalise == "none" and negative)
+    below = fusion.normalization == "z-score" or (fusion.normalization == "none" and negative)
     if below and fusion.absent == "zero" and fusion.entry.adds:
         notes.append(
-            f"some scores are below 0 ({fusion.normalise}), and what a run lacks counts 0 in it, "
-            f"which is more: see {flag('--absent')}"
+            f"some scores are below 0 ({fusion.normalization}), and what a run lacks counts 0 in "
+            f"it, which is more: see {flag('--absent')}"
         )
     if below and fusion.entry.name in ("combmnz", "combgmnz", "wmnz", "mixed"):
         notes.append(
-            f"{fusion.entry.name} multiplies scores below 0 too ({fusion.normalise}): the "
+            f"{fusion.entry.name} multiplies scores below 0 too ({fusion.normalization}): the "
             "more runs have such an item, the lower"
         )
     return notes
@@ -600,7 +599,7 @@ class TunedFusion:
                     "fold": str(choice.fold or "all"),
                     "queries": choice.n_queries,
                     "method": fusion.method,
-                    "normalise": fusion.normalise,
+                    "normalization": fusion.normalization,
                     **dict(zip(names, weights, strict=True)),
                     "training": choice.training,
                     "held_out": choice.held_out,
@@ -659,7 +658,7 @@ def tune_fusion(
     tried = candidates(options, len(rankings))
     _check_cuts(options, tried)
     truth = io.read_judgments(
-        judgments, format=options.judgments_format, qrels_columns=options.qrels_columns
+        judgments, format=options.qrels_format, qrels_columns=options.qrels_columns
     ).flat
     all_queries = _queries(rankings.values())
     fold_of_query = draw_folds(
@@ -697,7 +696,7 @@ def _check_cuts(options: _Options, fusions: Iterable[Fusion]) -> None:
         number = getattr(options, name)
         if number is not None and number < 1:
             raise BadUsage(f"{name}={number}: expected a positive integer.")
-    names = {fusion.normalise for fusion in fusions if fusion.normalise is not None}
+    names = {fusion.normalization for fusion in fusions if fusion.normalization is not None}
     for name in sorted(names) if options.depth is not None else ():
         if NORMALISATIONS[name].lower:
             raise BadUsage(

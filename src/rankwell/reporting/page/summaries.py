@@ -113,7 +113,7 @@ def verdicts(source: PageSource) -> list[str]:
     total, failed = sum(row["questions"] for row in source.failures), sum(stages.values())
     if not total:
         return list(source.verdicts)
-    by = f", by {source.rules['right_label']}" if "right_label" in source.rules else ""
+    by = f", by {source.rules['primary_label']}" if "primary_label" in source.rules else ""
     stage_counts = " · ".join(f"{stage} {n:,}" for stage, n in stages.items())
     finding = (
         f"{failed:,} of {total:,} questions {'fails' if failed == 1 else 'fail'}: {stage_counts}"

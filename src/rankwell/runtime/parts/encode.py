@@ -19,9 +19,10 @@ from typing import Annotated, Any, BinaryIO, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from rankwell.data.columns import chosen_columns
 from rankwell.data.matrices import read_npy
-from rankwell.data.options import DeviceOption, Doc
-from rankwell.errors import BadInput, BadScore, BadUsage, NothingToEvaluate
+from rankwell.data.options import ColumnChoice, DeviceOption, Doc, Option
+from rankwell.errors import BadInput, BadScore, BadUsage, NothingToEvaluate, flag
 from rankwell.io import formats as io
 from rankwell.io.formats import read_column
 from rankwell.runtime.parts import (
@@ -59,16 +60,14 @@ _LEAST_COSINE = 0.99
 class EncodeOptions:
     """The texts of a file, and the settings of their encoder."""
 
-    column: Annotated[
-        str | None, Doc("Column of the texts, where its name does not determine it.")
-    ] = None
-    id_column: Annotated[
-        str | None,
+    columns: Annotated[
+        ColumnChoice | None,
+        Option(kind=str),
         Doc(
-            "Column of the ids, with --column; without it rows are known by their position, from 0."
+            "Columns of the texts: text=body,id=key; without id rows are known by their position, "
+            "from 0. With title=title that column stands before each text, as in BEIR."
         ),
     ] = None
-    title: Annotated[bool, Doc("Put the column title before each text, as BEIR does.")] = False
     fit: Annotated[
         str | None, Doc("File of texts that the encoder is fitted to first (tfidf-svd).")
     ] = None
@@ -108,7 +107,7 @@ def encoder_of(model: str, options: EncodeOptions) -> TextEncoder:
     encoder = load_encoder(model, _settings(options))
     if options.fit is None:
         return encoder
-    fitted = encoder.fit(encoder_texts(options.fit, replace(options, id_column=None))[1])
+    fitted = encoder.fit(encoder_texts(options.fit, _without_ids(options))[1])
     if fitted is encoder:
         raise BadUsage(
             f"--fit: {model} was trained elsewhere and is not fitted to texts; leave it out."
@@ -116,40 +115,52 @@ def encoder_of(model: str, options: EncodeOptions) -> TextEncoder:
     return fitted
 
 
+def _without_ids(options: EncodeOptions) -> EncodeOptions:
+    """The options for texts whose ids do not matter."""
+    columns = chosen_columns(options.columns, "texts")
+    columns.pop("id", None)
+    return replace(options, columns=columns or None)
+
+
 def encoder_texts(path: str, options: EncodeOptions) -> EncoderTexts:
     """The ids, if any, and the texts of a file. Raises BadInput for a row without an id,
     NothingToEvaluate without texts.
     """
-    ids: list[str] | None = None
-    if options.column is None:
-        if options.id_column is not None:
-            raise BadUsage("--id-column requires --column; name the column of the texts as well.")
+    columns, ids = chosen_columns(options.columns, "texts"), None
+    if "text" not in columns:
+        if "id" in columns:
+            raise BadUsage(f"{flag('--columns', 'id=' + columns['id'])} needs text=, too.")
         table = io.read_texts(path)
         ids = None if table.format == "lines" else list(table.texts)
         texts = list(table.texts.values())
-        if options.title:
-            titles = [table.attributes[name].get("title", "") for name in table.texts]
-            texts = [f"{title} {text}".strip() for title, text in zip(titles, texts, strict=True)]
-    elif options.title:
-        raise BadUsage("--title cannot be combined with --column, which holds the whole text.")
+        titles = [table.attributes[name].get(columns.get("title"), "") for name in table.texts]
     else:
-        cells = read_column(f"{path}:{options.column}")
-        texts = [text for text in cells if text is not None]
-        if len(texts) < len(cells):
-            raise BadInput(
-                f"{path}: row {cells.index(None) + 1} has no text in the column "
-                f"{options.column!r}; expected a string in every row. Correct or drop the row."
-            )
-        if options.id_column is not None:
-            ids = [name for name in read_column(f"{path}:{options.id_column}") if name]
+        texts = _cells(path, columns["text"])
+        titles = _cells(path, columns["title"]) if "title" in columns else []
+        if "id" in columns:
+            ids = [name for name in read_column(f"{path}:{columns['id']}") if name]
             if len(ids) < len(texts) or len(set(ids)) < len(ids):
                 raise BadInput(
-                    f"{path}: column {options.id_column!r} lacks an id or has one twice; "
+                    f"{path}: column {columns['id']!r} lacks an id or has one twice; "
                     "every text needs its own."
                 )
+    if "title" in columns:
+        texts = [f"{title} {text}".strip() for title, text in zip(titles, texts, strict=True)]
     if not texts:
         raise NothingToEvaluate(f"{path} has no texts.")
     return ids, texts
+
+
+def _cells(path: str, column: str) -> list[str]:
+    """The cells of a column. Raises BadInput for a row without one."""
+    cells = read_column(f"{path}:{column}")
+    texts = [text for text in cells if text is not None]
+    if len(texts) < len(cells):
+        raise BadInput(
+            f"{path}: row {cells.index(None) + 1} has no text in the column {column!r}; expected a "
+            "string in every row. Correct or drop the row."
+        )
+    return texts
 
 
 def _encode_options(options: PlanOptions) -> EncodeOptions:
@@ -172,8 +183,8 @@ def _cut(options: PlanOptions, limits: Limits) -> Cut:
     encode_options = _encode_options(options)
     # What every part would refuse; a trained model may be one that only their machines can load.
     settings = _settings(encode_options)
-    if not is_trained(options["model"]):
-        encoder = load_encoder(options["model"], settings)
+    if not is_trained(options["encoder"]):
+        encoder = load_encoder(options["encoder"], settings)
         if encode_options.fit is None:
             encoder.describe()
     chunk = chunk_of(options["batch_size"])
@@ -197,7 +208,7 @@ def _loaded(options: str, _: object) -> tuple[Sequence[str], TextEncoder]:
     plan_options = json.loads(options)
     encode_options = _encode_options(plan_options)
     _, texts = encoder_texts(plan_options["texts"], encode_options)
-    return texts, encoder_of(plan_options["model"], encode_options)
+    return texts, encoder_of(plan_options["encoder"], encode_options)
 
 
 def _part(inputs: PartInputs, index: int) -> PartContent:
@@ -207,7 +218,7 @@ def _part(inputs: PartInputs, index: int) -> PartContent:
     options = inputs.options
     texts, encoder = _loaded(
         json.dumps(options, sort_keys=True),
-        file_states(*_files(options).values(), options["model"]),
+        file_states(*_files(options).values(), options["encoder"]),
     )
     start, stop = inputs.boundaries[index : index + 2]
     digest = sha256()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rankwell._native.products import Groups, width
 from rankwell.data.matrices import Positions
-from rankwell.errors import BadInput, BadUsage
+from rankwell.errors import BadInput, BadUsage, flag
 from rankwell.io.formats import read_column
 from rankwell.runtime.parts import (
     KINDS,
@@ -65,7 +65,7 @@ def _cut(options: PlanOptions, limits: Limits) -> Cut:
             f"{options['queries']}: the queries have {queries.shape[1]} dimensions, the items "
             f"{items.shape[1]}; both come from one model."
         )
-    (n, dimensions), m, k = items.shape, queries.shape[0], options["k"]
+    (n, dimensions), m, k = items.shape, queries.shape[0], options["neighbours"]
     if k < 1:
         raise BadUsage(f"k is {k}; a search is for one item or more.")
     row = dimensions * items.dtype.itemsize
@@ -91,8 +91,8 @@ def _check(options: PlanOptions) -> None:
     base, queries = (Ids(side, options[f"{name}_ids"]) for name, side in files.items())
     if options["exclude"] == "self" and base.is_named != queries.is_named:
         raise BadUsage(
-            "--exclude self goes by id, and only one side has ids; name them with --base-ids "
-            "and --query-ids."
+            f"{flag('--exclude-self', True)} goes by id, and only one side has ids; name them with "
+            f"{flag('--item-ids')} and {flag('--query-ids')}."
         )
     base.check()
     queries.check()
@@ -135,7 +135,7 @@ def _part(inputs: PartInputs, index: int) -> PartContent:
             read_column(options["base_groups"])[columns],
         )
     search_options = {name: options[name] for name in ("metric", "exclude", "backend", "device")}
-    depth = min(options["k"], columns.stop - columns.start)
+    depth = min(options["neighbours"], columns.stop - columns.start)
     top_k = search(tables[0], tables[1], k=max(depth, 1), groups=groups, **search_options)
     lists = lists_of(top_k.positions, top_k.scores, columns.start, depth)
     return PartContent(".npy", partial(write_array, lists), digests, options["device"] or "cpu")
@@ -154,7 +154,7 @@ class MergedSearch:
     @property
     def shape(self) -> tuple[int, int]:
         """The number of queries, and the length of a list."""
-        return _grid(self._inputs).queries[-1], self._inputs.options["k"]
+        return _grid(self._inputs).queries[-1], self._inputs.options["neighbours"]
 
     @property
     def n_items(self) -> int:

@@ -257,7 +257,7 @@ class ItemAttributes:
     def catalogue(self, measure: str) -> Ints:
         """The items that may be retrieved. Raises BadUsage where they are not known."""
         need = "all items that could be retrieved; name a file of their ids"
-        return np.flatnonzero(_required(self.in_catalogue, measure, need, flag("--catalogue")))
+        return np.flatnonzero(_required(self.in_catalogue, measure, need, flag("--documents")))
 
     def interactions(self, measure: str) -> Ints:
         """The popularity of each item. Raises BadUsage where there are no interactions."""
@@ -270,18 +270,18 @@ class ItemAttributes:
     def labels(self, by: str, measure: str) -> ItemLabels:
         """The categories or the groups. Raises BadUsage where there are none."""
         labels = self.categories if by == "categories" else self.groups
-        option = flag(f"--item-{by}", name=by)
+        option = flag(f"--item-{by}")
         return _required(labels, measure, f"the {by} of items; name a table with them", option)
 
     def directions(self, measure: str) -> Floats:
         """The vectors of the items, a row each. Raises BadUsage where there are none."""
-        option = flag("--item-embeddings", name="embeddings")
+        option = flag("--item-vectors")
         return _required(self.vectors, measure, "vectors of items; name a file of them", option)
 
     def judged(self, measure: str) -> QueryItems:
         """The judged items. Raises BadUsage where nothing is judged."""
         need = "judgments; name a file of them"
-        return _required(self.grades, measure, need, flag("--judgments"))
+        return _required(self.grades, measure, need, flag("--qrels"))
 
     def self_information(self, of: str, measure: str) -> Floats:
         """-log2 of the share of users, or of interactions, that have each item; an item without any

@@ -42,15 +42,15 @@ def evaluate_beyond(runs: Any, *, options: BeyondOptions) -> Results:
     fairness of exposure.
 
     runs: one run in any form (a file, a mapping query -> item -> score, a data frame), a list of
-    files, or a mapping name -> run. options: the fields of `BeyondOptions`; in Python `catalogue`
-    may be a collection of ids, `categories` and `groups` mappings item -> names. Measures of whole
-    collections are rows of the summary alone; the others have a value per query.
+    files, or a mapping name -> run. options: the fields of `BeyondOptions`; in Python `documents`
+    may be a collection of ids, `item_categories` and `item_groups` mappings item -> names. Measures
+    of whole collections are rows of the summary alone; the others have a value per query.
     Raises BadUsage for a measure whose input is missing, BadInput for bad rows and for items that
     the catalogue lacks.
 
     >>> import rankwell as rw
     >>> run = {"u1": {"a": 2.0, "b": 1.0}, "u2": {"a": 2.0, "b": 1.0}}
-    >>> rw.evaluate_beyond(run, ["ItemCoverage@2", "Gini@2"], catalogue=["a", "b", "c"]).summary[
+    >>> rw.evaluate_beyond(run, ["ItemCoverage@2", "Gini@2"], documents=["a", "b", "c"]).summary[
     ...     1
     ... ].mean
     0.5
@@ -79,7 +79,7 @@ def evaluate_beyond(runs: Any, *, options: BeyondOptions) -> Results:
         rules={
             "convention": convention.name,
             "ties": "id-desc",
-            "queries": "run" if options.judgments is None else "truth",
+            "average_over": "run" if options.qrels is None else "judged",
             **({} if catalogue is None else {"catalogue_items": int(catalogue.sum())}),
             **builder.rules(measures, options),
         },
@@ -94,7 +94,7 @@ def evaluate_beyond(runs: Any, *, options: BeyondOptions) -> Results:
     )
 
 
-_PLACES = ("catalogue", "interactions", "categories", "groups", "embeddings", "judgments")
+_PLACES = ("documents", "interactions", "item_categories", "item_groups", "item_vectors", "qrels")
 
 
 def _measures(

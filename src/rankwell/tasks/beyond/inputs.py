@@ -34,28 +34,31 @@ def read_attributes(options: BeyondOptions) -> tuple[ItemAttributes, list[str]]:
     """The attributes of all items that a file has, and the items of each query, with the notes of
     the readers. Raises BadInput for bad rows.
     """
-    judgments, judged = formats.judgments_file(options.judgments), None
+    judgments, judged = formats.judgments_file(options.qrels), None
     if judgments is not None:
         judged = formats.find_judgments(
-            judgments, format=options.judgments_format, qrels_columns=options.qrels_columns
+            judgments, format=options.qrels_format, qrels_columns=options.qrels_columns
         )
     else:
-        refuse_unused_columns(options.qrels_columns, "judgments", flag("--judgments"))
-        if options.judgments_format is not None:
-            option = flag("--qrels-format", options.judgments_format, name="judgments_format")
+        refuse_unused_columns(options.qrels_columns, "judgments", flag("--qrels"))
+        if options.qrels_format is not None:
+            option = flag("--qrels-format", options.qrels_format)
             raise BadUsage(
-                f"{option} has no effect without {flag('--judgments')}; give it, or leave this out."
+                f"{option} has no effect without {flag('--qrels')}; give it, or leave this out."
             )
     interactions = None
     if options.interactions is not None:
         interactions = read_interactions(options.interactions)
     notes = [note for table in (interactions, judged) if table is not None for note in table.notes]
-    catalogue = None if options.catalogue is None else _ids(options.catalogue)
+    catalogue = None if options.documents is None else _ids(options.documents)
     categories, groups = (
-        None if table is None else read_labels(table, flag(f"--item-{name}", name=name))
-        for name, table in (("categories", options.categories), ("groups", options.groups))
+        None if table is None else read_labels(table, flag(f"--item-{name}"))
+        for name, table in (
+            ("categories", options.item_categories),
+            ("groups", options.item_groups),
+        )
     )
-    directions = None if options.embeddings is None else _directions(options.embeddings)
+    directions = None if options.item_vectors is None else _directions(options.item_vectors)
     user_items = None if interactions is None else interactions.judgments.flat
     item_ids = {*(catalogue or ()), *(categories or ()), *(groups or ())}
     item_ids.update(user_items.items if user_items else (), (directions and directions.ids) or ())
@@ -142,7 +145,7 @@ def _directions(embeddings: Any) -> Embeddings:
     """The vectors of items, of length 1. Raises BadInput without ids, BadScore for a vector that is
     zero.
     """
-    option, table = flag("--item-embeddings", name="embeddings"), read_embeddings(embeddings)
+    option, table = flag("--item-vectors"), read_embeddings(embeddings)
     if table.ids is None:
         raise BadInput(
             f"{option}: the vectors have no ids; give them in NAME.ids.txt beside the file."

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from rankwell.data.options import ConventionName, Doc, InputData, MeasureNames, Option
+from rankwell.data.options import ConventionName, Differs, Doc, InputData, MeasureNames
 from rankwell.evaluation.options import (
     JudgmentFileOptions,
     MeasureOptions,
@@ -34,8 +34,9 @@ class BeyondOptions(RunFileOptions, JudgmentFileOptions, StatisticsOptions, Meas
             "-m; 10 by default."
         ),
     ] = None
-    catalogue: Annotated[
+    documents: Annotated[
         InputData,
+        Differs("their ids alone count"),
         Doc(
             "Ids of all items that could be retrieved, one a line or a column of a table "
             "(items.csv:id); without it those of --interactions."
@@ -49,30 +50,26 @@ class BeyondOptions(RunFileOptions, JudgmentFileOptions, StatisticsOptions, Meas
             "grades above 0 count. A query has the id of its user."
         ),
     ] = None
-    categories: Annotated[
+    item_categories: Annotated[
         InputData,
-        Option(("--item-categories",)),
         Doc(
             "Table of items and their categories: the column of ids is item or id, the other is "
             "named, as in items.csv:genres; categories of one item are separated by |."
         ),
     ] = None
-    groups: Annotated[
+    item_groups: Annotated[
         InputData,
-        Option(("--item-groups",)),
         Doc(
             "Table of items and the groups that they belong to, in the same form, as in "
             "items.csv:artist."
         ),
     ] = None
-    embeddings: Annotated[
-        InputData,
-        Option(("--item-embeddings",)),
-        Doc("Vectors of items with their ids, in any format of embeddings."),
+    item_vectors: Annotated[
+        InputData, Doc("Vectors of items with their ids, in any format of embeddings.")
     ] = None
-    judgments: Annotated[
+    qrels: Annotated[
         InputData,
-        Option(("--judgments",)),
+        Differs("most measures need none"),
         Doc(
             "Relevant items of each query, for Serendipity, EER and EEL; its queries "
             "count, and no others."

@@ -220,13 +220,13 @@ def _items_by_input(attributes: ItemAttributes) -> dict[str, Bools]:
     """The error of an item that an input lacks -> (items + 1,) whether the input has each item; the
     last place stands for items without attributes.
     """
-    categories = flag("--item-categories", name="categories")
-    embeddings = flag("--item-embeddings", name="embeddings")
-    groups = flag("--item-groups", name="groups")
+    categories = flag("--item-categories")
+    embeddings = flag("--item-vectors")
+    groups = flag("--item-groups")
     add_row = "add a row, with an empty {} for an item without one"
     inputs: dict[str, Bools | None] = {
         "the catalogue lacks; correct the id, or name a file of all items by "
-        f"{flag('--catalogue')}": attributes.in_catalogue,
+        f"{flag('--documents')}": attributes.in_catalogue,
         f"{categories} lacks; {add_row.format('category')}": attributes.categories
         and attributes.categories.in_input,
         f"{groups} lacks; {add_row.format('group')}": attributes.groups

@@ -89,9 +89,9 @@ def evaluate_clicks(log: Any, *, options: ClickOptions) -> Results:
     expected = pairs_of(options.expected, flag("--expected"))
     table = read_log(log, options, policy_sources, expected)
     by_query = options.value_of == "query"
-    model, estimates = None, table.column(options.model)
-    if options.model is not None and estimates is None:
-        model = read_entries(options.model, "estimate", FINITE, flag("--model"))
+    model, estimates = None, table.column(options.reward_model)
+    if options.reward_model is not None and estimates is None:
+        model = read_entries(options.reward_model, "estimate", FINITE, flag("--reward-model"))
         estimates = model_estimates(model, table)
     policies = {
         name: _policy(name, source, table, model, expected)
@@ -157,7 +157,7 @@ def evaluate_clicks(log: Any, *, options: ClickOptions) -> Results:
         measures=measures,
         notes=builder.notes,
         sources=sources_of(
-            {"log": log} | ({} if model is None else {"model": options.model}), files
+            {"log": log} | ({} if model is None else {"reward model": options.reward_model}), files
         ),
         intervals=options.intervals,
         seed=options.seed,
@@ -210,8 +210,8 @@ def _unused_model(options: ClickOptions, policies: Mapping[str, Policy]) -> str:
     lacking = [name for name, policy in policies.items() if policy.expected is None]
     if options.measures is not None or not lacking:
         return (
-            f"{flag('--model')} is unused: {', '.join(_MODELLED)} read it, of a policy, and none "
-            "of them is computed"
+            f"{flag('--reward-model')} is unused: {', '.join(_MODELLED)} read it, of a policy, and "
+            "none of them is computed"
         )
     return (
         f"no {', '.join(_MODELLED)}: what the model expects under {', '.join(lacking)} is unknown; "

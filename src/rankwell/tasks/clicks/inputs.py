@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rankwell.data.columns import chosen_columns
 from rankwell.data.tables import Floats, Ints, index_queries, sort_ids
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, flag, shown
 from rankwell.io.records import Content, Range, load_columns
@@ -187,15 +188,7 @@ def read_log(
     place: Any, options: ClickOptions, policies: Mapping[str, Any], expected: Mapping[str, str]
 ) -> Log:
     """The log. Raises BadInput and BadScore for bad rows, and for a column that is missing."""
-    option = flag("--column", name="columns")
-    column_names = pairs_of(options.columns, option)
-    contents = ("query", "item", "position", "reward", "propensity")
-    for content, column in column_names.items():
-        if content not in contents:
-            raise BadUsage(
-                f"{option} {content}={column}: expected one of {', '.join(contents)} before the "
-                "equals sign."
-            )
+    column_names = chosen_columns(options.columns, "log")
     table = load_columns(place, "the log", WORDS)
     needed_contents = (
         "reward",
@@ -207,7 +200,7 @@ def read_log(
     for content in ("reward", "propensity", "query", "item", "position"):
         if content in needed_contents:
             columns[content] = table.need(
-                content, flag("--column", f"{content}=NAME", name="columns"), **column_names
+                content, flag("--columns", f"{content}=NAME"), **column_names
             )
         elif (
             content != "propensity" and (column := table.find(content, **column_names)) is not None
@@ -224,7 +217,7 @@ def read_log(
         for column, within in _further(table, options, policies, expected).items()
     }
     queries = texts["query"] or [str(row) for row in range(1, len(rewards) + 1)]
-    notes = _user_notes(table, queries, columns, option)
+    notes = _user_notes(table, queries, columns)
     # By query, then by what a row holds, so that sums do not depend on the order of the file.
     numbers = [rewards, *([] if propensities is None else [propensities]), *others.values()]
     places = [index_queries(ids)[1] for ids in texts.values() if ids is not None]
@@ -248,12 +241,12 @@ def read_log(
 
 
 def _user_notes(
-    table: Content, queries: Sequence[str], columns: Mapping[str, str], option: str
+    table: Content, queries: Sequence[str], columns: Mapping[str, str]
 ) -> tuple[str, ...]:
     """The note on a column of users of whom the log has several queries: intervals take these for
     independent.
 
-    columns: those with a meaning already. option: by which columns are named.
+    columns: those with a meaning already.
     """
     column = table.find("user")
     if column is None or column in columns.values():
@@ -262,13 +255,10 @@ def _user_notes(
     n_users = len({user for user in table.all_ids(column) if user is not None})
     if not n_users or n_users >= n_queries:
         return ()
-    advice = f"columns={{'query': {column!r}}}"
-    if option.startswith("--"):
-        advice = f"{option} query={column}"
     return (
         f"{table.name}: intervals take {n_queries} {'queries' if 'query' in columns else 'rows'} "
-        f"of {n_users} users ({column!r}) for independent and are too narrow; {advice} makes them "
-        "intervals over users",
+        f"of {n_users} users ({column!r}) for independent and are too narrow; "
+        f"{flag('--columns', f'query={column}')} makes them intervals over users",
     )
 
 
@@ -277,8 +267,8 @@ def _further(
 ) -> dict[str, Range]:
     """The columns of the log that the options name, with the numbers that each may hold."""
     kinds = {source: PROBABILITY for source in policies.values() if is_column(source, table.names)}
-    if is_column(options.model, table.names):
-        kinds[options.model] = FINITE
+    if is_column(options.reward_model, table.names):
+        kinds[options.reward_model] = FINITE
     for name, column in expected.items():
         if name not in policies:
             raise BadUsage(f"{flag('--expected')} {name}={column}: there is no policy {name!r}.")

@@ -10,11 +10,11 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from rankwell.data.options import Doc, takes_options
+from rankwell.data.options import Differs, Doc, takes_options
 from rankwell.data.rankings import Ranking, arrange
 from rankwell.data.tables import Floats, sort_ids
 from rankwell.errors import BadUsage, NothingToEvaluate, flag
-from rankwell.evaluation.options import RunFileOptions
+from rankwell.evaluation.options import RunFileOptions, Seed
 from rankwell.io.formats import read_ranking
 from rankwell.stats.samples import balanced_mixture
 from rankwell.store import encode_id
@@ -43,6 +43,7 @@ class InterleavingOptions(RunFileOptions):
 
     method: Annotated[
         Method,
+        Differs("each command has methods of its own"),
         Doc(
             "`team-draft` (by default): the runs take turns, in random order in each "
             "round; `balanced`: both runs' first items in turn; `probabilistic`: each "
@@ -51,7 +52,11 @@ class InterleavingOptions(RunFileOptions):
             "sensitive."
         ),
     ] = "team-draft"
-    k: Annotated[int, Doc("Number of items of a list; fewer where a run has fewer.")] = 10
+    depth: Annotated[
+        int,
+        Differs("a list for people is short"),
+        Doc("Number of items of a list; fewer where a run has fewer."),
+    ] = 10
     lists: Annotated[
         int,
         Doc(
@@ -74,18 +79,14 @@ class InterleavingOptions(RunFileOptions):
             "difference of ranks (`linear`)."
         ),
     ] = None
-    seed: Annotated[
-        int,
-        Doc(
-            "Seed of all that is drawn; a query's lists depend on it, the query, its "
-            "number and the method alone."
-        ),
-    ] = 0
+    seed: Seed = 0
 
     def check(self) -> None:
         """Raises BadUsage for numbers out of range."""
-        if self.k < 1 or self.lists < 1:
-            raise BadUsage(f"k is {self.k}, lists {self.lists}; expected positive integers.")
+        if self.depth < 1 or self.lists < 1:
+            raise BadUsage(
+                f"depth is {self.depth}, lists {self.lists}; expected positive integers."
+            )
         for name, owner in (("tau", "probabilistic"), ("credit", "optimised")):
             if (value := getattr(self, name)) is not None and self.method != owner:
                 raise BadUsage(
@@ -181,12 +182,13 @@ def interleave_files(
     if lone:
         notes.append(f"{lone} queries are not in both runs and are not interleaved")
     lengths = {
-        query: min(options.k, len(first_lists[query]), len(second_lists[query])) for query in shared
+        query: min(options.depth, len(first_lists[query]), len(second_lists[query]))
+        for query in shared
     }
-    short = [query for query, length in lengths.items() if length < options.k]
+    short = [query for query, length in lengths.items() if length < options.depth]
     if short:
         notes.append(
-            f"{len(short)} queries have fewer than {options.k} items in a run, as "
+            f"{len(short)} queries have fewer than {options.depth} items in a run, as "
             f"{short[0]!r}; their lists are as short"
         )
     interleaved: list[InterleavedList] = []

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from rankwell.data.options import Doc, Input, InputData, MeasureNames, Option
+from rankwell.data.options import ColumnChoice, Differs, Doc, Input, InputData, MeasureNames, Option
 from rankwell.evaluation.options import StatisticsOptions
 from rankwell.stats import Intervals
 
@@ -24,7 +24,7 @@ class ClickOptions(StatisticsOptions):
             "names it; repeat it for more."
         ),
     ] = None
-    model: Annotated[
+    reward_model: Annotated[
         InputData,
         Input(perhaps=True),
         Doc(
@@ -37,17 +37,17 @@ class ClickOptions(StatisticsOptions):
         Any,
         Option(("--expected",), kind=list[str]),
         Doc(
-            "Where policy or model is a column: NAME=COLUMN, the log's column with what "
+            "Where policy or reward model is a column: NAME=COLUMN, the log's column with what "
             "the model expects under the policy NAME; repeat it for more."
         ),
     ] = None
     columns: Annotated[
-        Any,
-        Option(("--column",), kind=list[str]),
+        ColumnChoice | None,
+        Option(kind=str),
+        Differs("a log has columns of its own"),
         Doc(
-            "The column of the log that holds something, as in reward=dwell_time: query, "
-            "item, position, reward or propensity; repeat it for more. By default columns "
-            "go by their usual names."
+            "Columns of the log by name: reward=dwell_time, or query=, item=, position= or "
+            "propensity=; by default they go by their usual names."
         ),
     ] = None
     measures: Annotated[
@@ -67,6 +67,7 @@ class ClickOptions(StatisticsOptions):
     by_position: Annotated[bool, Doc("Also the rows of each position alone.")] = False
     intervals: Annotated[
         Intervals,
+        Differs("they may be over rows"),
         Doc(
             "95 % intervals over queries (rows, where the log has no column of queries): "
             "`bootstrap-t` (exact for a rate of single clicks, else the studentised "

@@ -12,7 +12,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from rankwell.comparison.data import Attribute, ComparisonOptions, DifferenceOptions, Origin, Test
-from rankwell.data.options import Doc, takes_options
+from rankwell.data.options import Differs, Doc, takes_options
 from rankwell.data.tables import Values, sort_ids
 from rankwell.documents import parse_json, unique_keys
 from rankwell.errors import BadInput, DuplicateItem, NothingToEvaluate, kind_of, shown
@@ -30,6 +30,7 @@ class InterleavingTestOptions(DifferenceOptions):
 
     test: Annotated[
         Test | None,
+        Differs("impressions are won and lost"),
         Doc(
             "The sign test of wins against losses (by default where each query has one "
             "impression), sign flips at random (by default otherwise), Student's t, "
@@ -38,6 +39,7 @@ class InterleavingTestOptions(DifferenceOptions):
     ] = None
     cluster: Annotated[
         bool,
+        Differs("an impression has one attribute, its query"),
         Doc(
             "Impressions of one query are drawn and flipped together; without it they "
             "count as independent."

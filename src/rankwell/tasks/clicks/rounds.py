@@ -36,7 +36,7 @@ class LoggedRows(NamedTuple):
         if self.estimates is None:
             raise BadUsage(
                 f"{measure} needs a model of rewards; name a table or a column of its "
-                f"estimates by {flag('--model')}."
+                f"estimates by {flag('--reward-model')}."
             )
         if self.expected is None:
             expectations = "what it expects under the policy, too"

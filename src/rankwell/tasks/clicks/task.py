@@ -48,7 +48,6 @@ explains them.""",
         ),
     ),
     files="summary.csv, summary.json, per_query.parquet, verdicts.txt, manifest.json and charts",
-    per_query="Also the values of each impression.",
     evaluation=lambda lists, clicks, *, options, **_: Presented(
         evaluate_interleaving(lists, clicks, options=options), present_differences
     ),

@@ -68,7 +68,7 @@ class CaptionResults(Results):
 @takes_options(CrossmodalPartOptions)
 def evaluate_crossmodal(
     scores: Any = None,
-    positives: Any = "diagonal",
+    qrels: Any = "diagonal",
     *,
     options: CrossmodalPartOptions,
     details: bool = False,
@@ -78,12 +78,12 @@ def evaluate_crossmodal(
     video among all captions.
 
     scores: a row per caption and a column per video, higher is better: whatever `read_scores`
-    takes, several of them in a list or a mapping name -> scores; or queries and gallery: embeddings
-    of captions and of videos, of which no matrix is ever made. positives: whatever `read_positives`
-    takes; or `counts:FILE`, `counts:20` and `groups:FILE[,FILE]` as texts. options: the fields of
-    `CrossmodalOptions`, as keywords or as one; names of rows and columns may be lists, the mask an
-    array of 1 for every caption (row) that is there and 0 for none. details: keep the first items
-    of each query for a folder of results.
+    takes, several of them in a list or a mapping name -> scores; or query_vectors and item_vectors:
+    embeddings of captions and of videos, of which no matrix is ever made. qrels: whatever
+    `read_positives` takes; or `counts:FILE`, `counts:20` and `groups:FILE[,FILE]` as texts.
+    options: the fields of `CrossmodalOptions`, as keywords or as one; names of rows and columns may
+    be lists, the mask an array of 1 for every caption (row) that is there and 0 for none. details:
+    keep the first items of each query for a folder of results.
     executor, work and what belongs to them: embeddings are compared in parts, with the same result,
     see docs/scale.md.
     Of the result, `summary` has a row per run, direction and measure, `per_query()` one per query
@@ -99,9 +99,7 @@ def evaluate_crossmodal(
     >>> [(row["query"], row["value"]) for row in result.per_query() if row["label"] == "MedR"]
     [('0', 1.0), ('1', 2.0)]
     """
-    return caption_results(
-        scores, positives, options, details=details, progress=progress
-    ).finished()
+    return caption_results(scores, qrels, options, details=details, progress=progress).finished()
 
 
 def caption_results(

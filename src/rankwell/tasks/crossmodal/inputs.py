@@ -125,7 +125,7 @@ class CaptionInputs:
         *,
         in_parts: bool = False,
     ) -> None:
-        queries, gallery = options.queries, options.gallery
+        queries, gallery = options.query_vectors, options.item_vectors
         query_ids, item_ids = (
             formats.read_column(ids) if isinstance(ids, (str, Path)) else ids
             for ids in (options.query_ids, options.item_ids)
@@ -135,12 +135,13 @@ class CaptionInputs:
         ):
             raise BadUsage(
                 "give scores, or the embeddings of queries and of the gallery "
-                f"({flag('--queries')} with {flag('--gallery')})."
+                f"({flag('--query-vectors')} with {flag('--item-vectors')})."
             )
         if in_parts and scores is not None:
             raise BadUsage(
-                f"parts compare embeddings ({flag('--queries')} with {flag('--gallery')}); scores "
-                f"are counted in one piece: no {flag('--executor')}."
+                f"parts compare embeddings ({flag('--query-vectors')} with "
+                f"{flag('--item-vectors')}); scores are counted in one piece: no "
+                f"{flag('--executor')}."
             )
         self.rules: dict[str, Any] = {}
         self.notes: list[str] = []
@@ -156,7 +157,7 @@ class CaptionInputs:
                 read(gallery, ids=item_ids),
             ]
             names = tables[0].names(), tables[1].names()
-            sources = {"queries": queries, "gallery": gallery}
+            sources = {"query_vectors": queries, "item_vectors": gallery}
         elif options.metric is not None:
             raise BadUsage(
                 f"the metric {options.metric} compares embeddings, and scores are given; "
@@ -171,10 +172,10 @@ class CaptionInputs:
         self.sources = sources_of(
             sources,
             {
-                "positives": positives,
+                "qrels": positives,
                 "mask": options.mask,
                 "bank": options.bank,
-                "texts": options.texts,
+                "queries": options.queries,
             },
         )
         self.names, self.rows = names, None
@@ -188,11 +189,9 @@ class CaptionInputs:
         if scores is None:
             (run,) = named_places([("", queries)], ["embeddings"])
             self.runs[run] = by_vectors(tables[0], tables[1], metric, self.rows)
-        self._texts = None if options.texts is None else _texts(options.texts, self.names[0])
+        self._texts = None if options.queries is None else _texts(options.queries, self.names[0])
         self.said = dict(zip(self.names[0], self._texts or (), strict=False))
-        self.rules["positives"] = (
-            positives if isinstance(positives, str) else type(positives).__name__
-        )
+        self.rules["qrels"] = positives if isinstance(positives, str) else type(positives).__name__
         self._transform: Transform | None = None
         self._bank: Matrix | None = None
         if options.transform is not None:

@@ -9,7 +9,6 @@ from rankwell.data.options import (
     Doc,
     InputData,
     MeasureNames,
-    Option,
     PartOptions,
 )
 from rankwell.evaluation.options import MeasureOptions, Similarity, StatisticsOptions, TieOptions
@@ -20,10 +19,12 @@ Protocol = Literal["among-captions", "among-videos", "both"]
 
 @dataclass(frozen=True, kw_only=True)
 class CrossmodalOptions(TieOptions, StatisticsOptions, MeasureOptions):
-    """The choices that decide the values of `crossmodal`; queries and gallery replace scores."""
+    """The choices that decide the values of `crossmodal`; vectors of both sides replace scores."""
 
-    queries: Annotated[InputData, Doc("Embeddings of the captions, in place of scores.")] = None
-    gallery: Annotated[InputData, Doc("Embeddings of the videos.")] = None
+    query_vectors: Annotated[InputData, Doc("Embeddings of the captions, in place of scores.")] = (
+        None
+    )
+    item_vectors: Annotated[InputData, Doc("Embeddings of the videos.")] = None
     metric: Similarity = None
     direction: Annotated[
         Which,
@@ -89,9 +90,8 @@ class CrossmodalOptions(TieOptions, StatisticsOptions, MeasureOptions):
     ] = None
     query_ids: Annotated[InputData, Doc("File of the captions' ids, one a line.")] = None
     item_ids: Annotated[InputData, Doc("File of the videos' ids.")] = None
-    texts: Annotated[
+    queries: Annotated[
         InputData,
-        Option(("--query-texts", "--texts")),
         Doc(
             "What the captions say, in a file of a line each or of ids and texts: captions of "
             "equal words hold the ceiling down, and pages of the results show them. Without it, "

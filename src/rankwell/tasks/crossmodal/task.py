@@ -25,7 +25,7 @@ _WHOLE = (0.0, 1.0, 100.0)
 class CrossmodalCommandOptions(CrossmodalPartOptions):
     """The options of the command."""
 
-    positives: Annotated[
+    qrels: Annotated[
         str,
         Input(perhaps=True),
         Doc(
@@ -42,13 +42,13 @@ def _evaluate(
     scores: Sequence[str], *, options: CrossmodalCommandOptions, details: bool, progress: Progress
 ) -> PartOutcome:
     """The ranks of the positives in both directions, with the checks of printed figures."""
-    if not scores and not options.queries:
+    if not scores and not options.query_vectors:
         raise BadUsage(
-            "name a matrix of scores, or --queries and --gallery: rankwell crossmodal SCORES "
-            "--positives FILE."
+            "name a matrix of scores, or --query-vectors and --item-vectors: rankwell crossmodal "
+            "SCORES --qrels FILE."
         )
     outcome = caption_results(
-        list(scores) or None, options.positives, options, details=details, progress=progress
+        list(scores) or None, options.qrels, options, details=details, progress=progress
     )
     if outcome.result is None or not options.check:
         return outcome
@@ -89,9 +89,9 @@ crossmodal = Task(
     about="""Rank videos by text and text by videos from a matrix of scores or embeddings: R@K, \
 MedR, MnR and rsum, in both directions.
 
-From embeddings (--queries A.npy --gallery B.npy) the matrix is never built, and --executor \
-divides the work. Beside each value are its ceiling, which captions that are the same lower, and \
-its chance level.""",
+From embeddings (--query-vectors A.npy --item-vectors B.npy) the matrix is never built, and \
+--executor divides the work. Beside each value are its ceiling, which captions that are \
+the same lower, and its chance level.""",
     options=CrossmodalCommandOptions,
     inputs=(
         TaskInput(
@@ -103,7 +103,5 @@ its chance level.""",
     ),
     files="summary.csv, summary.json, per_query.parquet, details.parquet, queries.parquet, "
     "items.parquet, manifest.json and charts",
-    per_query="One row per query: beside the summary, or instead of it where the format holds one "
-    "table (csv, tsv, jsonl).",
     evaluation=_evaluate,
 )

@@ -87,7 +87,16 @@ _ALIGNED_ITEMS = 10_000
 grows with the items.
 """
 _CHANGES_NOTE = "relative changes have a bootstrap interval only"
-_OF_VECTORS = ("samples", "metric", "ids", "exclude", "labels", "qrels_columns", "ceiling", "eps")
+_OF_VECTORS = (
+    "samples",
+    "metric",
+    "item_ids",
+    "exclude_group",
+    "qrels",
+    "qrels_columns",
+    "ceiling",
+    "eps",
+)
 """Options that runs have no use for."""
 ListOfIds = Sequence[Hashable] | Mapping[Any, float]  # the keys of a Mapping are invariant
 
@@ -176,8 +185,8 @@ def agreement_results(
         return PartOutcome(_results_of_runs(places, options, rules, ks))
     if options.columns is not None:
         refuse_unused_columns(options.columns, "run", "a run")
-    if options.labels is None and options.qrels_columns is not None:
-        refuse_unused_columns(options.qrels_columns, "judgments", flag("--labels"))
+    if options.qrels is None and options.qrels_columns is not None:
+        refuse_unused_columns(options.qrels_columns, "judgments", flag("--qrels"))
     models, notes = read_models(places, options, parts)
     quick = options.intervals == "none"
     spectrum = not quick if spectrum is None else spectrum
@@ -221,8 +230,8 @@ def agreement_results(
         agreement.add_model(model)
     if with_margin:
         agreement.add_reference()
-    if options.labels is not None:
-        agreement.judge(options.labels)
+    if options.qrels is not None:
+        agreement.judge(options.qrels)
     return PartOutcome(
         agreement.results(
             rules=agreement.rules(matching, panel),
@@ -581,7 +590,7 @@ class _Agreement:
             pairs=self.pairs,
             sources=sources_of(self._places),
             intervals=options.intervals,
-            seed=options.seed,
+            seed=options.sampling_seed,
             task="embeddings",
             **fields,
         )
@@ -607,7 +616,7 @@ class _Agreement:
         changes = relative_changes(
             [(base[values.measure].values, values.values) for values, _ in compared],
             bootstrap=options.intervals != "none",
-            seed=options.seed,
+            seed=options.sampling_seed,
         )
         rows: list[dict[str, Any]] = []
         for (values, k), change in zip(compared, changes, strict=True):
@@ -803,7 +812,7 @@ class _VectorAgreement(_Agreement):
             "measures": self.definitions,
             # Intervals, seed and version stand before the panel.
             "intervals": self._options.intervals,
-            "seed": self._options.seed,
+            "seed": self._options.sampling_seed,
             "version": __version__,
             "panel": panel.rows,
         }
@@ -817,18 +826,12 @@ def evaluate_candidates(
     progress: Progress,
 ) -> PartOutcome | Presented:
     """The comparison of the command, and how it is printed."""
-    # Names of files that follow on the cut-offs are candidates.
-    words = options.k_values or []
-    cuts = [word for word in words if word.replace(",", "").isdigit()]
-    models = [*candidates, *(word for word in words if word not in cuts)]
-    if not models:
+    if not candidates:
         raise BadUsage(
             "name at least one candidate: rankwell embeddings --reference REF CANDIDATE..."
         )
-    if words:
-        options = replace(options, k=",".join(cuts))
     outcome = agreement_results(
-        options.reference, models, options, details=details, progress=progress
+        options.reference, candidates, options, details=details, progress=progress
     )
     if outcome.result is None:
         return outcome

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from rankwell.conventions import find_convention
 from rankwell.data.options import (
     ConventionName,
     Cutoffs,
@@ -14,20 +15,23 @@ from rankwell.data.options import (
     PartOptions,
     RunColumns,
 )
-from rankwell.evaluation.options import EmbeddingIds, MeasureOptions, StatisticsOptions
+from rankwell.evaluation.options import EmbeddingIds, IntervalOptions, MeasureOptions
+from rankwell.tasks.embeddings.conventions import AgreementConvention
 
 
 @dataclass(frozen=True, kw_only=True)
-class EmbeddingOptions(StatisticsOptions, MeasureOptions):
+class EmbeddingOptions(IntervalOptions, MeasureOptions):
     """The choices that decide the values of `embeddings`."""
 
     k: Cutoffs = "1,3,5,10"
     samples: Annotated[
         int | str,
-        Option(("--samples", "--n-samples"), kind=str),
+        Option(kind=str),
         Doc("Number of queries, drawn from the items without replacement, or all."),
     ] = 500
-    seed: Annotated[int, Doc("Seed of the sample (NumPy's RandomState) and of the bootstrap.")] = 42
+    seed: Annotated[
+        int | None, Doc("Seed of everything that is drawn; by default 0, under scholar-stream 42.")
+    ] = None
     gold_depth: Annotated[
         int | None,
         Doc(
@@ -46,15 +50,15 @@ class EmbeddingOptions(StatisticsOptions, MeasureOptions):
             "(nDCG(gains='similarity')); repeat it for more."
         ),
     ] = None
-    ids: EmbeddingIds = None
-    exclude: Annotated[
+    item_ids: EmbeddingIds = None
+    exclude_group: Annotated[
         InputData,
         Doc(
             "File or column of labels, one per item: an item with the query's label is "
             "not a neighbour."
         ),
     ] = None
-    labels: Annotated[
+    qrels: Annotated[
         InputData,
         Doc(
             "Judgments whose queries and items are ids of the embeddings; the reference "
@@ -72,6 +76,14 @@ class EmbeddingOptions(StatisticsOptions, MeasureOptions):
     convention: Annotated[
         ConventionName, Doc("Whose words and rules: rankwell or scholar-stream.")
     ] = "rankwell"
+
+    @property
+    def sampling_seed(self) -> int:
+        """The user's seed, else the convention's."""
+        if self.seed is not None:
+            return self.seed
+        convention = find_convention(self.convention, "embeddings")
+        return convention.rules_of("embeddings", AgreementConvention()).seed
 
 
 @dataclass(frozen=True, kw_only=True)

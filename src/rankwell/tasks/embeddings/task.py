@@ -17,9 +17,6 @@ class EmbeddingCommandOptions(EmbeddingPartOptions):
     reference: Annotated[
         InputPlace, Doc("Embeddings by the model whose neighbours are the truth, or a run.")
     ]
-    k_values: Annotated[
-        list[str] | None, Option(takes_all=True), Doc("Cut-offs, with blanks between them.")
-    ] = None
     all_measures: Annotated[
         bool,
         Option(("--all",)),
@@ -49,6 +46,5 @@ rankwell embeddings --reference A.run B.run.""",
     ),
     files="summary.csv, summary.json, per_query.parquet, details.parquet, queries.parquet, "
     "manifest.json and charts",
-    per_query="Also one row per query.",
     evaluation=evaluate_candidates,
 )

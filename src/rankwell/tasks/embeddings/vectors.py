@@ -435,8 +435,8 @@ def read_models(
     tables: dict[str, Embeddings] = {}
     for name, data in places.items():
         table = read(data)
-        if table.ids is None and options.ids is not None:
-            table = read(data if isinstance(data, (str, Path)) else table, ids=options.ids)
+        if table.ids is None and options.item_ids is not None:
+            table = read(data if isinstance(data, (str, Path)) else table, ids=options.item_ids)
         tables[name] = table
     first, reference = next(iter(tables.items()))
     notes: list[str] = []
@@ -503,17 +503,17 @@ class Sample:
             raise BadUsage(
                 f"{flag('--samples')} {shown(size)}: expected a positive integer, or all."
             )
-        labels, requested = _labels(options.exclude, n), n if size == "all" else int(size)
-        if requested < n and (requested < 1 or not 0 <= options.seed < 1 << 32):
+        labels, requested = _labels(options.exclude_group, n), n if size == "all" else int(size)
+        if requested < n and (requested < 1 or not 0 <= options.sampling_seed < 1 << 32):
             raise BadUsage(
-                f"{requested} samples with the seed {options.seed}; one sample or more, and a seed "
-                "from 0 to 4294967295."
+                f"{requested} samples with the seed {options.sampling_seed}; one sample or more, "
+                "and a seed from 0 to 4294967295."
             )
         if sized and labels is None:
             return cls(np.broadcast_to(np.int64(0), min(requested, n)), items, None, requested)
         if requested >= n:
             return cls(np.arange(n, dtype=np.int64), items, labels, requested)
-        rows = np.random.RandomState(options.seed).choice(n, requested, replace=False)
+        rows = np.random.RandomState(options.sampling_seed).choice(n, requested, replace=False)
         return cls(rows.astype(np.int64), items, labels, requested)
 
     @property

@@ -62,9 +62,9 @@ from rankwell.tasks.engine.measuring import (
 from rankwell.tasks.engine.options import EngineOptions
 from rankwell.tasks.engine.settings import chosen_family
 
-_READ = ("items", "item_vectors", "queries", "query_vectors", "encoder", "filters", "collapse")
+_READ = ("documents", "item_vectors", "queries", "query_vectors", "encoder", "filters", "collapse")
 """Options that decide what is read before an engine is asked."""
-_FILES = ("items", "item_vectors", "queries", "query_vectors", "qrels")
+_FILES = ("documents", "item_vectors", "queries", "query_vectors", "qrels")
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -107,7 +107,7 @@ def evaluate_engine(
     engine: a name of `rankwell engine list`, an address, `./FILE.py:OBJECT`, a file of a request,
     or a Python object. options: the fields of `EngineOptions`, as keywords or as one; the
     queries may follow the engine. In Python texts are mappings id -> text or lists, vectors arrays,
-    option, build and sweep mappings, too (`sweep={"ef_search": [10, 40]}`).
+    option and sweep mappings, too (`sweep={"ef_search": [10, 40]}`).
     Engines that are named by a text work in a process of their own: a script that calls this keeps
     its own work below `if __name__ == "__main__":`. Raises BadInput, BadUsage, UnknownName,
     EngineFailed where queries fail.
@@ -304,12 +304,12 @@ class RetrieveEvaluation:
         deep = [
             labelled.label
             for labelled in self.measures
-            if (labelled.measure.cutoff or 0) > options.k
+            if (labelled.measure.cutoff or 0) > options.depth
         ]
         if deep:
             self.notes.append(
-                f"{', '.join(deep)}: -k {options.k} gives the engine fewer places than "
-                "that; raise it"
+                f"{', '.join(deep)}: {flag('--depth', options.depth)} gives the engine fewer "
+                "places than that; raise it"
             )
         costs = [setting.costs for setting in settings]
         notes = [
@@ -433,7 +433,9 @@ class RetrieveEvaluation:
             run = run._replace(hits=hits_of_ranking(run.origin, judgments, ties="input"))
         gauge = Gauge(self.measures[0].label, partial(self._mean_of, judgments=judgments))
         rel = lowest_relevant(self.measures)
-        return mistake_notes(run, judgments, rel=rel, ties="input", queries="both", gauge=gauge)
+        return mistake_notes(
+            run, judgments, rel=rel, ties="input", average_over="both", gauge=gauge
+        )
 
     def _counted(self, view: JudgedRankings) -> tuple[Bools, Bools]:
         """The queries without anything relevant, and those that count, all of which were asked:
@@ -460,7 +462,7 @@ class RetrieveEvaluation:
 
     def _figures(self, settings: Sequence[SettingResult]) -> Iterator[Values]:
         """The recall of every query, and its median time; of a single round its only one."""
-        ids, k = tuple(self.inputs.queries.ids), self.options.k
+        ids, k = tuple(self.inputs.queries.ids), self.options.depth
         for by in settings[0].recalls:
             for setting in settings:
                 recalls = setting.recalls[by]
@@ -482,7 +484,7 @@ class RetrieveEvaluation:
                 mean = exact_mean(recalls) if n else None
                 sd = exact_sd(recalls) if n > 1 else None
                 low, high = interval(recalls, seed=self.options.seed) if n else (None, None)
-                names = recall_names(self.options.k, by)
+                names = recall_names(self.options.depth, by)
                 yield SummaryRow.of(setting.asked.name, *names, mean, sd, low, high, n, "share")
         for setting in settings:
             for name in COSTS:
@@ -496,7 +498,7 @@ class RetrieveEvaluation:
         failures that count.
         """
         name, measured = asked.name, asked.measured
-        k, n = self.options.k, len(self.inputs.queries.ids)
+        k, n = self.options.depth, len(self.inputs.queries.ids)
         failed = {
             request.query for setting, _, request in measured.failures if setting == asked.number
         }
@@ -554,7 +556,7 @@ class RetrieveEvaluation:
         rounds = f"{options.rounds}, the first apart" if options.rounds > 1 else "1, the first"
         rules: dict[str, Any] = {
             "engine": " ".join(filter(None, (traits.name, described.get("version")))),
-            "k": options.k,
+            "depth": options.depth,
             "encoder": options.encoder,
             "metric": traits.metric,
             "items": described.get("items"),
@@ -572,7 +574,7 @@ class RetrieveEvaluation:
         elif truth is not None:
             rules["key"] = "the exact results"
         if truth is not None:
-            quality = f"Recall@{options.k}"
+            quality = f"Recall@{options.depth}"
         rules["frontier"] = {"cost": options.cost, "quality": quality, **choices.marks()}
         measures: dict[str, Any] = {
             str(labelled.measure): builder.definition(labelled.measure)
@@ -580,8 +582,10 @@ class RetrieveEvaluation:
             for labelled in self.measures
         }
         for by in () if truth is None else ("distance", "ids"):
-            exact, _ = recall_names(options.k, by)
-            (measures[exact],) = figure_definitions([exact.replace(f"@{options.k}", "")]).values()
+            exact, _ = recall_names(options.depth, by)
+            (measures[exact],) = figure_definitions(
+                [exact.replace(f"@{options.depth}", "")]
+            ).values()
         costs = [cost for cost in COSTS if cost != "encoding" or options.encoder]
         measures |= figure_definitions([*costs, "latency"])
         measures["latency"]["summary"] = "median"

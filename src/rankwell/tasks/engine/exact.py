@@ -90,7 +90,7 @@ def read_truth(measured: Measurement) -> Truth | None:
             ExactList(tuple(measured.exact_lists[query]))
             for query in range(len(inputs.queries.ids))
         ]
-        _check_length(lists, inputs, options.k, "the engine's exact mode")
+        _check_length(lists, inputs, options.depth, "the engine's exact mode")
         return Truth("the engine's exact mode", lists)
     if options.truth is not None:
         return _from_run(options.truth, inputs, options)
@@ -114,7 +114,7 @@ def read_truth(measured: Measurement) -> Truth | None:
             f"{traits.name} does not state its metric; give {flag('--truth')}, a run of "
             "`rankwell knn --metric …`, or none."
         )
-    return _from_vectors(inputs, options.k, traits.metric)  # pyright: ignore[reportArgumentType]
+    return _from_vectors(inputs, options.depth, traits.metric)  # pyright: ignore[reportArgumentType]
 
 
 def _from_vectors(inputs: RetrieveInputs, k: int, metric: Metric) -> Truth:
@@ -169,7 +169,7 @@ def _from_vectors(inputs: RetrieveInputs, k: int, metric: Metric) -> Truth:
 
 def _from_run(run: Any, inputs: RetrieveInputs, options: EngineOptions) -> Truth:
     """The first k of a run, by its scores; items tied with the last of them count as well."""
-    notes, k = list[str](), options.k
+    notes, k = list[str](), options.depth
     ranking = read_ranking(run, columns=options.columns, notes=notes)
     lists, n_cut = list[ExactList](), 0
     for query in inputs.queries.ids:
@@ -217,7 +217,9 @@ def notes_on_ids(
         example = next(first, next(iter(exact_items), None))
         correction = "them with the engine's ids"
         if items is not None and items.texts is None:
-            correction = f"{flag('--items')} with the ids of the rows of {flag('--item-vectors')}"
+            correction = (
+                f"{flag('--documents')} with the ids of the rows of {flag('--item-vectors')}"
+            )
         raise BadInput(
             f"{name} returned no item of the exact results ({truth.source}): it returned "
             f"{unknown[0]!r}, they have {example!r}. Give {correction}, or "

@@ -156,7 +156,7 @@ def read_inputs(options: EngineOptions) -> RetrieveInputs:
             f"no queries; give {flag('--queries')} with their texts, "
             f"{flag('--query-vectors')}, or both."
         )
-    items = _entries(options.items, options.item_vectors, "items")
+    items = _entries(options.documents, options.item_vectors, "items")
     if options.encoder is not None:
         encoder = QueryEncoder(options.encoder, None if items is None else items.texts)
         if items is not None and items.texts is not None and items.vectors is None:
@@ -177,7 +177,7 @@ def read_inputs(options: EngineOptions) -> RetrieveInputs:
         if items is None:
             raise BadUsage(
                 f"{flag('--collapse')} takes the ids from a column of the items; give "
-                f"{flag('--items')}."
+                f"{flag('--documents')}."
             )
         names = items.column(options.collapse, flag("--collapse"))
         collapse = dict(zip(items.ids, names, strict=True))
@@ -220,7 +220,7 @@ class QueryEncoder:
             except BadUsage as error:
                 raise BadUsage(
                     f"{flag('--encoder', model)} is fitted to the texts of the items; give "
-                    f"{flag('--items')}."
+                    f"{flag('--documents')}."
                 ) from error
         self._lock = threading.Lock()
 

@@ -322,10 +322,10 @@ class EngineWork:
         """
         options = self.options
         requests, clients = self.parts * len(self.inputs.queries.ids), options.clients or 1
-        if requests > options.most_requests:
+        if requests > options.max_requests:
             raise BadUsage(
-                f"{requests:,} requests are more than {flag('--most-requests')} "
-                f"{options.most_requests:,}; ask fewer, or allow them."
+                f"{requests:,} requests are more than {flag('--max-requests')} "
+                f"{options.max_requests:,}; ask fewer, or allow them."
             )
         reason = None
         if options.rate is not None:
@@ -347,8 +347,8 @@ class EngineWork:
             self.settings,
             self.inputs.indexed(),
             self.inputs.listed,
-            options.k,
-            options.timeout,
+            options.depth,
+            options.query_timeout,
             options.retries,
             options.server_pid,
             options.encoder,
@@ -373,9 +373,9 @@ class EngineWork:
                 unanswered_queries = batch.unanswered_queries
                 queries = [query for query in queries if query in unanswered_queries]
             if queries:
-                seconds_left = self.options.most_seconds - self.seconds
+                seconds_left = self.options.max_seconds - self.seconds
                 if seconds_left <= 0:
-                    over = f"{flag('--most-seconds')} {self.options.most_seconds:g} are over"
+                    over = f"{flag('--max-seconds')} {self.options.max_seconds:g} are over"
                     raise Unfinished(f"{over} after {self.done} of {self.parts} parts; call again.")
                 started = clock()
                 self._ask(setting, number, queries, seconds_left)
@@ -600,19 +600,19 @@ def ask_rounds(works: Sequence[EngineWork], progress: Progress | None = None) ->
 def check_options(options: EngineOptions) -> None:
     """Raises BadUsage for numbers that cannot be."""
     least = {
-        "k": 1,
+        "depth": 1,
         "rounds": 1,
         "warm_up": 0,
         "clients": 1,
         "retries": 0,
         "allow_failures": 0,
-        "most_requests": 1,
+        "max_requests": 1,
     }
     for name, bound in least.items():
         value = getattr(options, name)
         if value is not None and value < bound:
             raise BadUsage(f"{flag(name, value)}: expected an integer from {bound}.")
-    for name in ("timeout", "rate", "most_seconds"):
+    for name in ("query_timeout", "rate", "max_seconds"):
         value = getattr(options, name)
         if value is not None and not 0 < value < float("inf"):
             raise BadUsage(f"{flag(name, value)}: expected a positive number.")
@@ -629,7 +629,7 @@ def _key(work: EngineWork) -> str:
     names alone.
     """
     inputs, settings = work.inputs, work.settings
-    names = ("k", "rounds", "seed", "clients", "rate", "filters", "encoder")
+    names = ("depth", "rounds", "seed", "clients", "rate", "filters", "encoder")
     digests = [None if inputs.items is None else inputs.items.digest(), inputs.queries.digest()]
     for text in (work.engine, work.options.encoder):
         if isinstance(text, str):

@@ -22,7 +22,7 @@ Cost = Literal["p50", "p95", "p99", "throughput", "processor", "build", "size"]
 class EngineOptions(StatisticsOptions, MeasureOptions):
     """The choices that decide the figures of `rankwell engine run`."""
 
-    items: Annotated[
+    documents: Annotated[
         InputData,
         Doc(
             "Texts of the items to index (BEIR corpus.jsonl, a table with an id column); "
@@ -61,13 +61,13 @@ class EngineOptions(StatisticsOptions, MeasureOptions):
         ConventionName,
         Doc("Whose words for measures: rankwell, trec_eval9, trec_eval10, ranx, beir, mteb, st."),
     ] = "rankwell"
-    k: Annotated[int, Doc("Number of results per query.")] = 10
+    depth: Annotated[int, Doc("Number of results per query.")] = 10
     option: Annotated[
         Any,
         Option(kind=list[str]),
         Doc(
             "A parameter of the engine, NAME=VALUE; repeat it for more. `rankwell "
-            "engines` lists them."
+            "engine list` lists them."
         ),
     ] = None
     url: Annotated[
@@ -76,11 +76,6 @@ class EngineOptions(StatisticsOptions, MeasureOptions):
             "Address of the engine, with ${NAME} for a password in the environment; the "
             "same as --option url=URL."
         ),
-    ] = None
-    build: Annotated[
-        Any,
-        Option(kind=list[str]),
-        Doc("A parameter that shapes the index, NAME=VALUE; the same as --option."),
     ] = None
     sweep: Annotated[
         Any,
@@ -152,7 +147,7 @@ class EngineOptions(StatisticsOptions, MeasureOptions):
             "without, clients wait for their answers."
         ),
     ] = None
-    timeout: Annotated[float, Doc("Seconds after which a query is given up.")] = 30.0
+    query_timeout: Annotated[float, Doc("Seconds after which a query is given up.")] = 30.0
     retries: Annotated[int, Doc("Number of times that a failed query is asked again.")] = 0
     allow_failures: Annotated[
         int,
@@ -161,8 +156,8 @@ class EngineOptions(StatisticsOptions, MeasureOptions):
             "more there are no figures."
         ),
     ] = 0
-    most_requests: Annotated[int, Doc("Largest number of requests of the whole call.")] = 1_000_000
-    most_seconds: Annotated[float, Doc("Largest number of seconds of the whole call.")] = 3600.0
+    max_requests: Annotated[int, Doc("Largest number of requests of the whole call.")] = 1_000_000
+    max_seconds: Annotated[float, Doc("Largest number of seconds of the whole call.")] = 3600.0
     server_pid: Annotated[int | None, Doc("Process of the server, for its processor time.")] = None
     allow_load: Annotated[
         str | None, Doc("Host that may be put under load though it is not this machine.")

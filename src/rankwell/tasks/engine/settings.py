@@ -127,13 +127,7 @@ def read_pairs(pairs: Mapping[str, Any] | Sequence[str] | None, option: str) -> 
 def given_parameters(options: EngineOptions) -> dict[str, Any]:
     """The parameters that options name, each once. Raises BadUsage."""
     parameters = read_pairs(options.option, flag("--option"))
-    build = read_pairs(options.build, flag("--build"))
-    for name in build:
-        if name in parameters:
-            raise BadUsage(
-                f"{name} is given by {flag('--option')} and by {flag('--build')}; once is enough."
-            )
-    return parameters | build | ({} if options.url is None else {"url": options.url})
+    return parameters | ({} if options.url is None else {"url": options.url})
 
 
 def chosen_family(engine: Any, options: EngineOptions) -> EngineFamily:

@@ -231,8 +231,6 @@ what each time means.""",
     ),
     files="summary.csv, summary.json, per_query.parquet, details.parquet, run.parquet, "
     "timings.parquet, engine.json, manifest.json and charts",
-    per_query="One row per query: beside the summary, or instead of it where the format holds one "
-    "table (csv, tsv, jsonl).",
     evaluation=_retrieve,
     growing=(NAME,),
     together=evaluate_cells,

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from rankwell.comparison.folders import split_name
 from rankwell.data.matrices import Embeddings, Scores
 from rankwell.errors import BadInput, BadUsage, flag
 from rankwell.evaluation.results import progress_of
@@ -40,19 +41,16 @@ class ComputedRun:
 
 
 def compute_run(
-    images: Images | None,
-    options: ImageSystemOptions,
-    *,
-    run: str | None,
-    progress: Progress | None = None,
+    images: Images | None, options: ImageSystemOptions, *, progress: Progress | None = None
 ) -> ComputedRun:
     """The run of the encoder or of the local features that options name. Raises BadUsage for
     both.
     """
     if options.local_features is None:
         settings = ImageSettings(**{name: getattr(options, name) for name in ENCODER_SETTINGS})
+        name, encoder = split_name(options.encoder or "")
         return by_encoder(
-            images, options.encoder, settings, run=run, cache=options.cache, progress=progress
+            images, encoder, settings, run=name or None, cache=options.cache, progress=progress
         )
     if options.encoder is not None:
         raise BadUsage(
@@ -61,13 +59,13 @@ def compute_run(
         )
     limits: dict[str, Any] = {
         name: number
-        for name in ("longest", "processes")
+        for name in ("max_size", "executor")
         if (number := getattr(options, name)) is not None
     }
     features = LocalFeatures(
         options.local_features, options.score or "inliers", cache=options.cache, **limits
     )
-    return by_local_features(images, features, run=run, progress=progress)
+    return by_local_features(images, features, progress=progress)
 
 
 def by_encoder(

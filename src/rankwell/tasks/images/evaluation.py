@@ -135,7 +135,7 @@ def evaluate_images(
     runs, filtered = InstanceRuns.read(options), None
     if table is not None:
         runs, filtered = runs.of_images(table), instance_rules.filtered(table)
-    truth = _truth(filtered, runs, instance_rules, options.positives)
+    truth = _truth(filtered, runs, instance_rules, options.qrels)
     evaluation = _InstanceEvaluation(options, instance_rules, truth)
     for name in runs.tables:
         evaluation.add(name, runs, details=details, progress=progress)
@@ -166,7 +166,7 @@ def evaluate_images(
             *abstention.notes,
         ],
         aggregates=tuple(abstention.rows),
-        sources=runs.sources | sources_of({"images": images, "positives": options.positives}),
+        sources=runs.sources | sources_of({"images": images, "qrels": options.qrels}),
         intervals=options.intervals,
         seed=options.seed,
         task="images",
@@ -192,7 +192,7 @@ def _truth(
         )
     elif positives is None:
         raise BadUsage(
-            f"nothing says what is right: name the data set of images, or {flag('--positives')}."
+            f"nothing says what is right: name the data set of images, or {flag('--qrels')}."
         )
     else:
         truth = InstanceTruth.of(*next(iter(runs.tables.values())).names)

@@ -424,8 +424,7 @@ def both_sides(images: Images) -> tuple[Images, Images]:
         (
             "query",
             queries,
-            "; where they are in another folder, name it with "
-            f"{flag('--query-images', name='queries')}",
+            f"; where they are in another folder, name it with {flag('--query-images')}",
         ),
     ):
         if not len(side):
@@ -469,7 +468,7 @@ def _judged(
             raise NothingToEvaluate(
                 f"no image has an instance, such as {queries.ids[0]!r}; put images into "
                 "folders of instances, give the form of "
-                f"file names with {flag('--pattern')}, or name {flag('--positives')}."
+                f"file names with {flag('--pattern')}, or name {flag('--qrels')}."
             )
         if level != "medium":
             raise BadUsage(
@@ -496,7 +495,7 @@ def _excluded(rule: Excluded, queries: Images, references: Images) -> Pairs:
         column = {"self": side.ids, "camera": side.cameras, "group": side.groups}[rule]
         if column is None:
             raise BadUsage(
-                f"{flag('--exclude', rule)}: no image has a {rule}; add a column of that "
+                f"{flag('--exclude-group', rule)}: no image has a {rule}; add a column of that "
                 "name, or leave the exclusion out."
             )
         if rule == "camera":
@@ -615,7 +614,7 @@ def mark_contentless(images: Images, glob: str | None) -> Images:
     bare = np.array([fnmatch.fnmatchcase(name, glob) for name in images.ids], dtype=np.bool_)
     if not bare.any():
         raise BadUsage(
-            f"{flag('--contentless-images', name='contentless')} {glob!r} matches no image, such "
+            f"{flag('--contentless-images')} {glob!r} matches no image, such "
             f"as {images.ids[0]!r}; correct the pattern or leave it out."
         )
     return replace(images, contentless=images.contentless | bare)
@@ -699,7 +698,7 @@ def _image_file(
         raise BadInput(
             f"{path}: no folder says whether this is a reference or a query; expected "
             f"{folder}/references/INSTANCE/{path.name} and {folder}/queries/INSTANCE/…, or a "
-            f"folder of queries as {flag('--query-images', name='queries')}."
+            f"folder of queries as {flag('--query-images')}."
         )
     if pattern is None and parts:
         fields["instance"] = parts[0]

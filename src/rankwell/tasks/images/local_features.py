@@ -13,12 +13,13 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.data.options import Doc
+from rankwell.data.options import Doc, Option
 from rankwell.data.registry import suggest
 from rankwell.data.tables import Floats, Ints
-from rankwell.errors import BadInput, BadUsage, MissingExtra
+from rankwell.errors import BadInput, BadUsage, MissingExtra, flag
 from rankwell.processes import Each, crew
 from rankwell.store import Cache, Source
+from rankwell.tasks.images.options import MatchExecutor
 from rankwell.threads import processors
 from rankwell.vectors.encoders.runs import cached_arrays, keep_arrays
 from rankwell.vectors.media.images import read_picture
@@ -28,6 +29,7 @@ Descriptor = Literal["rootsift", "sift"]
 Score = Literal["inliers", "matches"]
 Progress = Callable[[str, int, int], None]
 
+_MOST_PROCESSES = 256
 _SIDE = 16
 """Queries and references of a part of the work at most: it takes a second or so, and a reference is
 made ready once for all.
@@ -111,53 +113,54 @@ class LocalFeatures:
     score(a, b) is not score(b, a). Both scores are integers, so that many references tie. OpenCV
     and NumPy start no threads of their own; see `crew` for the requirements of processes on a
     script. Results do not depend on the number of threads or processes.
-    Raises MissingExtra without OpenCV, BadUsage for numbers out of their range, and for threads
-    beside processes.
+    Raises MissingExtra without OpenCV, BadUsage for numbers out of their range.
     Sources: Lowe 2004, section 7.1 (SIFT, ratio test); Arandjelović and Zisserman 2012 (RootSIFT);
     Fischler and Bolles 1981.
     """
 
     descriptor: Annotated[
-        Descriptor, Doc("SIFT's numbers, or the square roots of their shares.")
+        Descriptor,
+        Option(("--local-features",)),
+        Doc("SIFT's numbers, or the square roots of their shares."),
     ] = "rootsift"
     score: Annotated[
         Score, Doc("Matches that the best homography explains, or all matches of the ratio test.")
     ] = "inliers"
-    longest: Annotated[
+    max_size: Annotated[
         int | None, Doc("Pixels of the longer side at most; smaller images stay as they are.")
     ] = 640
     features: Annotated[int, Doc("How many features of an image to keep, the strongest.")] = 800
     ratio: Annotated[float, Doc("A match is nearer than this times the second nearest.")] = 0.8
     reprojection: Annotated[float, Doc("Pixels by which an inlier may miss its place.")] = 5.0
     seed: Annotated[int, Doc("Seed of RANSAC, the same for every pair.")] = 0
-    workers: Annotated[int | None, Doc("Threads; by default as many as there are processors.")] = (
-        None
-    )
     cache: Annotated[
         Path | None, Doc("Folder in which features are kept by the content of each image.")
     ] = None
-    processes: Annotated[
-        int,
-        Doc(
-            "How many processes to start in place of threads, which are faster on most "
-            "machines; the scores are the same."
-        ),
-    ] = 1
+    executor: MatchExecutor = None
+
+    @property
+    def processes(self) -> int:
+        """The number of processes; 1 is this one, with its threads."""
+        name, colon, number = (self.executor or "here").partition(":")
+        if name == "here" and not colon:
+            return 1
+        if name == "processes" and number.isdecimal() and 0 < int(number) <= _MOST_PROCESSES:
+            return int(number)
+        raise BadUsage(
+            f"{flag('--executor', self.executor)}: expected here, or processes:N with a number "
+            f"from 1 to {_MOST_PROCESSES}."
+        )
 
     def __post_init__(self) -> None:
         for name, choices in (("descriptor", get_args(Descriptor)), ("score", get_args(Score))):
             if getattr(self, name) not in choices:
                 word = getattr(self, name)
                 raise BadUsage(f"{name} {word!r}; {suggest(word, choices)}")
-        for name in ("longest", "features", "workers", "processes"):
+        for name in ("max_size", "features"):
             number = getattr(self, name)
             if number is not None and number < 1:
-                raise BadUsage(f"{name} {number}; expected a positive integer.")
-        if self.workers is not None and self.processes > 1:
-            raise BadUsage(
-                f"workers {self.workers} and processes {self.processes}; a process has one thread, "
-                "name one of the two."
-            )
+                raise BadUsage(f"{flag(name, number)}; expected a positive integer.")
+        _ = self.processes
         if not 0 < self.ratio <= 1 or not self.reprojection > 0:
             raise BadUsage(
                 f"ratio {self.ratio}, reprojection {self.reprojection}; expected a share up "
@@ -178,7 +181,7 @@ class LocalFeatures:
         paths, pictures = list(dict.fromkeys([*queries, *references])), dict[Path, _Picture]()
         with (
             _one_thread_each(),
-            crew(self.processes, threads=self.workers, prepare=_spare_threads) as in_parallel,
+            crew(self.processes, threads=None, prepare=_spare_threads) as in_parallel,
         ):
             for path, picture in zip(paths, in_parallel(self._read, paths), strict=True):
                 pictures[path] = picture
@@ -209,7 +212,7 @@ class LocalFeatures:
         features.
         """
         counts, seconds = np.zeros((2, len(queries), len(references))), np.zeros(len(queries))
-        hands = self.processes if self.processes > 1 else self.workers or processors()
+        hands = self.processes if self.processes > 1 else processors()
         side = max(1, min(_SIDE, math.isqrt(len(queries) * len(references) // (8 * hands))))
         blocks = [
             (slice(row, row + side), slice(column, column + side))
@@ -288,14 +291,14 @@ class LocalFeatures:
 
         return {
             "detector": "SIFT",
-            "longest": self.longest,
+            "max_size": self.max_size,
             "features": self.features,
             "versions": {"opencv": _opencv().__version__, "pillow": __version__},
         }
 
     def _detected(self, path: Path) -> _Picture:
         begin = time.perf_counter()
-        image = np.asarray(read_picture(path, longest=self.longest, grey=True))
+        image = np.asarray(read_picture(path, longest=self.max_size, grey=True))
         keypoints, numbers = _opencv().SIFT_create(self.features).detectAndCompute(image, None)
         points = np.array([point.pt for point in keypoints], dtype=np.float32).reshape(-1, 2)
         features = _NOTHING if numbers is None else Features(points, numbers.astype(np.uint8))

@@ -27,13 +27,7 @@ from rankwell.data.options import (
 from rankwell.data.registry import at_each_cutoff, measure_names, parse_measure, suggest
 from rankwell.data.tables import TIE_RULES, MatrixTies
 from rankwell.errors import BadUsage, UnknownName, flag
-from rankwell.evaluation.options import (
-    EmbeddingIds,
-    MeasureOptions,
-    Similarity,
-    StatisticsOptions,
-    TieOptions,
-)
+from rankwell.evaluation.options import MeasureOptions, Similarity, StatisticsOptions, TieOptions
 from rankwell.tasks.images.conventions import Excluded, InstanceConvention
 from rankwell.tasks.images.images import (
     FilteredImages,
@@ -46,6 +40,13 @@ from rankwell.tasks.images.images import (
 from rankwell.vectors.encoders import NetworkSettings
 
 CUTOFFS = (1, 5, 10)
+MatchExecutor = Annotated[
+    str | None,
+    Doc(
+        "What matches local features: here (the default), with a thread for each processor, or "
+        "processes:N."
+    ),
+]
 NAMED = "TP/PRED"
 """The share of queries named rightly among those whose best reference has a label."""
 ENCODER_SETTINGS = tuple(field.name for field in fields(NetworkSettings))
@@ -56,16 +57,17 @@ _TIES: tuple[MatrixTies, ...] = (*TIE_RULES, "input-desc")
 class ImageOptions(TieOptions, StatisticsOptions, MeasureOptions):
     """The choices that decide the values of `evaluate_images`, and the runs that it reads."""
 
-    embeddings: Annotated[
+    item_vectors: Annotated[
         InputData,
         Option(takes_all=True, kind=list[str]),
         Doc(
-            "Vectors of all images by id, in any format of `rankwell knn`; name more "
-            "to compare systems."
+            "Vectors of all images by id, in any format of `rankwell knn`; name more to compare "
+            "systems. With --query-vectors, those of the references."
         ),
     ] = None
-    queries: Annotated[InputData, Doc("Vectors of the queries, with --references.")] = None
-    references: Annotated[InputData, Doc("Vectors of the references.")] = None
+    query_vectors: Annotated[
+        InputData, Doc("Vectors of the queries, where they are not among --item-vectors.")
+    ] = None
     scores: Annotated[
         InputData,
         Option(takes_all=True, kind=list[str]),
@@ -74,7 +76,7 @@ class ImageOptions(TieOptions, StatisticsOptions, MeasureOptions):
             "compare systems."
         ),
     ] = None
-    positives: Annotated[
+    qrels: Annotated[
         InputData,
         Input(perhaps=True),
         Doc(
@@ -83,31 +85,25 @@ class ImageOptions(TieOptions, StatisticsOptions, MeasureOptions):
         ),
     ] = None
     metric: Similarity = None
-    ids: EmbeddingIds = None
-    query_ids: Annotated[
-        InputData, Doc("Likewise of the queries, for --queries and the rows of --scores.")
-    ] = None
-    reference_ids: Annotated[
-        InputData, Doc("Likewise of the references, for --references and the columns of --scores.")
-    ] = None
-    run: Annotated[str | None, Doc("Name of a single run; by default its file's name.")] = None
-    exclude: Annotated[
-        Sequence[str] | str | None,
-        Option(kind=str),
+    item_ids: Annotated[
+        InputData,
         Doc(
-            "References that count nowhere for a query: self, camera (those of its "
-            "instance by its camera), group (all of its group), separated by commas, or "
-            "none; by default the convention's."
+            "File or column of ids: of all images for --item-vectors, of the references for "
+            "--query-vectors and the columns of --scores."
         ),
     ] = None
-    contentless: Annotated[
-        Switch, Doc("References without content are left out (filter), or stay.")
-    ] = "filter"
-    absent: Annotated[
-        Switch | None,
+    query_ids: Annotated[
+        InputData, Doc("Likewise of the queries, for --query-vectors and the rows of --scores.")
+    ] = None
+    exclude_self: Annotated[
+        bool | None,
+        Doc("Leave out the reference that is the query itself; by default the convention's."),
+    ] = None
+    exclude_group: Annotated[
+        str | None,
         Doc(
-            "Queries of instances that no reference shows are left out (filter), or stay; "
-            "by default the convention's."
+            "Leave out references of the query's own group, or those of its instance by its "
+            "camera: group, camera, camera,group or none; by default the convention's."
         ),
     ] = None
     measures: Annotated[
@@ -121,7 +117,7 @@ class ImageOptions(TieOptions, StatisticsOptions, MeasureOptions):
         CutoffNumbers,
         Doc("Cut-offs of measures that name none, separated by commas; 1,5,10 by default."),
     ] = None
-    cut: Annotated[
+    depth: Annotated[
         int | None,
         Doc(
             "Length of a list, for its precision P_q = RR/RET and its recall R_q = "
@@ -224,9 +220,9 @@ class ImageSystemOptions(NetworkSettings):
         Input(perhaps=True),
         Doc(
             "Model that makes vectors of the images: resnet152-im:FILE.onnx, "
-            "alexnet-im:FILE.onnx, gordo:FILE.onnx, any FILE.onnx, torch:./FILE.py:OBJECT "
-            "with --weights, ./FILE.py:OBJECT, a model of sentence-transformers, "
-            "colour-histogram or small-grey."
+            "alexnet-im:FILE.onnx, gordo:FILE.onnx, any FILE.onnx, torch:./FILE.py:OBJECT, "
+            "./FILE.py:OBJECT, a model of sentence-transformers, colour-histogram or small-grey; "
+            "FILE.toml names one with its settings; NAME=MODEL names the run."
         ),
     ] = None
     local_features: Annotated[
@@ -240,16 +236,10 @@ class ImageSystemOptions(NetworkSettings):
             "the matches alone."
         ),
     ] = None
-    longest: Annotated[
+    max_size: Annotated[
         int | None, Doc("Of local features: pixels of the longer side at most; 640 by default.")
     ] = None
-    processes: Annotated[
-        int | None,
-        Doc(
-            "Of local features: number of processes to start; by default one, with a "
-            "thread for each processor, which is faster."
-        ),
-    ] = None
+    executor: MatchExecutor = None
     cache: Annotated[
         Path | None,
         Doc(
@@ -282,32 +272,37 @@ class InstanceRules:
     def __init__(self, options: ImageOptions, *, by_id: bool) -> None:
         self.convention = find_convention(options.convention, "images")
         self.reading = self.convention.rules_of("images", InstanceConvention(exclude=("self",)))
-        words, exclusions = options.exclude, get_args(Excluded)
-        if isinstance(words, str):
-            words = words.replace(",", " ").split()
-        excluded = self.reading.exclude if words is None else list(words)
-        if words is not None and excluded != ["none"]:
-            for word in excluded:
-                if word not in exclusions:
-                    raise UnknownName(f"exclude {word!r}: {suggest(word, (*exclusions, 'none'))}")
-            if not by_id:
-                raise BadUsage(
-                    f"{flag('--exclude')} {','.join(excluded)}: nothing says which image is "
-                    "which; name the data set of images."
-                )
-        self.exclude: tuple[Excluded, ...] = tuple(
-            rule for rule in exclusions if by_id and rule in excluded
-        )
-        self.contentless: Switch = options.contentless
-        self.absent: Switch = options.absent or self.reading.absent
-        if options.positives is not None:
-            self.absent = "keep"
+        self.exclude: tuple[Excluded, ...] = self._excluded(options, by_id=by_id)
+        self.contentless: Switch = self.reading.contentless
+        self.absent: Switch = "keep" if options.qrels is not None else self.reading.absent
         tie_rule: MatrixTies | None = next((rule for rule in _TIES if rule == options.ties), None)
         if tie_rule is None and options.ties is not None:
             raise UnknownName(f"unknown tie rule {options.ties!r}; {suggest(options.ties, _TIES)}")
         self.ties: MatrixTies = tie_rule or self.reading.ties
         self.no_relevant: NoRelevantRule = options.no_relevant or self.convention.no_relevant
         self._read_measures(options)
+
+    def _excluded(self, options: ImageOptions, *, by_id: bool) -> tuple[Excluded, ...]:
+        """The kinds of references that are left out. Raises BadUsage, UnknownName."""
+        exclusions, rules = get_args(Excluded), set(self.reading.exclude)
+        if options.exclude_self is not None:
+            rules = rules - {"self"} | ({"self"} if options.exclude_self else set())
+        if options.exclude_group is not None:
+            words = set(options.exclude_group.replace(",", " ").split())
+            if words != {"none"}:
+                for word in words - {"camera", "group"}:
+                    raise UnknownName(
+                        f"{flag('--exclude-group', word)}: "
+                        f"{suggest(word, ('camera', 'group', 'none'))}"
+                    )
+            rules = rules & {"self"} | (words - {"none"})
+        is_chosen = bool(options.exclude_self or options.exclude_group)
+        if rules and is_chosen and not by_id:
+            raise BadUsage(
+                f"{flag('--exclude-self', True)} and {flag('--exclude-group')} need to know which "
+                "image is which; name the data set of images."
+            )
+        return tuple(rule for rule in exclusions if by_id and rule in rules)
 
     def _read_measures(self, options: ImageOptions) -> None:
         convention, names = self.convention, measure_names(options.measures)
@@ -319,10 +314,12 @@ class InstanceRules:
         self.takes_cutoffs = spelled != [[text] for text in texts]
         measures = choose_measures([*chain.from_iterable(spelled)], convention) if spelled else ()
         check_views((labelled.measure for labelled in measures), JudgedRankings)
-        depth = self.reading.cut if options.cut is None and names is None else options.cut
+        depth = options.depth
+        if depth is None and names is None:
+            depth = self.reading.cut
         if depth is not None:
             if depth < 1:
-                raise BadUsage(f"cut {depth}; a list has one place or more.")
+                raise BadUsage(f"{flag('--depth', depth)}; a list has one place or more.")
             list_measures = ("P_q", f"P(denom='retrieved')@{depth}"), ("R_q", f"R@{depth}")
             measures += tuple(
                 LabelledMeasure(parse_measure(text), label if "P_q" in convention.words else text)

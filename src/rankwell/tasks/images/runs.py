@@ -35,6 +35,9 @@ _OPEN = ("expected", "optimistic", "pessimistic", "error")
 """The tie rules under which several references can share the first place."""
 
 
+_IDS = {"query": "--query-ids", "reference": "--item-ids"}
+
+
 @dataclass
 class InstanceRuns:
     """The scores or vectors of every run.
@@ -57,30 +60,31 @@ class InstanceRuns:
         """Reads scores, embeddings, or queries with references. Raises BadUsage where none or
         several are given, and for a transform that does not apply.
         """
-        scores, embeddings = options.scores, options.embeddings
-        queries, references = options.queries, options.references
-        n_forms = sum(form is not None for form in (scores, embeddings, queries))
-        if n_forms != 1 or (queries is None) != (references is None):
-            sides = f"embeddings of both sides ({flag('--queries')} with {flag('--references')})"
-            raise BadUsage(f"give scores, embeddings of all images, or {sides}: one of three.")
+        scores, queries, items = options.scores, options.query_vectors, options.item_vectors
+        if (scores is None) == (items is None) or (queries is not None and items is None):
+            raise BadUsage(
+                f"give {flag('--scores')}, or {flag('--item-vectors')}: of all images, or of the "
+                f"references beside {flag('--query-vectors')}."
+            )
         metric, tables = options.metric or "cosine", dict[str, Compared]()
         if queries is not None:
-            (name,) = named_places([(options.run or "", references)], ["embeddings"])
-            files = {"queries": queries, "references": references}
+            references = _one_file(items)
+            (name,) = named_places([("", references)], ["embeddings"])
+            files = {"query_vectors": queries, "item_vectors": references}
             tables[name] = ComparedVectors(
                 read_embeddings(queries, ids=options.query_ids),
-                read_embeddings(references, ids=options.reference_ids),
+                read_embeddings(references, ids=options.item_ids),
                 metric,
             )
         elif scores is not None:
-            files = _named(scores, "scores", options.run)
+            files = _named(scores, "scores")
             tables |= {name: _read_scores(file, options) for name, file in files.items()}
         else:
-            files = _named(embeddings, "embeddings", options.run)
+            files = _named(items, "embeddings")
             for name, file in files.items():
                 # A run computed here has ids of its own; the named ids are for files.
                 has_ids = isinstance(file, Embeddings) and file.ids is not None
-                vectors = file if has_ids else read_embeddings(file, ids=options.ids)
+                vectors = file if has_ids else read_embeddings(file, ids=options.item_ids)
                 tables[name] = ComparedVectors(vectors, vectors, metric)
         texts, learn = options.transforms or (), options.learn
         runs = cls(
@@ -148,7 +152,7 @@ class InstanceRuns:
                         raise BadInput(
                             f"{run}: its {len(names)} {noun} rows have no ids, and the data set "
                             f"lists {len(sides[side])} in its order; give all of them, "
-                            f"or name a file of ids ({flag(f'--{noun}-ids')})."
+                            f"or name a file of ids ({flag(_IDS[noun])})."
                         )
             if images.listed is None or is_one:
                 continue
@@ -182,7 +186,7 @@ class InstanceRuns:
                 raise BadInput(
                     f"{name}: its {len(names)} {noun} rows have no ids, so that nothing says "
                     "which image each is; name a file of "
-                    f"ids ({flag(f'--{noun}-ids')}, or {flag('--ids')} for vectors of all images)."
+                    f"ids ({flag(_IDS[noun])})."
                 )
         queries, rows = _shared(truth.queries, table.names[0])
         columns, references = _shared(table.names[1], truth.references)
@@ -313,8 +317,17 @@ def _shared(names: Sequence[str], other_names: Sequence[str]) -> tuple[Ints, Int
     return first, second
 
 
-def _named(runs: Any, otherwise: str, run: str | None) -> dict[str, Any]:
-    """Each run by its name: its key in a mapping, `run` for a single one, else the file's."""
+def _one_file(places: Any) -> Any:
+    """The place of a list of one, or the table itself. Raises BadUsage for several files."""
+    if not (isinstance(places, (list, tuple)) and places and isinstance(places[0], (str, Path))):
+        return places
+    if len(places) > 1:
+        raise BadUsage(f"{flag('--query-vectors')} has one file of {flag('--item-vectors')}.")
+    return places[0]
+
+
+def _named(runs: Any, otherwise: str) -> dict[str, Any]:
+    """Each run by its name: its key in a mapping, else the file's."""
     first = next(iter(runs.values()), None) if isinstance(runs, Mapping) else None
     # A mapping of ids to vectors is a single table.
     if isinstance(runs, Mapping) and not (
@@ -326,12 +339,7 @@ def _named(runs: Any, otherwise: str, run: str | None) -> dict[str, Any]:
             isinstance(runs, (list, tuple)) and bool(runs) and isinstance(runs[0], (str, Path))
         )
         tables: list[Any] = list(runs) if several else [runs]
-        if run is not None and len(tables) > 1:
-            raise BadUsage(
-                f"{len(tables)} runs cannot all be called {run!r}; leave the name out, files "
-                "have names."
-            )
-        by_name = named_places([(run or "", table) for table in tables], [otherwise] * len(tables))
+        by_name = named_places([("", table) for table in tables], [otherwise] * len(tables))
     if not by_name:
         raise BadUsage(f"no {otherwise} are given; name at least one run.")
     return by_name
@@ -340,7 +348,7 @@ def _named(runs: Any, otherwise: str, run: str | None) -> dict[str, Any]:
 def _read_scores(file: Any, options: ImageOptions) -> Compared:
     if isinstance(file, Scores) and file.query_ids is not None:
         return ComparedScores(file)  # computed here, with ids of its own
-    id_sources = (options.query_ids, options.reference_ids)
+    id_sources = (options.query_ids, options.item_ids)
     ids = [read_column(ids) if isinstance(ids, (str, Path)) else ids for ids in id_sources]
     return ComparedScores(read_scores(file, query_ids=ids[0], item_ids=ids[1]))
 
@@ -383,8 +391,7 @@ class InstanceRun(JudgedRun):
             refuse=lambda query, n: (
                 f"the query {query!r} has no right reference ({n} queries have none); choose "
                 f"{flag('--no-relevant', 'skip')} "
-                "(they are left out) or empty (they count as not found), or "
-                f"{flag('--absent', 'filter')}."
+                "(they are left out) or empty (they count as not found)."
             ),
         )
         if not counted.any() or self.without_relevant.all():

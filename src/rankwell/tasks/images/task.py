@@ -6,11 +6,10 @@ import time
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from rankwell import threads
 from rankwell.data.matrices import Scores, named_places
-from rankwell.data.options import Doc
 from rankwell.errors import BadUsage, count_of
 from rankwell.evaluation.options import PrintedFigures
 from rankwell.reporting import render_rows
@@ -43,13 +42,6 @@ class OutputOptions:
     """Further output."""
 
     check: PrintedFigures = None
-    sheets: Annotated[
-        int | None,
-        Doc(
-            "How many contact sheets to draw of each run, worst queries first; 10 where "
-            "the images are there. Needs -o."
-        ),
-    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,10 +53,6 @@ def _evaluate(
     images: str | None, *, options: ImageCommandOptions, details: bool, progress: Progress
 ) -> Presented:
     """The results of the runs, one of which may be computed from the images."""
-    if options.sheets is not None and not details:
-        raise BadUsage("contact sheets are written into a folder; name one with -o.")
-    if options.sheets is not None and options.sheets < 0:
-        raise BadUsage(f"--sheets {options.sheets}; expected 0 or more.")
     _check_options(images, options)
     table, rules = None, dict[str, Any]()
     if images is not None:
@@ -72,16 +60,21 @@ def _evaluate(
         table = options.read(path)
     start, computed, retrieval = time.perf_counter(), None, options
     if options.encoder or options.local_features:
+        if options.query_vectors is not None:
+            raise BadUsage(
+                "--query-vectors are those of --item-vectors; leave them out beside a system that "
+                "looks at the images."
+            )
         images_used = None
         if table is not None:
             images_used = InstanceRules(options, by_id=True).filtered(table).images
             both_sides(images_used)
-        computed = compute_run(images_used, options, run=options.run, progress=progress)
-        field = "scores" if isinstance(computed.table, Scores) else "embeddings"
+        computed = compute_run(images_used, options, progress=progress)
+        field = "scores" if isinstance(computed.table, Scores) else "item_vectors"
         files = getattr(options, field) or []
         others = named_places([("", file) for file in files], files)
         runs = {computed.run: computed.table} | others
-        retrieval = replace(options, **{field: runs, "run": None})
+        retrieval = replace(options, **{field: runs})
         rules |= computed.rules
     result = evaluate_images(
         table, options=retrieval, details=details, rules=rules, progress=progress
@@ -94,7 +87,7 @@ def _evaluate(
         notes.append(f"{n_failures} could not be read or encoded; first {problem}")
     return Presented(
         replace(result, notes=(*notes, *result.notes)),
-        partial(_present, computed=computed, sheets=options.sheets, start=start),
+        partial(_present, computed=computed, start=start),
     )
 
 
@@ -117,12 +110,11 @@ def _check_options(images: str | None, options: ImageCommandOptions) -> None:
         )
     for owners, names in (
         (("encoder",), ENCODER_SETTINGS),
-        (("local_features",), ("score", "longest", "processes")),
+        (("local_features",), ("score", "max_size", "executor")),
         (("encoder", "local_features"), ("cache",)),
-        (("embeddings",), ("ids",)),
-        (("queries", "scores"), ("query_ids",)),
-        (("references", "scores"), ("reference_ids",)),
-        (("encoder", "embeddings", "queries"), ("metric",)),
+        (("item_vectors", "scores"), ("item_ids",)),
+        (("query_vectors", "scores"), ("query_ids",)),
+        (("encoder", "item_vectors"), ("metric",)),
     ):
         unused = [name for name in names if getattr(options, name) is not None]
         if unused and not any(getattr(options, owner) for owner in owners):
@@ -130,12 +122,12 @@ def _check_options(images: str | None, options: ImageCommandOptions) -> None:
             owning = " or ".join(f"--{name.replace('_', '-')}" for name in owners)
             verb = "belongs" if len(unused) == 1 else "belong"
             raise BadUsage(f"{flags} {verb} to {owning}; name one of these, or leave it out.")
-    sources = ("encoder", "local_features", "embeddings", "queries", "references", "scores")
+    sources = ("encoder", "local_features", "item_vectors", "query_vectors", "scores")
     if not any(getattr(options, name) for name in sources):
         raise BadUsage(
             "nothing says what is found for the queries: name --encoder or --local-features, "
             "which look at the images, "
-            "--embeddings, --queries with --references, or --scores."
+            "--item-vectors, --query-vectors with --item-vectors, or --scores."
         )
 
 
@@ -146,7 +138,6 @@ def _present(
     per_query: bool,
     output: Path | None,
     computed: ComputedRun | None,
-    sheets: int | None,
     start: float,
 ) -> Output:
     """The output; JSON has the rows of instances, too. start: of the work, by
@@ -175,7 +166,7 @@ def _present(
         for name, text in contents.items():
             write_text(draft / name, text)
         written = [draft / name for name in contents]
-        if number := _SHEETS * bool(paths) if sheets is None else sheets:
+        if paths:
             drawings = sheets_of(
                 details,
                 pictures,
@@ -186,7 +177,7 @@ def _present(
                     for query, label in labels.items()
                 },
                 queries=[
-                    (run, query) for run in result.views for query in result.worst(run)[:number]
+                    (run, query) for run in result.views for query in result.worst(run)[:_SHEETS]
                 ],
                 score="score",
             )

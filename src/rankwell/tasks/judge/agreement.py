@@ -368,10 +368,10 @@ def _known_grades(
     """The known grades, none without a file of them, and the notes of its reader. Raises BadInput
     for one outside the scale of the study.
     """
-    if options.gold is None:
-        refuse_unused_columns(options.qrels_columns, "judgments", flag("--gold"))
+    if options.qrels is None:
+        refuse_unused_columns(options.qrels_columns, "judgments", flag("--qrels"))
         return {}, ()
-    found_judgments = find_judgments(options.gold, qrels_columns=options.qrels_columns)
+    found_judgments = find_judgments(options.qrels, qrels_columns=options.qrels_columns)
     known_grades = {
         (query, item): grade
         for query, grades in found_judgments.judgments.to_dict().items()
@@ -380,7 +380,7 @@ def _known_grades(
     for (query, item), grade in known_grades.items():
         if grade not in study.grades:
             problem = f"item {shown(item)} of query {shown(query)} has the grade {grade:g}"
-            raise BadInput(f"{options.gold}: {problem}; the scale of the study is {study.scale}.")
+            raise BadInput(f"{options.qrels}: {problem}; the scale of the study is {study.scale}.")
     return known_grades, found_judgments.notes
 
 

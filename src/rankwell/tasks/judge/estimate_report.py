@@ -170,7 +170,7 @@ def print_estimates(
     model = None if options.model is None else model_grades(study, options.model)
     estimates = StudyEstimates(study, answers, measure, names, model)
     try:
-        means = estimates.means() if (options.purpose or study.purpose) == "means" else []
+        means = estimates.means() if (options.estimate or study.purpose) == "means" else []
         differences = estimates.differences()
     except NothingToEvaluate as error:
         raise NothingToEvaluate(

@@ -230,7 +230,9 @@ class StudyEstimates:
         lost = np.flatnonzero((weight != 0) & (pool.sizes.max(axis=1) == 0))
         if len(lost):
             decided, how = (
-                ("a difference", "for this measure") if pair[1] else ("a mean", "with --for means")
+                ("a difference", "for this measure")
+                if pair[1]
+                else ("a mean", "with --estimate means")
             )
             raise BadUsage(
                 f"item {shown(pool.item[lost[0]])} decides {decided} and had no chance to be "

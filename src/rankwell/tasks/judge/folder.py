@@ -118,7 +118,7 @@ class Study:
     plan: the planned looks.
     thumbnails: pattern of the items' pictures, relative to the folder where possible; None for a
         study without pictures.
-    sources: option -> file, for `query_texts`, `documents` and perhaps `guideline`.
+    sources: option -> file, for `queries`, `documents` and perhaps `guideline`.
     runs: the runs in the order in which they were pooled.
     rounds: number of pools so far.
     """

@@ -52,7 +52,7 @@ def write_offline_page(
     batch = "further items" if items.lease is None else f"batch {items.lease.batch + 1}"
     wrote = StatusNote(
         f"wrote {path}: {batch}, {count_of(len(items.asks), 'item')} to judge; read its downloads "
-        "with --collect"
+        "with --import"
     )
     return (*notes, wrote)
 
@@ -87,6 +87,12 @@ def _embedded(study: Study, judge: str, items: SittingItems) -> str:
             ],
         }
     )
+
+
+def names_its_judge(file: str) -> bool:
+    """Whether a file may have been downloaded from a page, whose lines name their judge."""
+    first_line = Source(file).read().lstrip().partition(b"\n")[0]
+    return first_line.startswith(b"{") and b'"judge"' in first_line
 
 
 def collect_judgments(study: Study, file: str) -> Iterator[str]:
@@ -136,7 +142,7 @@ def _refuse_other_study(other_study: Any, study: Study, where: str) -> None:
     ):
         raise BadInput(
             f"{where}: study is {shown(other_study)}; expected its name and identity, as pages of "
-            "`--page` write them."
+            "`--export` write them."
         )
     if other_study["identity"] != study.identity:
         other_identity = shown(other_study["identity"][:8])
@@ -306,7 +312,7 @@ def _older(differing: Sequence[tuple[JournalLine, JournalLine, str]], name: str)
     n = count_of(len(differing), "row differs from the journal", "rows differ from the journal")
     problem = f"{where}: {row}; the journal has {earlier} of {before.time} ({n})"
     return BadInput(
-        f"{problem}. If {name} is newer, take its judgments with --replace; else take these rows "
+        f"{problem}. If {name} is newer, take its judgments with --overwrite; else take these rows "
         "out."
     )
 

@@ -1,5 +1,5 @@
 """The session of one judge: the items that are asked next, a batch, and with --double, --repeat and
---gold others mixed in; the answers so far, and acts, each on the disk before it counts.
+--qrels others mixed in; the answers so far, and acts, each on the disk before it counts.
 """
 
 import math
@@ -63,7 +63,7 @@ def gold_items(study: Study, options: JudgeOptions) -> tuple[Sequence[Pair], tup
     """The pairs of the file of known items that can be shown, and notes on the others. Raises
     BadInput where the study has the texts of none.
     """
-    if (file := options.gold) is None:
+    if (file := options.qrels) is None:
         return (), ()
     found_judgments = find_judgments(file, qrels_columns=options.qrels_columns)
     queries, pairs, n_all = set(study.queries), list[Pair](), 0
@@ -74,7 +74,7 @@ def gold_items(study: Study, options: JudgeOptions) -> tuple[Sequence[Pair], tup
     pairs = [(query, item) for query, item in pairs if item in texts]
     if not pairs:
         raise BadInput(
-            f"{file}: none of its items is in the pool of {study.folder}; --gold takes judgments "
+            f"{file}: none of its items is in the pool of {study.folder}; --qrels takes judgments "
             "of pooled items."
         )
     lost = n_all - len(pairs)

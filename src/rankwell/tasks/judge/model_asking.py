@@ -17,13 +17,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.data.code import load_object
+from rankwell.data.code import code_name, load_object
 from rankwell.data.secrets import Secrets, refuse_literal
 from rankwell.engines import EngineFailure
 from rankwell.engines.http_client import HttpClient
 from rankwell.errors import BadInput, BadUsage, count_of, sentence, shown
 from rankwell.processes import interrupts_held, is_interrupted
 from rankwell.reporting.options import Progress, StatusNote
+from rankwell.store import split_name
 from rankwell.tasks.judge.folder import GUIDELINE, Pair, Study
 from rankwell.tasks.judge.journal import now
 from rankwell.tasks.judge.model_replies import ModelReply, append_reply, read_replies, settings_of
@@ -164,23 +165,23 @@ def judge_of(study: Study, options: ModelOptions) -> ModelJudge:
     """The model that options name. Raises BadUsage unless they name a server with a model, or a
     function.
     """
-    if (options.url is None) == (options.callable is None):
-        raise BadUsage(
-            "say --url http://HOST:PORT/v1 with --model, or --callable ./FILE.py:FUNCTION."
-        )
-    longest = {"longest": options.longest}
-    if options.callable is not None:
-        for name in ("key", "prompt"):
-            if getattr(options, name) is not None:
-                raise BadUsage(f"--{name} has no effect with --callable; leave it out.")
-        answer = partial(_answer_of_function, options.callable, load_object(options.callable))
-        parameters = {"callable": options.callable, **longest}
-        return ModelJudge(options.model or options.callable, "", parameters, answer)
+    sent = {"max_characters": options.max_characters}
+    if options.url is None:
+        name, function = split_name(options.model or "")
+        if code_name(function) is None:
+            raise BadUsage(
+                "say --url http://HOST:PORT/v1 with --model NAME, or --model ./FILE.py:FUNCTION."
+            )
+        for option in ("key", "prompt"):
+            if getattr(options, option) is not None:
+                raise BadUsage(f"--{option} has no effect without --url; leave it out.")
+        answer = partial(_answer_of_function, function, load_object(function))
+        return ModelJudge(name or function, "", {"function": function, **sent}, answer)
     if not options.model:
         raise BadUsage("--url needs --model, the name of the model on that server.")
     prompt = ModelPrompt.read(study, options)
     server = _ChatServer(options, options.model, prompt)
-    parameters = {**options.sent_parameters, **longest}
+    parameters = {**options.sent_parameters, **sent}
     return ModelJudge(options.model, prompt.digest, parameters, server.answer)
 
 
@@ -213,7 +214,7 @@ class _ChatServer:
         if options.key:
             self._headers["Authorization"] = f"Bearer {self._secrets.expand(options.key)}"
         self._url = self._secrets.expand(str(options.url))
-        HttpClient(self._url, options.timeout)  # raises BadUsage
+        HttpClient(self._url, options.request_timeout)  # raises BadUsage
 
     def answer(self, question: ItemToGrade) -> str:
         """The text of the reply. Raises EngineFailure after the last attempt, BadInput for a
@@ -223,25 +224,23 @@ class _ChatServer:
         content = self._prompt.filled(question.query_text, question.document)
         messages = [{"role": "user", "content": content}]
         body = {"model": self._model, "messages": messages, **parameters}
-        wait, attempts = 1.0, self._options.attempts
+        wait, retries = 1.0, self._options.retries
         while True:
             try:
                 return self._reply(body)
             except EngineFailure as failure:
-                attempts -= 1
                 text = self._secrets.redact(str(failure))
                 status = getattr(failure, "status", None)
                 if status is not None and status not in _PASSING and status < 500:
                     name = next((name for name in parameters if name in text), None)
-                    advice = (
-                        f" --parameter {name}= leaves {name} out, and NAME=VALUE sends another."
-                    )
+                    advice = f" --option {name}= leaves {name} out, and NAME=VALUE sends another."
                     raise BadInput(
                         f"{self._model} refuses item {shown(question.item)}: "
                         f"{sentence(text)}{advice if name else ''}"
                     ) from None
-                if not attempts or is_interrupted():
+                if not retries or is_interrupted():
                     raise EngineFailure(failure.kind, text) from None
+                retries -= 1
                 # A server may name the seconds to wait.
                 retry_after = getattr(failure, "retry_after", None) or ""
                 pause = float(retry_after) if retry_after.isdecimal() else wait
@@ -251,7 +250,7 @@ class _ChatServer:
     def _reply(self, body: Mapping[str, Any]) -> str:
         """One answer. Raises EngineFailure."""
         # Servers close connections that are idle while a model thinks: each question has its own.
-        client = HttpClient(self._url, self._options.timeout)
+        client = HttpClient(self._url, self._options.request_timeout)
         try:
             reply = client.json("POST", "/chat/completions", body, self._headers)
         except OSError as error:
@@ -294,13 +293,13 @@ def ask(
         rows = np.flatnonzero(study.pool.sizes.max(axis=1) > 0)
     pairs = study.pairs(rows)
     missing = [pair for pair in pairs if pair not in replied]
-    asked_pairs = missing[: options.at_most]
+    asked_pairs = missing[: options.max_requests]
     new, failed, in_a_row, failure, refusal = 0, 0, 0, "", None
-    questions = _questions(study, asked_pairs, options.longest)
+    questions = _questions(study, asked_pairs, options.max_characters)
     with interrupts_held(
         "waiting for the replies that are on their way; a second Ctrl-C loses them"
     ):
-        for answer in _answers(judge, questions, options.jobs):
+        for answer in _answers(judge, questions, options.clients):
             reply = answer.reply
             if isinstance(reply, EngineFailure):
                 failed, in_a_row, failure = failed + 1, in_a_row + 1, str(reply)
@@ -327,10 +326,10 @@ def ask(
 
 
 def _answers(
-    judge: ModelJudge, questions: Iterator[ItemToGrade], jobs: int
+    judge: ModelJudge, questions: Iterator[ItemToGrade], clients: int
 ) -> Iterator[ModelAnswer]:
     """The answers as they arrive, of at most so many questions at once."""
-    if jobs == 1:
+    if clients == 1:
         yield from (_answer(judge, question) for question in questions)
         return
     waiting, arrived = SimpleQueue[ItemToGrade | None](), SimpleQueue[ModelAnswer]()
@@ -341,7 +340,7 @@ def _answers(
 
     n_sent, workers = 0, list[Thread]()
     try:
-        for question in islice(questions, jobs):
+        for question in islice(questions, clients):
             # A second Ctrl-C does not wait for answers.
             workers.append(Thread(target=_work, daemon=True))
             workers[-1].start()
@@ -394,7 +393,7 @@ def _kept(study: Study, judge: ModelJudge, answer: ModelAnswer, reply: str | flo
 
 
 def _questions(
-    study: Study, pairs: list[Pair], longest: int, piece: int = 200
+    study: Study, pairs: list[Pair], max_characters: int, piece: int = 200
 ) -> Generator[ItemToGrade]:
     """The questions with their texts, read in pieces; an item without a text is asked by its id."""
     for start in range(0, len(pairs), piece):
@@ -406,7 +405,7 @@ def _questions(
             title = documents.get(item, {}).get("title")
             text = item if document is None else f"{title}\n{document}" if title else str(document)
             yield ItemToGrade(
-                query, item, str(queries.get(query, {}).get("text") or query), text[:longest]
+                query, item, str(queries.get(query, {}).get("text") or query), text[:max_characters]
             )
 
 

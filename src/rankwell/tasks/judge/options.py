@@ -5,8 +5,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from rankwell.data.options import Doc, Input, JudgmentColumns, Option, RunColumns
+from rankwell.data.options import (
+    Differs,
+    Doc,
+    DocumentTexts,
+    Input,
+    JudgmentColumns,
+    Option,
+    Pictures,
+    QueryTexts,
+    RunColumns,
+)
 from rankwell.errors import BadUsage, shown
+from rankwell.evaluation.options import Level, Seed
 from rankwell.reporting.options import InputOption
 from rankwell.stats import check_level
 
@@ -29,15 +40,14 @@ class PoolOptions:
     measure: Annotated[
         str,
         Option(("--measure", "-m")),
+        Differs("a study has one measure"),
         Doc(
             "What is estimated: P, SDCG or RBP with a cut-off from sampled items; RR with "
             "a cut-off by reading down; any other measure from whole queries, with --by."
         ),
     ] = "SDCG@10"
-    purpose: Annotated[
-        Purpose,
-        Option(("--for",)),
-        Doc("What judgments are spent on: differences between runs, or also their means."),
+    estimate: Annotated[
+        Purpose, Doc("What judgments are spent on: differences between runs, or also their means.")
     ] = "differences"
     by: Annotated[
         list[str] | None,
@@ -46,25 +56,21 @@ class PoolOptions:
     ] = None
     depth: Annotated[
         int | None,
+        Differs("by default what the measure reads"),
         Doc("First ranks of each run that are pooled; by default the cut-off of the measure."),
     ] = None
-    query_texts: Annotated[str | None, Input(), Doc("File of what the queries say.")] = None
-    documents: Annotated[
-        str | None,
-        Input(),
-        Doc("File of what the items say; an item without a text is judged by its id."),
-    ] = None
-    thumbnails: Annotated[
-        str | None, Doc("Pattern of the items' pictures, as in `rankwell report`.")
-    ] = None
+    queries: QueryTexts = None
+    documents: DocumentTexts = None
+    thumbnails: Pictures = None
     guideline: Annotated[
         str | None,
         Input(),
         Doc("File of the instructions for judges; by default they are made of the grades."),
     ] = None
     grades: Annotated[str, Doc("Grades and their names, from the lowest.")] = DEFAULT_GRADES
-    batch: Annotated[
+    batch_size: Annotated[
         int | None,
+        Differs("a judge takes more than a model does"),
         Doc("Items in a batch; by default three per query, but at least 100 and at most 500."),
     ] = None
     looks: Annotated[
@@ -81,8 +87,8 @@ class PoolOptions:
             "that are added later need it."
         ),
     ] = None
-    level: Annotated[float, Doc("Level of the intervals before correction.")] = 0.95
-    seed: Annotated[int, Doc("Seed of the permanent random numbers.")] = 0
+    level: Level = 0.95
+    seed: Seed = 0
     columns: RunColumns = None
     add: Annotated[
         list[str] | None,
@@ -95,7 +101,7 @@ class PoolOptions:
 
     def __post_init__(self) -> None:
         check_level(self.level)
-        _refuse_below_one(self, "depth", "batch", "looks", "pairs_planned")
+        _refuse_below_one(self, "depth", "batch_size", "looks", "pairs_planned")
         if self.looks > 1000:
             raise BadUsage(f"--looks is {self.looks}; expected 1000 at most.")
         if self.seed < 0:
@@ -124,11 +130,12 @@ class EstimateOptions:
     measure: Annotated[
         str | None,
         Option(("--measure", "-m")),
+        Differs("a study has one measure"),
         Doc("Another measure than the study's; of sampled items only those that are linear."),
     ] = None
-    purpose: Annotated[
+    estimate: Annotated[
         Purpose | None,
-        Option(("--for",)),
+        Differs("by default that of the pool"),
         Doc("Whether means of runs are printed, too; the study must have been pooled for them."),
     ] = None
     grade_by: Annotated[
@@ -143,6 +150,7 @@ class EstimateOptions:
     ] = False
     model: Annotated[
         str | None,
+        Differs("it names replies that are kept"),
         Doc(
             "Use the grades of this model as predictions, with those of people as truth; "
             "see `rankwell judge llm`."
@@ -154,18 +162,24 @@ class EstimateOptions:
 class PlanOptions:
     """The choices of a plan."""
 
-    difference: Annotated[float, Doc("Size of the difference to find with 80 % power.")] = 0.05
+    difference: Annotated[
+        float,
+        Differs("the power of a study's plan is 80 %"),
+        Doc("Size of the difference to find with 80 % power."),
+    ] = 0.05
 
 
 @dataclass(frozen=True, kw_only=True)
 class AgreementOptions:
     """The choices of a comparison of judges."""
 
-    gold: Annotated[
-        InputOption, Doc("Judgments with known grades; each judge is compared with them.")
+    qrels: Annotated[
+        InputOption,
+        Differs("they are compared with, and decide no value"),
+        Doc("Judgments with known grades; each judge is compared with them."),
     ] = None
     qrels_columns: JudgmentColumns = None
-    level: Annotated[float, Doc("Level of the intervals.")] = 0.95
+    level: Level = 0.95
 
     def __post_init__(self) -> None:
         check_level(self.level)
@@ -182,9 +196,10 @@ class JudgeOptions:
     repeat: Annotated[
         float, Doc("Share of this judge's own items to show again, half a batch later at least.")
     ] = 0.0
-    gold: Annotated[
+    qrels: Annotated[
         str | None,
         Input(),
+        Differs("they are shown to the judge"),
         Doc(
             "File of judgments of pooled items that are known: one for every 20 items is "
             "mixed in. Estimates do not use the answers."
@@ -225,15 +240,17 @@ def known_grades(text: str) -> dict[float, str]:
 class ModelOptions:
     """The choices of asking a model. Raises BadUsage for numbers out of range."""
 
-    url: Annotated[str | None, Doc("Address of a server with chat completions, up to /v1.")] = None
-    model: Annotated[
-        str | None, Doc("Name of the model on that server; the replies are kept under it.")
+    url: Annotated[
+        str | None,
+        Differs("it is no engine"),
+        Doc("Address of a server with chat completions, up to /v1."),
     ] = None
-    callable: Annotated[
+    model: Annotated[
         str | None,
         Doc(
-            "A function instead of a server, ./FILE.py:FUNCTION: of the texts of query "
-            "and document, it returns a grade or a reply."
+            "Name of the model on that server, or ./FILE.py:FUNCTION without one: of the texts of "
+            "query and document, it returns a grade or a reply. Replies are kept under this name; "
+            "NAME=./FILE.py:FUNCTION gives another."
         ),
     ] = None
     key: Annotated[
@@ -248,45 +265,54 @@ class ModelOptions:
         Input(),
         Doc("File of the prompt, with the places {query} and {document}; by default our own."),
     ] = None
-    parameter: Annotated[
+    option: Annotated[
         Sequence[str] | None,
-        Option(("--parameter",), kind=list[str]),
+        Option(kind=list[str]),
+        Differs("each program has parameters of its own"),
         Doc(
-            "Parameter of the request, NAME=VALUE; several times for several. By default "
+            "A parameter of the request, NAME=VALUE; repeat it for more. By default "
             "temperature=0 and max_tokens=512, in whose place max_completion_tokens=N is "
             "sent where it is given; NAME= leaves one out."
         ),
     ] = None
-    longest: Annotated[int, Doc("Characters of a document that are sent.")] = 20_000
-    timeout: Annotated[float, Doc("Seconds to wait for an answer.")] = 120.0
-    attempts: Annotated[
+    max_characters: Annotated[int, Doc("Characters of a document that are sent.")] = 20_000
+    request_timeout: Annotated[float, Doc("Seconds to wait for an answer.")] = 120.0
+    retries: Annotated[
         int,
+        Differs("what is measured is not asked for again unless it is wanted"),
         Doc(
-            "Attempts per item; time-outs, 429 and errors of the server are tried again, "
-            "later each time."
+            "Number of times that an item is asked for again after a time-out, 429 or an error of "
+            "the server, later each time."
         ),
-    ] = 6
-    jobs: Annotated[
+    ] = 5
+    clients: Annotated[
         int,
-        Option(("--jobs", "-j")),
+        Differs("its load is not measured"),
         Doc(
             "Items that the model grades at the same time; a function is then called by "
             "several threads."
         ),
     ] = 1
-    at_most: Annotated[
-        int | None, Doc("Ask for at most this number of items; 0 only compares.")
+    max_requests: Annotated[
+        int | None,
+        Differs("it is in items, by default all"),
+        Doc("Ask for at most this number of items; 0 only compares."),
     ] = None
 
     def __post_init__(self) -> None:
         self.sent_parameters  # noqa: B018 - raises BadUsage
-        if self.at_most is not None and self.at_most < 0:
-            raise BadUsage(f"--at-most is {self.at_most}; expected an integer from 0.")
-        _refuse_below_one(self, "longest", "attempts", "jobs")
-        if self.jobs > 256:
-            raise BadUsage(f"--jobs is {self.jobs}; expected 256 at most.")
-        if not self.timeout > 0:
-            raise BadUsage(f"--timeout {self.timeout:g}: expected a positive number.")
+        for name in ("max_requests", "retries"):
+            if (number := getattr(self, name)) is not None and number < 0:
+                raise BadUsage(
+                    f"--{name.replace('_', '-')} is {number}; expected an integer from 0."
+                )
+        _refuse_below_one(self, "max_characters", "clients")
+        if self.clients > 256:
+            raise BadUsage(f"--clients is {self.clients}; expected 256 at most.")
+        if not self.request_timeout > 0:
+            raise BadUsage(
+                f"--request-timeout {self.request_timeout:g}: expected a positive number."
+            )
 
     @property
     def sent_parameters(self) -> dict[str, Any]:
@@ -294,12 +320,12 @@ class ModelOptions:
         BadUsage.
         """
         parameters: dict[str, Any] = {}
-        for text in self.parameter or ():
+        for text in self.option or ():
             name, equals, value = text.partition("=")
-            if not equals or name in ("", "model", "messages", "longest", *parameters):
+            if not equals or name in ("", "model", "messages", "max_characters", *parameters):
                 raise BadUsage(
-                    f"--parameter {shown(text)}: expected NAME=VALUE, a NAME once, and none "
-                    "of model, messages, longest."
+                    f"--option {shown(text)}: expected NAME=VALUE, a NAME once, and none "
+                    "of model, messages, max_characters."
                 )
             try:
                 parameters[name] = json.loads(value) if value else None
@@ -308,7 +334,7 @@ class ModelOptions:
                 parameters[name] = value
             except ValueError as error:
                 raise BadUsage(
-                    f"--parameter {shown(text)}: {value} is not a number in JSON; give a "
+                    f"--option {shown(text)}: {value} is not a number in JSON; give a "
                     "finite number."
                 ) from error
         defaults = {} if parameters.get("max_completion_tokens") else {"max_tokens": 512}

@@ -72,21 +72,21 @@ def print_pool(
         raise BadUsage("name a folder for the study with -o.")
     if len(names) < 2:
         raise BadUsage(
-            "give two runs or more: rankwell judge pool RUN RUN --query-texts FILE "
+            "give two runs or more: rankwell judge pool RUN RUN --queries FILE "
             "--documents FILE -o STUDY"
         )
-    if options.query_texts is None or options.documents is None:
-        raise BadUsage("judges read texts: name --query-texts and --documents.")
+    if options.queries is None or options.documents is None:
+        raise BadUsage("judges read texts: name --queries and --documents.")
     refuse_blocked(output, folder=True)
     with writing_to(output), holding(output):
         _refuse_other(output)
-        queries, documents = map(formats.read_texts, (options.query_texts, options.documents))
+        queries, documents = map(formats.read_texts, (options.queries, options.documents))
         study, ranks = _designed(output, names, options, list(queries.texts), progress)
         guideline = _guideline(options, study)
         _write_texts(output / QUERIES, "query", ranks.queries, queries)
         write_text(output / GUIDELINE, guideline)
         written = _write(study, ranks, documents)
-    lost, file = len(queries.texts) - len(ranks.queries), options.query_texts
+    lost, file = len(queries.texts) - len(ranks.queries), options.queries
     in_no_run = count_of(lost, f"query of {file} is in no run", f"queries of {file} are in no run")
     note = f"{in_no_run}, and not part of the study"
     return written._replace(notes=((note,) * bool(lost) + written.notes))
@@ -146,17 +146,17 @@ def _designed(
     if options.drawn is not None and options.drawn > n_queries:
         have = count_of(n_queries, "query", "queries")
         raise BadUsage(f"--by queries {options.drawn}: the runs have {have}; draw at most so many.")
-    names = ("query_texts", "documents", "guideline")
+    names = ("queries", "documents", "guideline")
     inputs = {name: getattr(options, name) for name in names if getattr(options, name)}
     study = Study(
         folder=output,
         version=__version__,
         seed=options.seed,
         design=design,
-        purpose=options.purpose,
+        purpose=options.estimate,
         measure=str(measure),
         depth=depth,
-        batch=options.batch or min(_MOST_BATCH, max(_LEAST_BATCH, 3 * n_queries)),
+        batch=options.batch_size or min(_MOST_BATCH, max(_LEAST_BATCH, 3 * n_queries)),
         drawn=options.drawn,
         grades=grades,
         plan=StudyPlan(level=options.level, looks=options.looks, pairs=options.pairs_planned),
@@ -282,7 +282,7 @@ def _pooled_ranks(
         )
         notes |= dict.fromkeys(read.notes)
         if read.hits.unknown:
-            problem = "has no text; add it to the file of --query-texts"
+            problem = "has no text; add it to the file of --queries"
             if options.add:
                 problem = "is not of this study; take it out of the run, or pool a study of its own"
             raise BadInput(f"{run}: query {shown(min(read.hits.unknown))} {problem}.")

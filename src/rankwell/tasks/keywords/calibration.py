@@ -64,7 +64,7 @@ def print_calibration(
     progress: Progress = None,
 ) -> Output:
     """Precision, recall and F1 at each threshold, and the best one."""
-    thresholds = options.thresholds
+    thresholds = options.tried
     table = read_annotations(options.annotations, schema=options.schema)
     meant = _meant(read_text_queries(queries), table, Source(queries).name)
     encoder = load_keybert(options.encoder, device=options.device)

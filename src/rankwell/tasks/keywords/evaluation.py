@@ -151,7 +151,7 @@ class ClipResults(Results):
         return [query for *_, query in rows if self.answers[run][query].status == "counted"]
 
 
-@takes_options(KeywordOptions, "embeddings")
+@takes_options(KeywordOptions, "item_vectors")
 def evaluate_keywords(
     annotations: Any,
     *,
@@ -164,8 +164,8 @@ def evaluate_keywords(
     """Evaluates search over annotated clips, by clips (`video`) or by texts.
 
     annotations: a file or table for `read_annotations`. options: the fields of `KeywordOptions`, as
-    keywords or as one; embeddings may follow the annotations. In Python embeddings, ids and text
-    embeddings may be arrays, queries a list or a mapping, engine and text_encoder objects, schema
+    keywords or as one; item_vectors may follow the annotations. In Python vectors and ids
+    may be arrays, queries a list or a mapping, engine and text_encoder objects, schema
     the result of `read_schema`.
     map_text: maps a text to keywords; without it the keywords in the file of queries hold, with it
     both are evaluated, as the runs `NAME (mapped)` and `NAME (given)`. details: keep the first
@@ -238,11 +238,11 @@ def _rules(
         "ties": builder.ties(ranked.ties),
         "groups": ",".join(groups),
         "vocabulary": "declared" if table.schema is not None else "used",
-        "no_keywords": options.no_keywords,
+        "no_keywords": inputs.rules.no_keywords,
         "no_relevant": options.no_relevant,
-        "no_results": options.no_results if options.no_results == "skip" else None,
-        "weights": options.weights,
-        "self": options.self_rule if inputs.by_clips else None,
+        "no_results": "skip" if inputs.rules.no_results == "skip" else None,
+        "weight_by": options.weight_by,
+        "self_rule": inputs.rules.self_rule if inputs.by_clips else None,
         "exclude_group": options.exclude_group,
         "metric": inputs.metric,
         "keywords": ",".join(inputs.keywords) or None,

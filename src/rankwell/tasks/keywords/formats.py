@@ -283,7 +283,7 @@ def _group_columns(
     if not group_of_column:
         expected_columns = (*_USUAL, _ONE_COLUMN[0]) if schema is None else schema.vocabulary.groups
         raise content.missing(
-            {"keywords": expected_columns}, f"{flag('--groups')} or {flag('--schema')}"
+            {"keywords": expected_columns}, f"{flag('--keyword-groups')} or {flag('--schema')}"
         )
     return group_of_column
 

@@ -24,6 +24,7 @@ from rankwell.data.options import cutoffs
 from rankwell.data.registry import at_each_cutoff, measure_names
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, UnknownName, count_of, flag
 from rankwell.tasks.keywords.annotations import Keyword, QueryKeywords, with_groups
+from rankwell.tasks.keywords.conventions import ClipConvention
 from rankwell.tasks.keywords.formats import read_annotations, read_text_queries
 from rankwell.tasks.keywords.options import KeywordOptions, Relevance, names
 
@@ -56,7 +57,7 @@ class ClipInputs:
         options: KeywordOptions,
         progress: Callable[[int, int], None] | None = None,
     ) -> None:
-        groups = names(options.groups, flag("--groups"))
+        groups = names(options.keyword_groups, flag("--keyword-groups"))
         self.keywords = names(options.keywords, flag("--keywords"))
         self.options, self.progress = options, progress
         self.annotations = table = read_annotations(
@@ -64,6 +65,8 @@ class ClipInputs:
         )
         self.selection = table.select(groups, self.keywords)
         self.convention = find_convention(options.convention, "keywords")
+        self.rules = self.convention.rules_of("keywords", ClipConvention())
+        self._check_rules()
         if options.convention == "rankwell":
             # The convention of ties and of counted queries is not that of runs.
             self.convention = self.convention._replace(
@@ -98,6 +101,20 @@ class ClipInputs:
         excluded = alone | {clip: clips_of[drive] for clip, drive in drives.items()}
         self.excluded = excluded if self.by_clips else {}
 
+    def _check_rules(self) -> None:
+        """Raises BadUsage for rules of the convention that contradict the options."""
+        name = self.convention.name
+        if self.rules.no_results == "skip" and self.options.min_similarity is None:
+            raise BadUsage(
+                f"{name}: no_results = 'skip' needs {flag('--min-similarity')}; without it every "
+                "result counts."
+            )
+        if self.is_cut_first and self.options.exclude_group is not None:
+            raise BadUsage(
+                f"{name}: self_rule = 'after' is Algorithm 2 of ALFA, which removes the query clip "
+                f"alone; leave {flag('--exclude-group')} out."
+            )
+
     @property
     def by_clips(self) -> bool:
         """Whether clips are the queries."""
@@ -106,7 +123,7 @@ class ClipInputs:
     @property
     def is_cut_first(self) -> bool:
         """Whether lists are cut before the query clip is removed, as in Algorithm 2."""
-        return self.options.self_rule == "after"
+        return self.by_clips and self.rules.self_rule == "after"
 
     @property
     def metric(self) -> Metric | None:
@@ -172,7 +189,7 @@ class ClipInputs:
         """
         if self.by_clips:
             return {clip: clip for clip in self._clips_that_search()}, None
-        if self.options.queries is None:
+        if not self.options.has_texts:
             keywords = list(compress(self.annotations.keywords, self.selection.tolist()))
             counts = Counter(label for _, label in keywords)
             keyword_of = {

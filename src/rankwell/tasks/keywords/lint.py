@@ -54,7 +54,7 @@ def print_findings(
         raise BadUsage(
             f"{', '.join(options.chosen)}: without --queries no text is mapped; leave it out."
         )
-    groups = names(options.groups, "--groups")
+    groups = names(options.keyword_groups, "--keyword-groups")
     table = read_annotations(annotations, schema=options.schema, groups=groups)
     problems, notes = list(findings(table)), list[str]()
     size = (
@@ -140,7 +140,11 @@ def findings(annotations: Annotations) -> Iterator[LintFinding]:
     vocabulary = annotations.vocabulary
     for name in dict.fromkeys(chain.from_iterable(annotations.attributes.values())):
         yield LintFinding(
-            "unknown column", "", name, 0, "not read as keywords; name it (--groups) or declare it"
+            "unknown column",
+            "",
+            name,
+            0,
+            "not read as keywords; name it (--keyword-groups) or declare it",
         )
     for clip in annotations.empty:
         yield LintFinding(

@@ -25,16 +25,12 @@ from rankwell.evaluation.options import EmbeddingIds, MeasureOptions, Similarity
 from rankwell.reporting.options import InputOption, InputPlace
 
 Mode = Literal["video", "text"]
-SelfRule = Literal["before", "after"]
-NoKeywords = Literal["skip", "empty", "vacuous", "error"]
 NoRelevant = Literal["skip", "empty", "error"]
-NoResults = Literal["skip", "empty"]
 Unjudged = Literal["nonrelevant", "skip", "error"]
 Weights = Literal["uniform", "relevant"]
 Strategy = Literal["cover", "algorithm1"]
 Kind = Literal["all", "any", "jaccard", "graded"]
 _JACCARD = re.compile(r"jaccard\s*(?:>=|≥|=|:)\s*(\d*\.?\d+)", re.ASCII)
-_LEAST_STEP = 0.001
 ANNOTATIONS = (
     "Table of clips: slice_id and a column of keywords per group, or one column keywords (CSV, "
     "TSV, JSON lines, Parquet)."
@@ -77,21 +73,14 @@ class Relevance(NamedTuple):
 class KeywordOptions(StatisticsOptions, MeasureOptions):
     """The choices that decide the values of `evaluate_keywords`."""
 
-    embeddings: Annotated[
+    item_vectors: Annotated[
         InputData,
         Doc(
             "Vectors of the clips, in any format of `rankwell knn`; ALFA's Parquet has "
             "slice_id and embedding."
         ),
     ] = None
-    mode: Annotated[
-        Mode,
-        Doc(
-            "The queries: every clip searches for similar clips (video), or texts search "
-            "for clips (text)."
-        ),
-    ] = "video"
-    groups: Annotated[
+    keyword_groups: Annotated[
         Names,
         Doc(
             'Groups of keywords that count, separated by commas, such as "object '
@@ -108,7 +97,7 @@ class KeywordOptions(StatisticsOptions, MeasureOptions):
     query_clips: Annotated[
         Names,
         Doc(
-            "Clips that are queries in the mode video, by id or by keyword, likewise; all "
+            "Clips that are queries where clips search, by id or by keyword, likewise; all "
             "by default."
         ),
     ] = None
@@ -134,14 +123,6 @@ class KeywordOptions(StatisticsOptions, MeasureOptions):
             "that there is no default. With distances: -D keeps those up to D."
         ),
     ] = None
-    self_rule: Annotated[
-        SelfRule,
-        Option(("--self",)),
-        Doc(
-            "The query clip is removed before the list is cut to K, or after it (ALFA's "
-            "Algorithm 2, which still divides by K)."
-        ),
-    ] = "before"
     exclude_group: Annotated[
         str | None,
         Doc(
@@ -152,11 +133,12 @@ class KeywordOptions(StatisticsOptions, MeasureOptions):
     queries: Annotated[
         InputData,
         Doc(
-            "Text queries: a text per line, or a table with text, and perhaps id and "
-            "keywords; without it, one query per keyword."
+            "Texts search for clips: a text per line, a table with text, and perhaps id and "
+            "keywords, or the word keywords, one query per keyword. Without it every clip searches "
+            "for similar clips."
         ),
     ] = None
-    text_embeddings: Annotated[
+    query_vectors: Annotated[
         InputData,
         Doc(
             "Vectors of the text queries, by their ids or in their order, in the space of "
@@ -188,7 +170,7 @@ class KeywordOptions(StatisticsOptions, MeasureOptions):
             "in use are the vocabulary."
         ),
     ] = None
-    ids: EmbeddingIds = None
+    item_ids: EmbeddingIds = None
     metric: Similarity = None
     columns: RunColumns = None
     ties: Annotated[
@@ -198,13 +180,6 @@ class KeywordOptions(StatisticsOptions, MeasureOptions):
             "all orders (of lists their own order)."
         ),
     ] = None
-    no_keywords: Annotated[
-        NoKeywords,
-        Doc(
-            "Queries without a keyword of the selection: left out, counted as they are, "
-            "everything right (vacuous), or an error."
-        ),
-    ] = "skip"
     no_relevant: Annotated[
         NoRelevant,
         Doc(
@@ -212,23 +187,27 @@ class KeywordOptions(StatisticsOptions, MeasureOptions):
             "or an error."
         ),
     ] = "skip"
-    no_results: Annotated[
-        NoResults,
-        Doc(
-            "Queries whose best result is below --min-similarity: counted, with an empty "
-            "result, or left out (skip), as ALFA's evaluator does."
-        ),
-    ] = "empty"
     unjudged: Annotated[
         Unjudged,
         Doc("Results without annotation: wrong, taken out before places are counted, or an error."),
     ] = "nonrelevant"
-    weights: Annotated[
+    weight_by: Annotated[
         Weights, Doc("Every query alike, or weighted by its number of relevant clips.")
     ] = "uniform"
     convention: Annotated[
         ConventionName, Doc("Whose words: rankwell, or alfa (Recall@K is P@K, Precision@K is R@K).")
     ] = "rankwell"
+
+    @property
+    def mode(self) -> Mode:
+        """What searches for clips: other clips (`video`), or texts."""
+        return "video" if self.queries is None and self.query_vectors is None else "text"
+
+    @property
+    def has_texts(self) -> bool:
+        """Whether queries are texts, and not every keyword by its name."""
+        by_keyword = isinstance(self.queries, str) and self.queries == "keywords"
+        return self.queries is not None and not by_keyword
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -295,17 +274,13 @@ class KeywordCommandOptions(MappingOptions, KeywordOptions):
     """The options of `keywords`."""
 
     annotations: AnnotationTable
-    sheets: Annotated[
-        int | None,
-        Doc(
-            "Number of contact sheets, worst queries first; 10 with --thumbnails, else none. "
-            "Needs -o."
-        ),
-    ] = None
     thumbnails: Annotated[
         str | None,
         Input(perhaps=True),
-        Doc("Folder with a picture, GIF or video per clip, or a pattern such as frames/{id}.jpg."),
+        Doc(
+            "Folder with a picture, GIF or video per clip, or a pattern such as frames/{id}.jpg, "
+            "for contact sheets of the worst queries. Needs -o."
+        ),
     ] = None
 
 
@@ -314,27 +289,20 @@ class MapOptions(MappingOptions, VocabularyOptions, DeviceOptions):
     """The options of `keywords map`."""
 
     annotations: AnnotationTable
-    groups: Annotated[
+    keyword_groups: Annotated[
         Names,
         Doc(
             'Groups of keywords that texts may mean, separated by commas, such as "object '
             'type,actor behavior"; all by default.'
         ),
     ] = None
-    why: Annotated[
-        bool,
-        Doc(
-            "Print for each keyword the reason: the name, the words of the concept, the rule, or "
-            "the similarity. JSON always has it."
-        ),
-    ] = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class LintOptions(MappingOptions, VocabularyOptions):
     """The options of `keywords check`."""
 
-    groups: Annotated[
+    keyword_groups: Annotated[
         str | None, Doc("Further columns that hold keywords, separated by commas.")
     ] = None
     queries: Annotated[
@@ -358,9 +326,11 @@ class CalibrationOptions(VocabularyOptions, DeviceOptions):
     annotations: AnnotationTable
     encoder: Annotated[str, Doc("Folder or name of a model of sentence-transformers.")]
     strategy: Annotated[Strategy, Doc("cover or algorithm1; see rankwell keywords map.")] = "cover"
-    low: Annotated[float, Doc("Lowest threshold.")] = 0.3
-    high: Annotated[float, Doc("Highest threshold.")] = 0.9
-    step: Annotated[float, Doc("From one threshold to the next.")] = 0.05
+    thresholds: Annotated[
+        Sequence[float] | str,
+        Option(kind=str),
+        Doc("Thresholds to try, separated by commas; by default 0.3, 0.35 and so on to 0.9."),
+    ] = "0.3,0.35,0.4,0.45,0.5,0.55,0.6,0.65,0.7,0.75,0.8,0.85,0.9"
     held_back: Annotated[
         int,
         Doc(
@@ -370,22 +340,24 @@ class CalibrationOptions(VocabularyOptions, DeviceOptions):
     ] = 3
 
     @property
-    def thresholds(self) -> list[float]:
-        """The thresholds from the lowest to the highest. Raises BadUsage for bad numbers."""
-        low, high, step = self.low, self.high, self.step
+    def tried(self) -> list[float]:
+        """The thresholds in ascending order. Raises BadUsage for bad numbers."""
         if self.held_back < 0 or self.held_back == 1:
             raise BadUsage(
-                f"--held-back {self.held_back}; expected 2 or more to hold back one query of so "
-                "many, or 0 for none."
+                f"{flag('--held-back', self.held_back)}; expected 2 or more to hold back one query "
+                "of so many, or 0 for none."
             )
-        if not -1 <= low <= high <= 1:
+        texts = self.thresholds.split(",") if isinstance(self.thresholds, str) else self.thresholds
+        try:
+            numbers = sorted({float(text) for text in texts})
+        except ValueError:
+            numbers = []
+        if not numbers or not all(-1 <= number <= 1 for number in numbers):
             raise BadUsage(
-                f"--low {low} --high {high}; expected numbers from -1 to 1, the lower one first."
+                f"{flag('--thresholds', self.thresholds)}: expected numbers from -1 to 1, "
+                "separated by commas."
             )
-        if not step >= _LEAST_STEP:
-            raise BadUsage(f"--step {step}; expected {_LEAST_STEP} or more.")
-        n_steps = int((high - low) / step + 1e-9)
-        return [round(low + number * step, 6) for number in range(n_steps + 1)]
+        return numbers
 
 
 def check_options(options: KeywordOptions, *, is_mapped: bool) -> None:
@@ -396,26 +368,16 @@ def check_options(options: KeywordOptions, *, is_mapped: bool) -> None:
         raise BadUsage(
             f"the least similarity is {options.min_similarity}; expected a finite number."
         )
-    if options.mode == "video" and (options.queries is not None or is_mapped):
-        raise BadUsage("in the mode video every clip is a query; texts require the mode text.")
+    if options.mode == "video" and is_mapped:
+        raise BadUsage(f"without {flag('--queries')} every clip is a query, and no text is read.")
     if options.mode == "text" and options.query_clips is not None:
         raise BadUsage(
-            f"{flag('--query-clips')} requires the mode video; in the mode text queries are texts."
+            f"{flag('--query-clips')}: with {flag('--queries')} texts are the queries, not clips; "
+            "leave one of them out."
         )
-    if options.no_results == "skip" and options.min_similarity is None:
+    if options.mode == "text" and options.exclude_group is not None:
         raise BadUsage(
-            f"{flag('--no-results', 'skip')} requires {flag('--min-similarity')}; without it "
-            "every result counts."
-        )
-    after, drives = flag("--self", "after", name="self_rule"), flag("--exclude-group")
-    is_after, has_drives = options.self_rule == "after", options.exclude_group is not None
-    if options.mode == "text" and (is_after or has_drives):
-        raise BadUsage(
-            f"{after} and {drives} require the mode video; a text has no drive, and is not a clip."
-        )
-    if is_after and has_drives:
-        raise BadUsage(
-            f"{after} is Algorithm 2 of ALFA, which removes the query clip alone; leave {drives} "
+            f"{flag('--exclude-group')} is for clips that search; a text has no drive. Leave it "
             "out."
         )
     unused, why = _unused(options)
@@ -425,26 +387,26 @@ def check_options(options: KeywordOptions, *, is_mapped: bool) -> None:
         raise BadUsage(
             f"{', '.join(unused_flags)}: nothing reads {them}, for {why}; leave {them} out."
         )
-    if options.text_embeddings is not None and options.text_encoder is not None:
+    if options.query_vectors is not None and options.text_encoder is not None:
         raise BadUsage(
-            f"{flag('--text-embeddings')} and {flag('--text-encoder')} both determine the texts' "
+            f"{flag('--query-vectors')} and {flag('--text-encoder')} both determine the texts' "
             "vectors; leave one of them out."
         )
 
 
 def _unused(options: KeywordOptions) -> tuple[list[str], str]:
     """The options that the chosen system does not use, and the reason."""
-    texts = ["text_embeddings", "text_encoder"]
+    texts = ["query_vectors", "text_encoder"]
     if options.run is not None and options.engine is None:
-        return ["embeddings", "ids", "metric", *texts], "the run is the ranking already"
+        return ["item_vectors", "item_ids", "metric", *texts], "the run is the ranking already"
     if options.engine is not None and options.run is None:
-        clips = ["ids"] if options.embeddings is None else []
+        clips = ["item_ids"] if options.item_vectors is None else []
         if options.mode == "text":
-            clips = ["embeddings", "ids"]
+            clips = ["item_vectors", "item_ids"]
         return [*texts, "metric", *clips], "the engine is what ranks"
-    if options.embeddings is None:
-        return ["ids"], "there are no embeddings that they would belong to"
-    return texts if options.mode == "video" else [], "in the mode video clips search, and no text"
+    if options.item_vectors is None:
+        return ["item_ids"], "there are no vectors that they would belong to"
+    return texts if options.mode == "video" else [], "clips search, and no text"
 
 
 def names(text: Sequence[str] | str | None, option: str) -> list[str]:

@@ -59,14 +59,12 @@ def print_evaluation(
     """Evaluates, writes and prints; the texts of the queries are mapped to keywords."""
     if output is not None:
         refuse_unclaimed(output)
-    elif options.sheets is not None or options.thumbnails is not None:
+    elif options.thumbnails is not None:
         raise BadUsage("contact sheets are written into a folder; name one with -o.")
-    if options.sheets is not None and options.sheets < 0:
-        raise BadUsage(f"--sheets {options.sheets}; expected 0 or more.")
     _reject_unused_options(options)
     mapper, rules, mapped = None, dict[str, Any](), list[MappedText]()
-    if options.mode == "text" and options.queries is not None:
-        groups = names(options.groups, "--groups")
+    if options.has_texts:
+        groups = names(options.keyword_groups, "--keyword-groups")
         table = read_annotations(options.annotations, schema=options.schema, groups=groups)
         mapper, of_model = mapper_of(options, table.vocabulary_of(groups))
         rules = {**mapper.describe(), **of_model}
@@ -106,18 +104,19 @@ def _reject_unused_options(options: KeywordCommandOptions) -> None:
     if options.mode == "video" and of_texts:
         unused = [name for name in _OF_TEXTS if name in of_texts]
         raise BadUsage(
-            f"{', '.join(unused)}: in the mode video nothing reads texts; choose --mode text."
+            f"{', '.join(unused)}: clips search, and nothing reads texts; give --queries, a file "
+            "or keywords."
         )
     if not _has_text_vectors(options):
         of_mapping.pop("--encoder", None)
-    if options.queries is None and of_mapping:
-        reason = "without --queries every keyword is a query by its name, and none is mapped"
+    if not options.has_texts and of_mapping:
+        reason = "without texts every keyword is a query by its name, and none is mapped"
         raise BadUsage(f"{', '.join(sorted(of_mapping))}: {reason}; leave it out.")
 
 
 def _has_text_vectors(options: KeywordCommandOptions) -> bool:
     """Whether texts need no vectors of the encoder of the mapping."""
-    return any((options.text_embeddings, options.engine, options.run, options.text_encoder))
+    return any((options.query_vectors, options.engine, options.run, options.text_encoder))
 
 
 def render(
@@ -202,7 +201,7 @@ def _write(
     pictures = Thumbnails(
         {} if options.thumbnails is None else _pictures(options.thumbnails, result)
     )
-    number = _SHEETS * has_pictures if options.sheets is None else options.sheets
+    number = _SHEETS * has_pictures
     with drafting(folder, result.sources.values()) as draft:
         tables = {name: rows for name, rows in result.tables.items() if rows}
         keywords = keyword_table(result.measured)

@@ -261,7 +261,7 @@ class ClipVectors(RankedClips):
 def rank_clips(inputs: ClipInputs) -> RankedClips:
     """The rankings of the system. Raises BadUsage where the options do not name exactly one."""
     options, ranker = inputs.options, _Ranker(inputs)
-    has_texts = options.text_embeddings is not None or options.text_encoder is not None
+    has_texts = options.query_vectors is not None or options.text_encoder is not None
     n_systems = (options.engine is not None) + (options.run is not None)
     if n_systems == 2 or (n_systems and has_texts):
         raise BadUsage(
@@ -272,7 +272,7 @@ def rank_clips(inputs: ClipInputs) -> RankedClips:
     refuse_unused_columns(options.columns, "run", flag("--run"))
     if options.engine is not None:
         return ranker.of_engine(options.engine)
-    if options.embeddings is None:
+    if options.item_vectors is None:
         raise BadUsage("nothing to rank with: name embeddings of the clips, an engine, or a run.")
     return ranker.of_vectors()
 
@@ -310,11 +310,11 @@ class _Ranker:
             self._note_distances("similarities of l2 are")
         return ClipVectors(
             inputs=inputs,
-            name=_stem(options.embeddings, "embeddings"),
+            name=_stem(options.item_vectors, "embeddings"),
             ties=ties,
             notes=self.notes,
             sources=sources_of(
-                {"embeddings": options.embeddings, "text_embeddings": options.text_embeddings}
+                {"item_vectors": options.item_vectors, "query_vectors": options.query_vectors}
             ),
             unannotated_clips=frozenset(vectors.names()) - inputs.annotations.index.keys(),
             queries=queries,
@@ -323,13 +323,13 @@ class _Ranker:
 
     def _clip_vectors(self) -> Embeddings:
         """The vectors of the clips."""
-        data, clips = self.options.embeddings, self.inputs.annotations.clips
-        table = read_embeddings(data, ids=self.options.ids)
+        data, clips = self.options.item_vectors, self.inputs.annotations.clips
+        table = read_embeddings(data, ids=self.options.item_ids)
         name = _name(data, "the embeddings")
         if table.ids is None:
             raise BadInput(
                 f"{name} have no ids, by which clips are known; name a file of them "
-                f"({flag('--ids')})."
+                f"({flag('--item-ids')})."
             )
         ids = set(table.ids)
         annotated = ids & set(clips)
@@ -373,7 +373,7 @@ class _Ranker:
 
     def _text_vectors(self) -> Embeddings:
         """The vectors of the text queries: of a file by id or in their order, or of an encoder."""
-        data, names = self.options.text_embeddings, list(self.inputs.texts)
+        data, names = self.options.query_vectors, list(self.inputs.texts)
         if data is None:
             if self.options.text_encoder is None:
                 raise BadUsage(
@@ -519,7 +519,7 @@ class _Ranker:
             name=name,
             ties="input",
             notes=self.notes,
-            sources=sources_of({"embeddings": self.options.embeddings}),
+            sources=sources_of({"item_vectors": self.options.item_vectors}),
             failed=failed,
             lists=cleaned_lists,
         )
@@ -528,13 +528,13 @@ class _Ranker:
         """The argument of the engine for each query: the text, the clip's id, or the clip's
         vector.
         """
-        texts, has_vectors = self.inputs.texts, self.options.embeddings is not None
+        texts, has_vectors = self.inputs.texts, self.options.item_vectors is not None
         if not self.inputs.by_clips:
             return dict(texts)
         if engine.caller.takes != "vector":
             if has_vectors:
                 raise BadUsage(
-                    f"{flag('--embeddings')}: {engine.name} is queried by the clips' ids "
+                    f"{flag('--item-vectors')}: {engine.name} is queried by the clips' ids "
                     f"({engine.caller.by}) and reads no vectors; leave it out."
                 )
             return {query: query for query in texts}

@@ -268,7 +268,7 @@ class ClipRun(JudgedRun):
         """The number of relevant clips where it is the weight of a query, (queries,), for means
         only.
         """
-        is_weighted = self.variant.options.weights == "relevant"
+        is_weighted = self.variant.options.weight_by == "relevant"
         if not is_weighted or measure.entry.summary != "mean":
             return None
         return self.n_relevant.astype(np.float64)
@@ -366,7 +366,7 @@ class ClipVariant:
             self.inputs.annotations,
             relevance=self.inputs.relevance,
             excluded=self.excluded,
-            vacuous=self.options.no_keywords == "vacuous",
+            vacuous=self.inputs.rules.no_keywords == "vacuous",
         )
         if not self.inputs.is_cut_first:
             return judgments
@@ -415,19 +415,19 @@ class ClipVariant:
         or relevant clips is an error.
         """
         options, bare = self.options, self.bare
-        is_vacuous = options.no_keywords == "vacuous"
+        is_vacuous = self.inputs.rules.no_keywords == "vacuous"
         may_lack = ~bare | (is_vacuous and options.no_relevant == "skip")
         titles = list(map(self.inputs.title, self.keywords.queries))
         counted = counted_queries(
             titles,
             bare,
-            "empty" if is_vacuous else options.no_keywords,
+            "empty" if is_vacuous else self.inputs.rules.no_keywords,
             refuse=lambda query, _: (
                 f"query {query!r} has no keyword of the selection; leave it out, or choose "
-                f"{flag('--no-keywords', 'skip')}."
+                "no_keywords = 'skip' in a convention of your own."
             ),
         )
-        if options.no_results == "skip":
+        if self.inputs.rules.no_results == "skip":
             counted &= view.n_retrieved > 0
         return counted_queries(
             titles,
@@ -443,7 +443,7 @@ class ClipVariant:
     @cached_property
     def status(self) -> list[str]:
         """Whether each query counts, or why it does not: (queries,)."""
-        bare = self.bare & (self.options.no_keywords == "skip")
+        bare = self.bare & (self.inputs.rules.no_keywords == "skip")
         lost = n_graded(self.run.view) > 0
         return np.select(
             [self.counted, bare, lost], ["counted", "no keywords", "no result"], "no relevant clip"

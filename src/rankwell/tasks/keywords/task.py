@@ -39,7 +39,7 @@ def print_keywords(
         for query in ([row.text for row in read_text_queries(text)] if text in STDIN else [text])
     ]
     queries = list(dict.fromkeys(query.text for query in read_text_queries(words)))
-    groups = names(options.groups, "--groups")
+    groups = names(options.keyword_groups, "--keyword-groups")
     table = read_annotations(options.annotations, schema=options.schema, groups=groups)
     vocabulary = table.vocabulary_of(groups)
     notes = [*table.notes]
@@ -70,7 +70,7 @@ def print_keywords(
         for role, matches in (("required", text.mapped), ("excluded", text.excluded))
         for match in matches
     ]
-    if not options.why and format != "json":
+    if format != "json":
         for row in rows:
             del row["why"]
     notes += [note for text in mapped for note in text.notes]
@@ -99,8 +99,6 @@ count beside it.""",
     options=KeywordCommandOptions,
     files="the tables, per_query.parquet, details.parquet, queries.parquet, items.parquet "
     "(pictures), manifest.json, charts and contact sheets",
-    per_query="Also each query's values, keywords and results, with found and missing keywords (in "
-    "CSV in each query's first row).",
     prints=print_evaluation,
 )
 map = Task(  # noqa: A001

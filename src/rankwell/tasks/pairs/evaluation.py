@@ -13,7 +13,7 @@ from rankwell import __version__
 from rankwell._native.resamples import over_resamples
 from rankwell._native.similarity import Similarity
 from rankwell.data.matrices import ScoredPairs
-from rankwell.data.options import Doc, Input, InputData, Option
+from rankwell.data.options import Differs, Doc, Input, InputData, Option
 from rankwell.data.tables import Bools, Floats, Values
 from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.details import DETAIL_COLUMNS
@@ -35,7 +35,11 @@ _MOST_STRATA = 100
 class PairOptions(StatisticsOptions):
     """The choices that decide the values of `rankwell pairs`."""
 
-    reference: Annotated[InputData, Doc("Embeddings whose similarities are the targets.")] = None
+    reference: Annotated[
+        InputData,
+        Differs("pairs may have targets instead"),
+        Doc("Embeddings whose similarities are the targets."),
+    ] = None
     candidate: Annotated[
         list[str] | None,
         Input(),
@@ -44,19 +48,25 @@ class PairOptions(StatisticsOptions):
             "where either has no ids; repeat it for more."
         ),
     ] = None
-    sample: Annotated[
-        int | None,
-        Option(("--pairs",)),
+    samples: Annotated[
+        int | str | None,
+        Option(kind=str),
+        Differs("pairs are drawn, not queries"),
         Doc(
-            "How many pairs of items to draw for --reference, without replacement; 10000, "
-            "or all pairs where there are fewer."
+            "Number of pairs of items to draw for --reference, without replacement, or all; 10000 "
+            "by default, or all pairs where there are fewer."
         ),
     ] = None
     left: Annotated[InputData, Doc("Embeddings of the left sides of pairs, row by row.")] = None
     right: Annotated[InputData, Doc("Embeddings of their right sides by the same model.")] = None
-    scores: Annotated[InputData, Doc("Expected scores of these pairs, like TARGETS.")] = None
+    scores: Annotated[
+        InputData,
+        Differs("a list of pairs is no matrix"),
+        Doc("Expected scores of these pairs, like TARGETS."),
+    ] = None
     metric: Annotated[
         list[str] | None,
+        Differs("several are compared at once"),
         Doc(
             "Similarity of two vectors: cosine (the default), dot, euclidean or manhattan "
             "(negative distances); repeat it for more."
@@ -73,6 +83,7 @@ class PairOptions(StatisticsOptions):
     convention: Annotated[
         Literal["rankwell", "st"],
         Option(("--convention", "-c")),
+        Differs("each task has conventions of its own"),
         Doc(
             "Whose words: rankwell, or st for those of sentence-transformers' "
             "EmbeddingSimilarityEvaluator."
@@ -80,6 +91,7 @@ class PairOptions(StatisticsOptions):
     ] = "rankwell"
     intervals: Annotated[
         Intervals,
+        Differs("they are over pairs"),
         Doc(
             "95 % intervals: `bootstrap-t` (of errors the studentised bootstrap over pairs, at "
             "least as wide as Student's t; of correlations percentiles), `bootstrap` "

@@ -8,6 +8,7 @@ from typing import Any
 
 from rankwell._native.similarity import Similarity, pair_similarities, similarity_name
 from rankwell.data.matrices import Pairs, Positions, ScoredPairs, matching_rows, sample_pairs
+from rankwell.data.options import sample_size
 from rankwell.data.tables import Floats
 from rankwell.errors import BadInput, BadUsage
 from rankwell.io.matrices import read_embeddings
@@ -36,8 +37,9 @@ def _from_models(options: PairOptions, metrics: Sequence[Similarity]) -> PairInp
     paths = _names([options.reference, *(options.candidate or [])])
     teacher, *candidates = paths
     truth = read_embeddings(paths[teacher])
-    size = SAMPLED if options.sample is None else options.sample
-    drawn, total = sample_pairs(truth.n, size, seed=options.seed), truth.n * (truth.n - 1) // 2
+    total = truth.n * (truth.n - 1) // 2
+    size = SAMPLED if options.samples is None else sample_size(options.samples, max(total, 1))
+    drawn = sample_pairs(truth.n, size, seed=options.seed)
     ids = truth.names()
     names = [
         f"{ids[left]} {ids[right]}"
@@ -141,9 +143,9 @@ def _evaluate(
             f"give {forms_given[0] if forms_given else ', or '.join(forms)}; see rankwell pairs "
             "--help."
         )
-    if options.sample is not None and not options.reference:
+    if options.samples is not None and not options.reference:
         raise BadUsage(
-            "--pairs draws pairs of items for --reference and --candidate; other pairs are "
+            "--samples draws pairs of items for --reference and --candidate; other pairs are "
             "all compared."
         )
     if metrics and targets:
@@ -183,7 +185,7 @@ Give TARGETS and SIMILARITIES, or --reference and --candidate, or --left, --righ
     ),
     files="summary.csv, summary.json, per_query.parquet (errors of single pairs), "
     "details.parquet and manifest.json",
-    per_query="",
+    per_query=False,
     charts=False,
     evaluation=_evaluate,
 )

@@ -114,12 +114,12 @@ def _is_file(place: Any) -> bool:
 
 def _read_tables(places: Mapping[str, Any], options: QaOptions) -> dict[str, FoundTable[Any]]:
     """The tables but that of retrieved documents, by their parts."""
-    gold = read_questions(places["gold"], format=options.gold_format)
+    gold = read_questions(places["gold"], format=options.qrels_format)
     tables: dict[str, FoundTable[Any]] = {"gold": gold}
     for role in ("predictions", "isolated"):
         if places[role] is not None:
             tables[role] = read_predictions(
-                places[role], format=getattr(options, f"{role}_format"), questions=gold.table
+                places[role], format=options.predictions_format, questions=gold.table
             )
     if options.na_probs is not None:
         odds = tables["na_probs"] = read_na_probs(options.na_probs)
@@ -191,11 +191,11 @@ class _AnswerEvaluation:
     ) -> None:
         plan = AnswerPlan(options, has_answers=predictions is not None)
         plan.check()
-        names = ("retrieved", "isolated", "na_probs", "corpus")
+        names = ("retrieved", "isolated", "na_probs", "documents")
         places = {"gold": gold, "predictions": predictions}
         places |= {name: getattr(options, name) for name in names}
         self.tables, self.notes = _read_tables(places, options), list[str]()
-        self.corpus = None if options.corpus is None else read_texts(options.corpus).texts
+        self.corpus = None if options.documents is None else read_texts(options.documents).texts
         if options.convention is None:
             name, reason = _usual_convention(self.tables)
             self.notes += CONVENTIONS[name].unnamed(options, reason)
@@ -342,25 +342,19 @@ class _AnswerEvaluation:
         """The best thresholds, if a file, or the reader for both kinds of questions, gives
         no-answer numbers. Raises BadUsage.
         """
-        options, reader, search = self.options, self.reader, None
+        reader, search = self.reader, None
         odds = self.tables.get("na_probs")
         order = () if odds is None else tuple(odds.table)
         is_mixed = len(set(self.impossible.tolist())) == 2
         if reader is not None and (order or is_mixed):
             search = thresholds.search_thresholds(
-                reader, self.plan.measures.reader, ties=options.na_ties or "whole", order=order
+                reader, self.plan.measures.reader, ties=self.plan.rules.na_ties, order=order
             )
-        for name in ("na_threshold", "na_ties"):
-            value = getattr(options, name)
-            if value is not None and (reader is None or reader.predictions.no_answer is None):
-                raise BadUsage(
-                    f"{flag(name, value)} has no effect without no-answer numbers; give "
-                    f"{flag('--na-probs')}, or predictions with no_answer."
-                )
-        if options.na_ties is not None and search is None:
+        threshold = self.plan.rules.na_threshold
+        if threshold is not None and (reader is None or reader.predictions.no_answer is None):
             raise BadUsage(
-                f"{flag('--na-ties', options.na_ties)}: no threshold is searched for these "
-                "measures; leave it out."
+                f"{self.plan.convention.name}: na_threshold = {threshold} has no effect without "
+                f"no-answer numbers; give {flag('--na-probs')}, or predictions with no_answer."
             )
         self.builder.notes += () if search is None else search.notes
         return search
@@ -420,7 +414,7 @@ class _AnswerEvaluation:
         if self.retriever is not None:
             context = plan.context_rules if plan.relevance == "context" else {}
             rules |= {
-                "retriever_k": plan.retriever_k,
+                "depth": plan.depth,
                 "relevance": plan.relevance,
                 **{f"context_{name}": value for name, value in context.items()},
                 "ties": builder.ties(self.retriever.ties),
@@ -429,12 +423,12 @@ class _AnswerEvaluation:
         if self.reader is not None:
             rules |= {
                 **plan.pairing,
-                "right": str(measures.judge.right),
-                "right_label": measures.judge.label,
+                "primary": str(measures.judge.right),
+                "primary_label": measures.judge.label,
                 **libraries(labelled.measure for labelled in measures.reader),
             }
         if aggregates:
-            rules["na_ties"] = self.options.na_ties or "whole"
+            rules["na_ties"] = plan.rules.na_ties
         return {
             **rules,
             "gold": {

@@ -5,13 +5,11 @@ from typing import Annotated, Literal
 
 from rankwell.data.options import Doc, InputData, MeasureNames, Option, RunColumns
 from rankwell.evaluation.options import StatisticsOptions
-from rankwell.tasks.qa.answer_pairs import Extra, Missing
-from rankwell.vectors.media.texts import TextSimilarity
+from rankwell.tasks.qa.answer_pairs import Missing
 
 Relevance = Literal["document", "dpr", "kilt", "lower", "raw", "context"]
 RetrieverDuplicates = Literal["error", "first", "best", "keep"]
 RetrieverTies = Literal["id-desc", "id-asc", "input", "optimistic", "pessimistic", "error"]
-ThresholdTies = Literal["whole", "official"]
 FormatName = Annotated[str | None, Doc("Name of a format, where content does not determine it.")]
 
 
@@ -29,7 +27,7 @@ class QaOptions(StatisticsOptions):
     k: Annotated[
         int | None, Doc("Number of first answers that top-k measures use; 5 by default.")
     ] = None
-    retriever_k: Annotated[
+    depth: Annotated[
         int | None, Doc("Number of first documents that count as retrieved; 10 by default.")
     ] = None
     convention: Annotated[
@@ -48,17 +46,6 @@ class QaOptions(StatisticsOptions):
             "it for more."
         ),
     ] = None
-    normalizer: Annotated[
-        str | None,
-        Doc(
-            "How texts are made comparable, instead of the convention's rule: squad, "
-            "english, french, mlqa-de, none, …"
-        ),
-    ] = None
-    language: Annotated[
-        str | None,
-        Doc("Language of the answers, for conventions with rules for several, such as mlqa."),
-    ] = None
     isolated: Annotated[
         InputData,
         Doc(
@@ -73,16 +60,6 @@ class QaOptions(StatisticsOptions):
             "thresholds on it are searched."
         ),
     ] = None
-    na_threshold: Annotated[
-        float | None, Doc("No answer counts as given where the number is above this.")
-    ] = None
-    na_ties: Annotated[
-        ThresholdTies | None,
-        Doc(
-            "Best thresholds with equal numbers on one side (whole), or as SQuAD's "
-            "official script finds them, by the file's order."
-        ),
-    ] = None
     relevance: Annotated[
         Relevance | None,
         Doc(
@@ -92,29 +69,8 @@ class QaOptions(StatisticsOptions):
             "convention's."
         ),
     ] = None
-    corpus: Annotated[
+    documents: Annotated[
         InputData, Doc("Texts of the documents by id, for relevance by answers or context.")
-    ] = None
-    context_share: Annotated[
-        float | None,
-        Doc(
-            "Share of the shorter text that two documents must have in common to be the "
-            "same context, from 0 to 1; 0.65 by default."
-        ),
-    ] = None
-    context_similarity: Annotated[
-        TextSimilarity | None,
-        Doc(
-            "Instead, how similar their whole texts are, for paraphrases: words (F1 of "
-            "the words), or levenshtein, hamming, jaro or jaro-winkler, 1 less the "
-            "normalised distance."
-        ),
-    ] = None
-    context_threshold: Annotated[
-        float | None,
-        Doc(
-            "The least such similarity of two documents that are the same context; 0.5 by default."
-        ),
     ] = None
     ties: Annotated[
         RetrieverTies | None,
@@ -135,20 +91,20 @@ class QaOptions(StatisticsOptions):
             "(empty), is left out (skip), or is an error."
         ),
     ] = None
-    extra: Annotated[
-        Extra | None, Doc("A prediction without a question is ignored (ignore), or an error.")
-    ] = None
-    right: Annotated[
+    primary: Annotated[
         str | None,
         Doc(
             "The word that decides whether a question is answered rightly; by default the "
             "first of the report."
         ),
     ] = None
-    gold_format: FormatName = None
+    qrels_format: FormatName = None
     predictions_format: Annotated[
-        str | None, Doc("Likewise; haystack:isolated takes that part of Haystack's CSV.")
+        str | None,
+        Doc(
+            "Name of the format of answers, where content does not determine it; "
+            "haystack:isolated takes that part of Haystack's CSV."
+        ),
     ] = None
     retrieved_format: FormatName = None
     columns: RunColumns = None
-    isolated_format: FormatName = None

@@ -18,7 +18,7 @@ from rankwell.data.columns import Repeats
 from rankwell.data.judged_rankings import GroupRankings, JudgedRankings
 from rankwell.data.registry import Measure, measure_names, parse_measure
 from rankwell.data.tables import TieRule
-from rankwell.errors import BadUsage, flag
+from rankwell.errors import BadInput, BadUsage, flag
 from rankwell.stats import check_intervals
 from rankwell.tasks.qa.answer_pairs import AnswerPairs
 from rankwell.tasks.qa.conventions import AnswerConvention
@@ -97,9 +97,9 @@ class AnswerPlan:
         return 5 if self.options.k is None else self.options.k
 
     @property
-    def retriever_k(self) -> int:
+    def depth(self) -> int:
         """The number of first documents that count as retrieved."""
-        return 10 if self.options.retriever_k is None else self.options.retriever_k
+        return 10 if self.options.depth is None else self.options.depth
 
     @property
     def pairing(self) -> dict[str, Any]:
@@ -107,7 +107,7 @@ class AnswerPlan:
         return {
             "impossible": self.rules.impossible,
             "missing": self.options.missing or self.rules.missing,
-            "extra": self.options.extra or "ignore",
+            "extra": self.rules.extra,
         }
 
     @property
@@ -127,7 +127,6 @@ class AnswerPlan:
         for condition, is_met, names in (
             (flag("--retrieved"), has_run, _OF_RETRIEVER),
             ("PREDICTIONS", self.has_answers, _OF_READER),
-            (flag("--isolated"), options.isolated is not None, ("isolated_format",)),
         ):
             for name in () if is_met else names:
                 value = getattr(options, name)
@@ -135,33 +134,12 @@ class AnswerPlan:
                     option = flag(name, value if isinstance(value, (str, int, float)) else "")
                     raise BadUsage(_unused(option, condition))
         check_intervals(options.intervals, options.seed)
-        for option in ("k", "retriever_k"):
+        for option in ("k", "depth"):
             if getattr(self, option) < 1:
-                raise BadUsage(f"{option}={getattr(self, option)}; expected a positive integer.")
+                value = getattr(self, option)
+                raise BadUsage(f"{flag(option, value)}; expected a positive integer.")
         # The inputs decide which convention is the default.
         _ = self.measures if options.convention is not None else None
-        self._check_context()
-
-    def _check_context(self) -> None:
-        """Raises BadUsage for options of relevance by context that are unused, or out of range."""
-        options = self.options
-        share, threshold = options.context_share, options.context_threshold
-        similarity = options.context_similarity
-        numbers = {"context_share": share, "context_threshold": threshold}
-        for name, value in {**numbers, "context_similarity": similarity}.items():
-            if value is not None and options.relevance != "context":
-                raise BadUsage(_unused(flag(name, value), flag("--relevance", "context")))
-        for name, value in numbers.items():
-            if value is not None and not 0 < value <= 1:
-                raise BadUsage(f"{flag(name, value)}; expected a number above 0 and at most 1.")
-        if threshold is not None and similarity is None:
-            threshold_option = flag("--context-threshold", threshold)
-            raise BadUsage(_unused(threshold_option, flag("--context-similarity")))
-        if share is not None and similarity is not None:
-            raise BadUsage(
-                f"{flag('--context-share', share)} has no effect beside "
-                f"{flag('--context-similarity', similarity)}; leave one of them out."
-            )
 
     @property
     def relevance(self) -> Relevance:
@@ -170,14 +148,19 @@ class AnswerPlan:
 
     @property
     def context_rules(self) -> dict[str, Any]:
-        """The rules of relevance by context; see `by_context`."""
-        share, threshold = self.options.context_share, self.options.context_threshold
-        if self.options.context_similarity is None:
-            return {"share": 0.65 if share is None else share}
-        return {
-            "similarity": self.options.context_similarity,
-            "threshold": 0.5 if threshold is None else threshold,
-        }
+        """The rules of relevance by context; see `by_context`. Raises BadInput for a number that is
+        out of range.
+        """
+        rules = self.rules
+        for name in ("context_share", "context_threshold"):
+            if not 0 < getattr(rules, name) <= 1:
+                raise BadInput(
+                    f"{self.convention.name}: {name} = {getattr(rules, name)}; expected a number "
+                    "above 0 and at most 1."
+                )
+        if rules.context_similarity is None:
+            return {"share": rules.context_share}
+        return {"similarity": rules.context_similarity, "threshold": rules.context_threshold}
 
     @property
     def ties(self) -> TieRule:
@@ -192,7 +175,7 @@ class AnswerPlan:
         options, has_answers, has_run = self.options, self.has_answers, self.has_run
         names = measure_names(options.measures)
         if names is None:
-            plain = [f"{name}@{self.retriever_k}" for name in _PLAIN]
+            plain = [f"{name}@{self.depth}" for name in _PLAIN]
             retriever = self.retriever_measures() or choose_measures(plain, self.convention)
             texts = None
         else:
@@ -225,20 +208,23 @@ class AnswerPlan:
         if options.k is not None and not (has_answers and deciding != deeper):
             notes.append(f"-k {self.k} is unused: no measure here looks at as many answers")
         languages = self.rules.languages
-        if has_answers and len(languages) > 1 and not (options.normalizer or options.language):
+        if (
+            has_answers
+            and len(languages) > 1
+            and not (self.rules.normalizer or self.rules.language)
+        ):
             notes.append(
-                f"the rules are those of {next(iter(languages))}, as {flag('--language')} "
-                "names no other"
+                f"the rules are those of {next(iter(languages))}; for other answers name the "
+                "language in a convention of your own"
             )
         for option in ("normalizer", "na_threshold") if has_answers and reader else ():
-            value = getattr(options, option)
-            if value is not None and all(
+            value = getattr(self.rules, option)
+            if value not in (None, "") and all(
                 labelled.measure.parameters.get(option) != value for labelled in reader
             ):
                 raise BadUsage(
-                    f"{flag(option, value)} is unused: the measures of the convention "
-                    f"{self.convention.name} compare positions; name a convention that compares "
-                    "texts, or leave it out."
+                    f"{self.convention.name}: {option} = {value!r} is unused: its measures compare "
+                    "positions; begin with a convention that compares texts, or leave it out."
                 )
         counted = tuple(labelled for labelled in reader if has_answers and labelled not in lacking)
         judge = self._judge(deciding)
@@ -248,9 +234,9 @@ class AnswerPlan:
         """The measures of answers that words name, else the convention's, with the user's k,
         normalizer and threshold.
         """
-        options, rules, name = self.options, self.rules, self.convention.name
-        language, normalizer = options.language, options.normalizer
-        if language is not None and normalizer is None:
+        rules, name = self.rules, self.convention.name
+        language, normalizer = rules.language, rules.normalizer or None
+        if language and normalizer is None:
             if language not in rules.languages:
                 hint = "; French has the convention french" if language == "fr" else ""
                 hint = "" if name == "french" else hint
@@ -267,7 +253,7 @@ class AnswerPlan:
             parameters = {
                 "k": self.k if measure.cutoff is None else None,
                 "normalizer": None if compares_positions(measure) else normalizer,
-                "na_threshold": options.na_threshold,
+                "na_threshold": rules.na_threshold,
             }
             accepted = {
                 name: value
@@ -278,11 +264,11 @@ class AnswerPlan:
         return tuple(measures)
 
     def retriever_measures(self) -> tuple[LabelledMeasure, ...]:
-        """The convention's report of the first retriever_k documents, under its own labels."""
+        """The convention's report of the first documents, under its own labels."""
         return tuple(
             LabelledMeasure(
                 self.measure(word.removesuffix("@")),
-                f"{word}{self.retriever_k}" if word.endswith("@") else word,
+                f"{word}{self.depth}" if word.endswith("@") else word,
             )
             for word in self.rules.retriever
         )
@@ -291,7 +277,7 @@ class AnswerPlan:
         """The measure that a word names; a cut-off is added where it needs one."""
         text = self.rules.other_words.get(text.strip(), text)
         try:
-            return parse_measure(f"{text}@{self.retriever_k}", self.convention.words)
+            return parse_measure(f"{text}@{self.depth}", self.convention.words)
         except BadUsage:
             return parse_measure(text, self.convention.words)
 
@@ -341,10 +327,10 @@ class AnswerPlan:
         """The measures that decide outcomes: the named one, else the first, and F1 of the same kind
         for partial answers.
         """
-        right = self.options.right
+        right = self.options.primary
         if right is not None and self.measure(right).entry.view is not AnswerPairs:
             raise BadUsage(
-                f"{flag('--right')} {right!r} judges no answers; name one of "
+                f"{flag('--primary')} {right!r} judges no answers; name one of "
                 f"{', '.join(self.rules.labels)}."
             )
         first = measures[0] if right is None else self.reader_measures([right])[0]
@@ -386,26 +372,12 @@ def _unused(option: str, condition: str) -> str:
 
 
 _OF_RETRIEVER = (
-    "retriever_k",
+    "depth",
     "relevance",
-    "context_share",
-    "context_similarity",
-    "context_threshold",
-    "corpus",
+    "documents",
     "ties",
     "duplicates",
     "retrieved_format",
     "columns",
 )
-_OF_READER = (
-    "isolated",
-    "na_probs",
-    "normalizer",
-    "language",
-    "missing",
-    "extra",
-    "na_threshold",
-    "na_ties",
-    "right",
-    "predictions_format",
-)
+_OF_READER = ("isolated", "na_probs", "missing", "primary", "predictions_format")

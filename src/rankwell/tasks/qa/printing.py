@@ -58,12 +58,12 @@ _LEGEND = f" ({_WORD} words and {_LETTER} other characters that the answer and t
 _COLOURS = (ACCENT, "#d5672a", "#2e8b6f", "#8d5aa8", "#b58a14")
 _CHART_WIDTH, _CHART_HEIGHT, _BINS = 460, 320, 25
 _MOST_POINTS = 2000
+_HARDEST = 3
 
 
 def show(
     result: AnswerResults,
     *,
-    hardest: int = 3,
     per_query: bool = False,
     format: reporting.Format = "table",
     output: Path | None = None,
@@ -71,7 +71,7 @@ def show(
     """The output of the command for a result, counts before scores; `output` is a folder for
     everything, with the charts.
     """
-    worst, counts = result.hardest(hardest), _count_lines(result)
+    worst, counts = result.hardest(_HARDEST), _count_lines(result)
     readable = worst
     if format in ("md", "latex"):
         # Spans are for programs.
@@ -201,7 +201,7 @@ def _failures(result: AnswerResults, worst: Sequence[Row], terminal: Terminal) -
             title += _LEGEND
         title = reporting.folded(f"{title}:", terminal)
         blocks.append(f"{title}\n\n{hardest_questions(worst, terminal=terminal)}\n")
-    rule = f", by {result.rules['right_label']}" if "right_label" in result.rules else ""
+    rule = f", by {result.rules['primary_label']}" if "primary_label" in result.rules else ""
     stages = "".join(f", {stage} {n:,}" for stage, n in failed.items())
     rows = [
         {**row, "share": PrintedFigure(f"{format_value(100 * row['share'], 'percent')} %")}

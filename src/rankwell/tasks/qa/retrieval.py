@@ -131,7 +131,7 @@ class RetrieverRun(JudgedRun):
         rules, whether they are just its evidence.
         """
         measures = {labelled.measure.name for labelled in self.plan.measures.retriever}
-        decisive = f"Success@{self.plan.retriever_k}"
+        decisive = f"Success@{self.plan.depth}"
         if "EvidenceRprec" in measures:
             decisive = "EvidenceRprec"
         values = self.evaluate(parse_measure(decisive)).values

@@ -1,29 +1,15 @@
 """Answers to questions and the documents retrieved for them."""
 
-from dataclasses import dataclass
-from functools import partial
-from typing import Annotated, Any
+from typing import Any
 
-from rankwell.data.options import Doc
-from rankwell.errors import BadUsage
 from rankwell.task import Presented, Task, TaskInput
 from rankwell.tasks.qa.evaluation import evaluate_qa
 from rankwell.tasks.qa.options import QaOptions
 from rankwell.tasks.qa.printing import show
 
 
-@dataclass(frozen=True, kw_only=True)
-class QaCommandOptions(QaOptions):
-    """The options of the command."""
-
-    hardest: Annotated[int, Doc("How many of the hardest questions to show.")] = 3
-
-
-def _evaluate(*inputs: Any, options: QaCommandOptions, **keywords: Any) -> Presented:
-    if options.hardest < 0:
-        raise BadUsage(f"--hardest {options.hardest}; expected 0 or a positive integer.")
-    result = evaluate_qa(*inputs, options=options, **keywords)
-    return Presented(result, partial(show, hardest=options.hardest))
+def _evaluate(*inputs: Any, options: QaOptions, **keywords: Any) -> Presented:
+    return Presented(evaluate_qa(*inputs, options=options, **keywords), show)
 
 
 qa = Task(
@@ -34,7 +20,7 @@ of the two fails which question.
 Give PREDICTIONS, --retrieved, or both. The table ends with who failed how many questions, and the \
 hardest of them. docs/answers.md shows the forms of files, what counts as no answer, and grids \
 (`rankwell qa grid --help`).""",
-    options=QaCommandOptions,
+    options=QaOptions,
     inputs=(
         TaskInput(
             "gold",
@@ -50,6 +36,5 @@ hardest of them. docs/answers.md shows the forms of files, what counts as no ans
     ),
     files="the tables, per_query.parquet, details.parquet (answers with what they share), "
     "queries.parquet, items.parquet (documents) and charts",
-    per_query="Also each question's values.",
     evaluation=_evaluate,
 )

@@ -13,7 +13,7 @@ from rankwell.data.registry import FIGURES
 from rankwell.data.tables import Bools, Floats, exact_mean, exact_ratio
 from rankwell.errors import NothingToEvaluate
 from rankwell.stats import SummaryRow
-from rankwell.tasks.qa.options import ThresholdTies
+from rankwell.tasks.qa.conventions import ThresholdTies
 from rankwell.tasks.qa.outcomes import ReaderRun
 from rankwell.tasks.qa.plan import over_all_questions
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from rankwell.conventions import Convention
-from rankwell.data.options import ConventionName, Doc, InputData, MeasureNames, Option
+from rankwell.data.options import ConventionName, Doc, DocumentTexts, InputData, MeasureNames
 from rankwell.data.registry import measure_names
 from rankwell.data.tables import columns_of, sort_ids
 from rankwell.errors import BadUsage, count_of, flag
@@ -58,16 +58,9 @@ class RagOptions(StatisticsOptions, MeasureOptions):
             "by default."
         ),
     ] = None
-    documents: Annotated[
+    documents: DocumentTexts = None
+    chunks: Annotated[
         InputData,
-        Doc(
-            "Texts of the documents by id: for words, and for passages that have a position and "
-            "no text."
-        ),
-    ] = None
-    every_chunk: Annotated[
-        InputData,
-        Option(("--chunks",)),
         Doc(
             "File of all chunks of the collection: for SpanPOmega, and for chunking_evaluation "
             "without a cut-off."
@@ -104,7 +97,7 @@ def passage_views(gold: Any, retrieved: Any, options: RagOptions) -> Views:
     questions = read_gold(gold, documents)
     files = _files_by_run(retrieved)
     chunks = {run: read_chunks(file, documents) for run, file in files.items()}
-    every_chunk = options.every_chunk
+    every_chunk = options.chunks
     collection = () if every_chunk is None else read_passages(every_chunk, documents)
     queries = tuple(sort_ids(questions))
     passages = tuple(questions[query].passages for query in queries)
@@ -151,7 +144,7 @@ def default_passage_measures(
     views: Views, options: RagOptions, convention: Convention
 ) -> list[str]:
     """The measures of the convention, else those that the passages allow."""
-    has_collection = options.every_chunk is not None
+    has_collection = options.chunks is not None
     if convention.name != "rankwell":
         names = [
             name if options.k is None else f"{name.partition('@')[0]}@{options.k}"
@@ -203,7 +196,7 @@ def notes(views: Views, measures: Measures) -> Iterator[str]:
     if labels and uncovered:
         yield (
             f"{len(uncovered)} of {len(view.queries)} questions have gold passages in documents "
-            f"without a chunk in {flag('--chunks', name='every_chunk')}, as {uncovered[0]!r}; "
+            f"without a chunk in {flag('--chunks')}, as {uncovered[0]!r}; "
             f"their {labels[0]} is 0"
         )
 
@@ -388,7 +381,6 @@ best first. docs/rag.md explains them.""",
     ),
     files="summary.csv, summary.json, per_query.parquet, details.parquet, queries.parquet, "
     "items.parquet and charts",
-    per_query="Also each question's values.",
     noun=QUESTIONS,
     truth="gold passages",
     view=RetrievedPassages,
@@ -423,7 +415,6 @@ docs/rag.md explains it.""",
         ),
     ),
     files="summary.csv, summary.json, per_query.parquet, queries.parquet and charts",
-    per_query="Also each question's values.",
     noun=QUESTIONS,
     truth="statements",
     view=CitedStatements,

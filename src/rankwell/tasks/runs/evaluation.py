@@ -171,7 +171,7 @@ def with_second(
 
     Raises NothingToEvaluate where no judged item has a second judgment.
     """
-    option = flag("--other-judgments")
+    option = flag("--other-qrels")
     if options.view != "second":
         if second_judgments is not None:
             raise BadUsage(
@@ -413,16 +413,16 @@ def evaluate_runs(
     named_runs = name_runs(runs)
     if not named_runs:
         raise BadUsage("no run is given; name at least one run after the judgments.")
-    refuse_one_stream([judgments, options.other_judgments, *named_runs.values(), options.texts])
+    refuse_one_stream([judgments, options.other_qrels, *named_runs.values(), options.queries])
     place_of_judgments = formats.judgments_file(judgments, options.split)
     reading = JudgmentOptions(
         view=view_of(measures),
-        format=options.judgments_format,
+        format=options.qrels_format,
         columns=options.qrels_columns,
         exclude_self=bool(rules.exclude_self),
     )
     run_judgments = with_second(
-        read_run_judgments(place_of_judgments, reading), options.other_judgments, reading
+        read_run_judgments(place_of_judgments, reading), options.other_qrels, reading
     )
     sessions, session_notes = read_sessions(options.sessions, reading.view, run_judgments.judgments)
     if sessions is not None and options.confidence:
@@ -432,14 +432,14 @@ def evaluate_runs(
         )
     evaluation = _RunEvaluation(options, rules, measures, run_judgments, details, sessions)
     evaluation.builder.notes += [*session_notes, *rules.convention.unnamed(options)]
-    texts = options.texts
+    texts = options.queries
     if place_of_judgments is not judgments:
         evaluation.builder.notes.append(f"judgments: {place_of_judgments}")
         if texts is None and details:
             texts = queries_beside(judgments, options.split)
     inputs = {
         "judgments": place_of_judgments,
-        "other judgments": options.other_judgments,
+        "other judgments": options.other_qrels,
         "sessions": options.sessions,
     }
     if not parts.is_used:
@@ -540,7 +540,7 @@ class _RunEvaluation:
                 found_hits.source,
                 rel=self._min_relevant_grade,
                 ties=rules.ties,
-                queries=rules.queries,
+                average_over=rules.average_over,
                 gauge=Gauge(self.measures[0].label, partial(self._mean_of, run_input=run_input)),
             )
         self.add(run_input)
@@ -571,7 +571,7 @@ class _RunEvaluation:
                 self.unjudged_items.add_run(name, details._asdict())
         if self.rules.unjudged == "skip":
             view = view.condensed
-        if self.rules.queries == "run":
+        if self.rules.average_over == "run":
             view = view.with_unknown(hits.unknown)
         run = JudgedRun(
             name=name,
@@ -614,12 +614,12 @@ class _RunEvaluation:
         # Queries that the judgments name without an item are in none of them.
         has_judgments = np.diff(view.judged_offsets) > 0
         in_both = view.has_ranking & has_judgments
-        considered = {"truth": None, "run": view.has_ranking, "both": in_both}
+        considered = {"judged": None, "run": view.has_ranking, "both": in_both}
         counted = counted_queries(
             view.queries,
             bare,
             rule,
-            considered=considered[self.rules.queries],
+            considered=considered[self.rules.average_over],
             refuse=lambda query, _: (
                 f"query {query!r} has nothing relevant; leave it out, or choose "
                 f"{flag('--no-relevant', 'empty')} or skip."
@@ -665,13 +665,13 @@ class _RunEvaluation:
             )
         if (
             self.rules.unjudged == "skip"
-            or self.rules.queries == "run"
+            or self.rules.average_over == "run"
             or self.rules.ties in ("optimistic", "pessimistic")
         ):
             raise BadUsage(
                 f"measures that need {kind.needs} are computed with "
-                f"{flag('--unjudged', 'nonrelevant')}, {flag('--queries', 'truth')} or both, and a "
-                "tie rule that names an order; ask for them in a call of their own."
+                f"{flag('--unjudged', 'nonrelevant')}, {flag('--average-over', 'judged')} or both, "
+                "and a tie rule that names an order; ask for them in a call of their own."
             )
         keywords: dict[str, Any] = (
             {"flat": self.run_judgments.judgments} if _has_aspects(kind) else {}
@@ -711,8 +711,13 @@ class _RunEvaluation:
 
             builder.notes += [copy.sentence for copy in copies(runs)]
         texts_of_queries = None if texts is None else formats.read_texts(texts)
-        if texts_of_queries is not None and options.texts is not None:
-            texts_to_check = (texts_of_queries, judgments.queries, options.texts, "judged queries")
+        if texts_of_queries is not None and options.queries is not None:
+            texts_to_check = (
+                texts_of_queries,
+                judgments.queries,
+                options.queries,
+                "judged queries",
+            )
             formats.refuse_foreign_texts(*texts_to_check)
             builder.notes += formats.note_lacking_texts(*texts_to_check)
         details = None
@@ -764,7 +769,7 @@ class _RunEvaluation:
             "convention": rules.convention.name,
             "ties": builder.ties(rules.ties),
             "scores": "float32" if rules.convention.single_precision else "float64",
-            "queries": rules.queries,
+            "average_over": rules.average_over,
             "no_relevant": rules.no_relevant,
             "unjudged": rules.unjudged,
             "exclude_self": rules.exclude_self,

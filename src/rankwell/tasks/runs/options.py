@@ -3,7 +3,15 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from rankwell.data.options import ConventionName, Doc, InputData, MeasureNames, Option, PartOptions
+from rankwell.data.options import (
+    ConventionName,
+    Doc,
+    InputData,
+    MeasureNames,
+    Option,
+    PartOptions,
+    QueryTexts,
+)
 from rankwell.evaluation.bounds import Confidence
 from rankwell.evaluation.options import (
     JudgmentFileOptions,
@@ -31,10 +39,10 @@ class RunOptions(
         ConventionName,
         Doc("Whose words and rules: rankwell, trec_eval9, trec_eval10, ranx, beir, mteb, st."),
     ] = "rankwell"
-    queries: Annotated[
-        Literal["truth", "run", "both"] | None,
+    average_over: Annotated[
+        Literal["judged", "run", "both"] | None,
         Doc(
-            "Which queries count: all of the judgments (one without a ranking counts as "
+            "Queries that a mean is over: all that are judged (one without a ranking counts as "
             "empty), all of the run, or those in both."
         ),
     ] = None
@@ -57,18 +65,11 @@ class RunOptions(
         Option(("--min-grade", "-l")),
         Doc("The lowest grade that counts as relevant."),
     ] = None
-    texts: Annotated[
-        InputData,
-        Option(("--query-texts",)),
-        Doc(
-            "File of what the queries say (BEIR queries.jsonl, a table with an id "
-            "column), kept with -o for pages and groups."
-        ),
-    ] = None
+    queries: QueryTexts = None
     split: Annotated[
         str | None, Doc("Split of a folder given as judgments, test unless it is named.")
     ] = None
-    other_judgments: Annotated[
+    other_qrels: Annotated[
         InputData,
         Doc("Second judgments of the same items, such as their understandability, for uBpref."),
     ] = None

@@ -30,8 +30,6 @@ the numbers were computed.""",
     ),
     files="summary.csv, summary.json, per_query.parquet, details.parquet, queries.parquet, "
     "manifest.json and charts",
-    per_query="One row per query: beside the summary, or instead of it where the format holds one "
-    "table (csv, tsv, jsonl).",
     evaluation=evaluate_runs,
     advice="for its HTML page: rankwell report",
 )

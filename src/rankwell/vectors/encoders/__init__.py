@@ -4,18 +4,20 @@ stands here.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, Protocol, Self
+from typing import Annotated, Any, Literal, Protocol, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankwell.data.code import code_name
-from rankwell.data.options import DeviceOption, Doc, Input, Option
+from rankwell.data.options import DeviceOption, Doc
 from rankwell.data.registry import Catalogue, suggest
 from rankwell.data.tables import unmasked
-from rankwell.errors import BadUsage, UnknownName, flag
+from rankwell.documents import read_toml
+from rankwell.errors import BadInput, BadUsage, UnknownName, shown
+from rankwell.store import Source
 from rankwell.threads import in_threads
 from rankwell.vectors.media.images import read_picture
 
@@ -162,22 +164,24 @@ class ImageEncoder:
 Channels = Literal["RGB", "BGR"]
 
 
+_OF_COMMAND = ("batch_size", "device")
+_SETTINGS: Mapping[str, Any] = {
+    "size": str,
+    "output": str,
+    "weights": str,
+    "mean": list,
+    "std": list,
+    "channels": str,
+    "max_size": int,
+    "normalize": bool,
+}
+"""The settings of an encoder's file, and the types of their values."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class NetworkSettings:
     """The settings of an encoder of pictures that all commands share which encode pictures."""
 
-    size: Annotated[
-        Any,
-        Option(kind=str),
-        Doc(
-            "Size to which images are scaled, such as 224x224, or original; by default as "
-            "the model expects."
-        ),
-    ] = None
-    output_name: Annotated[
-        str | None, Doc("Output of the network to take, where it has several.")
-    ] = None
-    weights: Annotated[Path | None, Input(), Doc("File of a state dict, for torch.")] = None
     batch_size: Annotated[int | None, Doc("Images at a time, 16 by default.")] = None
     device: DeviceOption = None
 
@@ -187,35 +191,27 @@ class ImageSettings(NetworkSettings):
     """Settings of an encoder of pictures; None leaves a choice to the family, which refuses
     settings that it does not use.
 
-    In Python size may be (width, height), mean and std tuples. Raises BadUsage for other numbers.
+    size: (width, height) or `224x224` to which images are scaled, or `original`; None for what the
+        model expects.
+    output: output of the network to take, where it has several.
+    weights: file of a state dict, for torch.
+    mean, std: means and standard deviations of the channels for values from 0 to 1; None for those
+        of ImageNet.
+    channels: order of the channels.
+    max_size: pixels of the longer side at most, where images keep their size.
+    normalize: vectors of length one; None does so for networks alone.
+
+    Raises BadUsage for other numbers.
     """
 
-    longest: Annotated[
-        int | None, Doc("Pixels of the longer side at most, where images keep their size.")
-    ] = None
-    mean: Annotated[
-        Any,
-        Option(kind=str),
-        Doc(
-            "Means of the channels for values from 0 to 1; by default those of ImageNet, "
-            "0.485,0.456,0.406."
-        ),
-    ] = None
-    std: Annotated[
-        Any,
-        Option(kind=str),
-        Doc(
-            "Standard deviations of the channels; by default those of ImageNet, 0.229,0.224,0.225."
-        ),
-    ] = None
-    channels: Annotated[Channels | None, Doc("Order of the channels.")] = None
-    normalize: Annotated[
-        bool | None,
-        Doc(
-            "Vectors of length one; by default so for networks, while functions and "
-            "sentence-transformers are left as they are."
-        ),
-    ] = None
+    size: Any = None
+    output: str | None = None
+    weights: Path | None = None
+    mean: Any = None
+    std: Any = None
+    channels: Channels | None = None
+    max_size: int | None = None
+    normalize: bool | None = None
 
     def __post_init__(self) -> None:
         for name in ("size", "mean", "std"):
@@ -224,7 +220,7 @@ class ImageSettings(NetworkSettings):
         sides = self.size if isinstance(self.size, tuple) else ()
         for name, value in (
             ("batch size", self.batch_size),
-            ("longest side", self.longest),
+            ("max_size", self.max_size),
             *(("size", side) for side in sides),
         ):
             if value is not None and value < 1:
@@ -239,7 +235,7 @@ class ImageSettings(NetworkSettings):
                     f"{name} {three}; expected three numbers, one for each "
                     f"channel{', none of them 0' * (name == 'std')}."
                 )
-        if self.longest is not None and isinstance(self.size, tuple):
+        if self.max_size is not None and isinstance(self.size, tuple):
             raise BadUsage(
                 "a longest side is for pictures that keep their own size; leave it or the size out."
             )
@@ -262,7 +258,7 @@ def _numbers(name: str, text: str) -> str | tuple[float, ...]:
             return tuple(float(part) for part in text.split(","))
         except ValueError as error:
             raise BadUsage(
-                f"{flag(name)} {text!r}: expected three numbers, such as 0.485,0.456,0.406."
+                f"{name} {text!r}: expected three numbers, such as 0.485,0.456,0.406."
             ) from error
     width, times, height = text.partition("x")
     if text == "original":
@@ -279,7 +275,7 @@ class Pixels:
     """How a picture is converted to numbers.
 
     size: (width, height); None keeps the size of the picture; see `ImageSettings`.
-    longest: largest number of pixels of the longer side, for pictures that keep their size; None
+    max_size: largest number of pixels of the longer side, for pictures that keep their size; None
         for no limit.
     mean, std: mean and deviation of each channel, for values from 0 to 1, in the order of
         `channels`. The mean is subtracted, then the difference is divided by the deviation.
@@ -287,12 +283,12 @@ class Pixels:
     """
 
     size: tuple[int, int] | None
-    longest: int | None = None
+    max_size: int | None = None
     mean: tuple[float, ...] = (0.485, 0.456, 0.406)
     std: tuple[float, ...] = (0.229, 0.224, 0.225)
     channels: Channels = "RGB"
 
-    SETTINGS = ("size", "longest", "mean", "std", "channels")
+    SETTINGS = ("size", "max_size", "mean", "std", "channels")
 
     @classmethod
     def of(cls, settings: ImageSettings, size: tuple[int, int] | None) -> Self:
@@ -301,7 +297,7 @@ class Pixels:
         """
         if settings.size is not None:
             size = None if settings.size == "original" else settings.size
-        if settings.longest is not None and size is not None:
+        if settings.max_size is not None and size is not None:
             raise BadUsage(
                 f"pictures are scaled to {size[0]} x {size[1]}; a longest side is "
                 "for those that keep their size."
@@ -309,7 +305,7 @@ class Pixels:
         channels = settings.channels or "RGB"
         step = 1 if channels == "RGB" else -1
         mean, std = settings.mean or cls.mean[::step], settings.std or cls.std[::step]
-        return cls(size, settings.longest, mean, std, channels)
+        return cls(size, settings.max_size, mean, std, channels)
 
     def read(self, path: Path) -> Singles:
         """The picture in a file, scaled with a bilinear filter as wide as a pixel of the smaller
@@ -317,7 +313,7 @@ class Pixels:
         """
         from PIL.Image import Resampling
 
-        image = read_picture(path, longest=self.longest)
+        image = read_picture(path, longest=self.max_size)
         if self.size is not None and image.size != self.size:
             image = image.resize(self.size, Resampling.BILINEAR)
         values = np.asarray(image, dtype=np.float32)
@@ -357,16 +353,48 @@ requests it.
 """
 
 
+def _of_file(place: str, settings: ImageSettings) -> tuple[str, ImageSettings]:
+    """The model that a TOML file names, and the settings with those of the file. Files that it
+    names are beside it. Raises BadInput.
+    """
+    _, table = read_toml(Source(place))
+    model = table.pop("model", None)
+    if not isinstance(model, str) or model.endswith(".toml"):
+        raise BadInput(f'{place}: name the model, as in model = "alexnet-im:alexnet.onnx".')
+    known = [field.name for field in fields(ImageSettings) if field.name not in _OF_COMMAND]
+    for name, value in table.items():
+        if name not in known:
+            raise BadInput(f"{place}: there is no setting {shown(name)}; {suggest(name, known)}")
+        expected = _SETTINGS[name]
+        if isinstance(value, bool) != (expected is bool) or not isinstance(value, expected):
+            raise BadInput(f"{place}: {name} = {shown(value)} is of another type; correct it.")
+        table[name] = tuple(value) if isinstance(value, list) else value
+    if not set(map(type, (*table.get("mean", ()), *table.get("std", ())))) <= {int, float}:
+        raise BadInput(f"{place}: mean and std are three numbers each.")
+    if table.get("channels", "RGB") not in get_args(Channels):
+        raise BadInput(f"{place}: channels = {shown(table['channels'])}; expected RGB or BGR.")
+    folder = Path(place).parent
+    if "weights" in table:
+        table["weights"] = folder / table["weights"]
+    family, colon, file = model.rpartition(":")
+    if (folder / file).is_file():
+        model = f"{family}{colon}{folder / file}"
+    return model, replace(settings, **table)
+
+
 def load_image_encoder(model: Any, settings: ImageSettings = ImageSettings()) -> ImageEncoder:
     """The encoder of pictures that a text names, or that a network of torch or any function `paths
     -> (n, d)` is.
 
     `resnet152-im:FILE.onnx`, `small-grey:32x32`, `torch:./FILE.py:OBJECT` … name a family and a
     model of it; a file `.onnx` alone is a network, `./FILE.py:OBJECT` a function, and a folder or
-    owner/name a model of sentence-transformers.
+    owner/name a model of sentence-transformers; `FILE.toml` names one of these as `model`, with its
+    settings.
     Raises UnknownName for a family that does not exist, BadInput or BadUsage for a model that is
     not available.
     """
+    if isinstance(model, str) and model.endswith(".toml"):
+        model, settings = _of_file(model, settings)
     if not isinstance(model, str):
         is_network = all(callable(getattr(model, name, None)) for name in ("state_dict", "forward"))
         return IMAGE_ENCODERS["torch" if is_network else "callable"](model, settings)

@@ -84,8 +84,8 @@ def _network(model: Any, name: str, settings: ImageSettings) -> Any:
         )
     if is_bare and next(network.parameters(), None) is not None:
         raise BadUsage(
-            f"{name} is a class, whose weights are random until a file fills them; name it with "
-            "--weights, or a function that makes the network with its weights."
+            f"{name} is a class, whose weights are random until a file fills them; name "
+            "weights in the encoder's file, or a function that makes the network with its weights."
         )
     return network
 
@@ -97,7 +97,7 @@ def load_network(model: Any, settings: ImageSettings) -> ImageEncoder:
 
     Networks are `(n, 3, height, width) -> (n, d)`. Where no size is given, every picture goes in
     alone as large as it is. Of a tuple the first part is taken, of a mapping the part that
-    `output_name` names. Vectors have length one, unless `normalize` is False; they are kept for the
+    `output` names. Vectors have length one, unless `normalize` is False; they are kept for the
     next time only where the network comes from a file of code. weights: a state dict, of which
     nothing but tensors is read. Raises MissingExtra, BadUsage for another object, BadInput for
     weights that are not its own.
@@ -113,7 +113,7 @@ def load_network(model: Any, settings: ImageSettings) -> ImageEncoder:
     name_of_code = code_name(model) if isinstance(model, str) else None
     source = None if name_of_code is None else load_module(name_of_code, name).__file__
     settings.allow(
-        "torch", *Pixels.SETTINGS, "output_name", "weights", "normalize", "batch_size", "device"
+        "torch", *Pixels.SETTINGS, "output", "weights", "normalize", "batch_size", "device"
     )
     device = settings.device or ("cuda" if torch.cuda.is_available() else "cpu")
     if settings.weights is not None:
@@ -124,7 +124,7 @@ def load_network(model: Any, settings: ImageSettings) -> ImageEncoder:
         raise BadUsage(
             f"device {device!r}: {str(error).splitlines()[0]}; cpu is always there."
         ) from error
-    pixels, output = Pixels.of(settings, None), settings.output_name
+    pixels, output = Pixels.of(settings, None), settings.output
     normalize, batch_size = settings.normalize is not False, settings.batch_size or 16
     code = "" if source is None else _code(network, source)
 

@@ -48,15 +48,16 @@ def _load(model: str, settings: ImageSettings, *, preset: str | None = None) -> 
     name = preset or "onnx"
     if not model:
         raise BadUsage(f"{name} is a network in a file; name it, as in {name}:network.onnx.")
-    settings.allow(name, *Pixels.SETTINGS, "output_name", "normalize", "batch_size", "device")
+    settings.allow(name, *Pixels.SETTINGS, "output", "normalize", "batch_size", "device")
     path, session = Path(model), _session(model, settings.device)
-    taken, output = _Input.of(session, path), settings.output_name
+    taken, output = _Input.of(session, path), settings.output
     names = [output.name for output in session.get_outputs()]
     if output is not None and output not in names:
         raise UnknownName(f"{path} has no output {output!r}; {suggest(output, names)}")
     if output is None and len(names) > 1:
         raise BadUsage(
-            f"{path} has the outputs {', '.join(names)}; name the one to take with --output-name."
+            f"{path} has the outputs {', '.join(names)}; name the one to take as "
+            "output in the encoder's file."
         )
     output = output or names[0]
     size, dimensions = (taken.size, 0) if preset is None else _PRESETS[preset]
@@ -70,7 +71,7 @@ def _load(model: str, settings: ImageSettings, *, preset: str | None = None) -> 
             f"{path} takes {taken_size} pixels, not {asked_size}; export it with free sides, or "
             "ask for its size."
         )
-    expected = dimensions if settings.output_name is None else 0
+    expected = dimensions if settings.output is None else 0
     normalize, batch_size = settings.normalize is not False, settings.batch_size or 16
 
     def _run(pictures: Singles) -> Any:

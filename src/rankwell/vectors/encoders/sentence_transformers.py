@@ -132,7 +132,7 @@ def load_pictures(model: str, settings: ImageSettings) -> ImageEncoder:
     settings.allow(
         "a model of sentence-transformers", "normalize", "batch_size", "device", "longest"
     )
-    batch_size, longest = settings.batch_size or 16, settings.longest
+    batch_size, longest = settings.batch_size or 16, settings.max_size
     texts = SentenceTransformers(
         model, Settings(None, settings.normalize, batch_size, settings.device)
     )

@@ -85,7 +85,7 @@ def crossmodal(
         "to a scene (v2t)? Some captions fit several scenes, so that no scorer can have all "
         "of them right: see the ceiling.\n"
     )
-    command = ("rankwell", "crossmodal", scores, "--positives", positives, "--query-texts", texts)
+    command = ("rankwell", "crossmodal", scores, "--qrels", positives, "--queries", texts)
     end = f"The same from the files:\n\n  {typed(*command, '--seed', seed)}\n"
     return Output(
         text="\n".join([prose(begin), done.text, prose(end), page_lines(results, "query")]),

@@ -8,6 +8,8 @@ class AgreementConvention(NamedTuple):
 
     gold_depth: number of the reference's first items that are relevant at a cut-off: the cut-off
         itself (`cut`), or the greatest cut-off (`max`).
+    seed: seed of the sample (NumPy's RandomState) and of the bootstrap.
     """
 
     gold_depth: Literal["cut", "max"] = "max"
+    seed: int = 0

@@ -68,10 +68,10 @@ def engine(
         "that the others chose:\n"
     )
     flags = " ".join(f"--sweep {sweep}" for sweep in SWEEP)
-    inputs = typed(_ENGINE, "--items", documents, "--queries", queries, "--qrels", qrels)
+    inputs = typed(_ENGINE, "--documents", documents, "--queries", queries, "--qrels", qrels)
     end = (
         f"The same from the files:\n\n  rankwell engine run {inputs} \\\n"
-        f"    -m '{' '.join(MEASURES)}' -k {_DEPTH} {flags} --rounds {_ROUNDS}\n"
+        f"    -m '{' '.join(MEASURES)}' --depth {_DEPTH} {flags} --rounds {_ROUNDS}\n"
     )
     gains = render_rows([_gain_cells(gain) for gain in result.gain])
     parts = [

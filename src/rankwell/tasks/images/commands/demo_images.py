@@ -49,27 +49,21 @@ class DemoSystem(NamedTuple):
     encoder: name of the encoder of the pictures.
     transforms: transforms of the vectors, in order; empty for none.
     training: the user's statement on the time of training.
-    sheets: number of contact sheets to draw.
     """
 
     run: str
     encoder: str
     transforms: tuple[str, ...]
     training: str
-    sheets: int
 
 
 COLLECTIONS = (Collection("paintings", paint, 24, 3, 6), Collection("cabinets", furnish, 16, 0, 0))
 SYSTEMS = (
-    DemoSystem("colours", "colour-histogram", (), "none", 0),
-    DemoSystem("stamps", "small-grey", (), "none", 0),
-    DemoSystem("both", "colours-and-shapes", (), "none", 3),
+    DemoSystem("colours", "colour-histogram", (), "none"),
+    DemoSystem("stamps", "small-grey", (), "none"),
+    DemoSystem("both", "colours-and-shapes", (), "none"),
     DemoSystem(
-        "both_whitened",
-        "colours-and-shapes",
-        ("whitening(dimensions=24)",),
-        "within each search",
-        0,
+        "both_whitened", "colours-and-shapes", ("whitening(dimensions=24)",), "within each search"
     ),
 )
 
@@ -112,24 +106,20 @@ def images(
             images_task.command()(
                 str(folder),
                 options=ImageCommandOptions(
-                    encoder=system.encoder,
+                    encoder=f"{system.run}={system.encoder}",
                     cache=output / "cache",
-                    run=system.run,
                     transforms=system.transforms,
                     seed=seed,
-                    sheets=system.sheets,
                 ),
                 output=place,
                 progress=progress,
             )
-        numbers = stats(
-            *map(str, folders), objects=["paintings", "glass cabinets"], data=ImageSetOptions()
-        )
+        numbers = stats(*map(str, folders), data=ImageSetOptions())
         options = SystemTableOptions(system=list(map(str, statements)), pages=True, seed=seed)
         system_table = table(*map(str, results.values()), options=options, output=output / "table")
         first = [str(place) for (folder, _), place in results.items() if folder is folders[0]]
         write_report(first, output / NAME, title=_TITLE, seed=seed)
-    last, drawn = SYSTEMS[-1], next(system.run for system in SYSTEMS if system.sheets)
+    last, drawn = SYSTEMS[-1], SYSTEMS[2].run
     sheet = min(output.glob(f"results/{folders[0].name}-{drawn}/sheets/*.png"))
     end = (
         "Memory is the greatest that this process had by then, for all of this ran in one.\n"

@@ -18,7 +18,7 @@ from rankwell.io.matrices import IDS_BESIDE, ids_content
 from rankwell.reporting.options import Output, OutputPath, Progress, StatusNote
 from rankwell.store import Source, refuse_blocked, replacing
 from rankwell.tasks.images.images import read_images
-from rankwell.vectors.encoders import ImageSettings, load_image_encoder
+from rankwell.vectors.encoders import ImageSettings, NetworkSettings, load_image_encoder
 from rankwell.vectors.encoders.runs import VectorFile, digests, encode_images, manifest_of
 from rankwell.vectors.media.images import list_media
 
@@ -30,9 +30,10 @@ def images(
     /,
     *,
     output: OutputPath,
-    model: str,
+    encoder: str,
     root: str | None = None,
-    settings: ImageSettings,
+    normalize: bool | None = None,
+    settings: NetworkSettings,
     cache: Path | None = None,
     overwrite: bool = False,
     progress: Progress = None,
@@ -51,13 +52,18 @@ def images(
         a JSON of ground truth.
     output
         File to write, .npy.
-    model
+    encoder
         resnet152-im:FILE.onnx, alexnet-im:FILE.onnx, gordo:FILE.onnx, any FILE.onnx,
         torch:./FILE.py:OBJECT, ./FILE.py:OBJECT (a function of paths), a model of
         sentence-transformers such as CLIP by folder or name; or what needs no model:
-        colour-histogram[:BINS], small-grey[:WIDTHxHEIGHT], colours-and-shapes.
+        colour-histogram[:BINS], small-grey[:WIDTHxHEIGHT], colours-and-shapes;
+        FILE.toml names one as `model`, with size, mean, std, channels, output, weights, max_size
+        and normalize.
     root
         Folder of the images that a table or a JSON lists.
+    normalize
+        Vectors of length one; with --no-normalize also without a model's own normalisation. By
+        default as the model does.
     cache
         Folder in which vectors are kept by the content of each image, for other data sets as well.
         Without it they are kept until the file is whole, so that an interrupted run resumes.
@@ -71,14 +77,17 @@ def images(
     file = VectorFile(output, "images", (_TABLE, *IDS_BESIDE))
     file.refuse_foreign([images], overwrite=overwrite)
     ids, paths = _listed(images, root)
-    encoder = load_image_encoder(model, settings)
+    picture_encoder = load_image_encoder(
+        encoder,
+        ImageSettings(normalize=normalize, batch_size=settings.batch_size, device=settings.device),
+    )
     # The SHA-256 over every image's id and content, in order.
     pairs = zip(ids, digests(paths), strict=True)
     total = hashlib.sha256("".join(map(json.dumps, pairs)).encode()).hexdigest()
-    manifest = manifest_of("images", len(paths), f"sha256:{total}", encoder.description)
+    manifest = manifest_of("images", len(paths), f"sha256:{total}", picture_encoder.description)
     notes = [f"{images}: {len(paths)} images"]
     # Nothing says that vectors of an encoder that is not known were made in this way.
-    expected = manifest if encoder.is_known else {}
+    expected = manifest if picture_encoder.is_known else {}
     with file.making(expected, overwrite=overwrite) as done:
         if done:
             return Output(notes=(*notes, *done))
@@ -88,7 +97,7 @@ def images(
             encoded = encode_images(
                 ids,
                 paths,
-                encoder,
+                picture_encoder,
                 cache=cache_folder,
                 progress=None if progress is None else partial(progress, "encoding"),
             )
@@ -119,7 +128,7 @@ def images(
             shutil.rmtree(cache_folder, ignore_errors=True)
     if encoded.cached:
         notes.append(f"{encoded.cached} vectors were there from an earlier run")
-    if encoded.computed and not encoder.is_known:
+    if encoded.computed and not picture_encoder.is_known:
         notes.append(
             "nothing says all that decides these vectors, so that none is kept for a run that "
             "goes on"

@@ -1,5 +1,5 @@
-"""Match local features (SIFT) of queries to those of references, as scores for `rankwell images
-evaluate`.
+"""Match local features (SIFT) of queries to those of references, as scores for `rankwell
+images`.
 """
 
 import json
@@ -27,7 +27,7 @@ def match(
     progress: Progress = None,
 ) -> Output:
     """Match local features (SIFT) of queries to those of references, as scores for `rankwell
-    instances evaluate`.
+    images`.
 
     Beside NAME.npy, a row per query and a column per reference, are NAME.queries.txt and
     NAME.references.txt with their ids, and NAME.manifest.json, which records how it was made.
@@ -85,7 +85,7 @@ def match(
     if not (queries and filtered.references() and is_judged):
         notes.append(
             "to evaluate them, say what is right: the images have no instance that both sides "
-            "show; name --positives"
+            "show; name --qrels"
         )
         return Output(notes=tuple(notes))
     words: list[object] = ["rankwell", "images", images]
@@ -95,7 +95,7 @@ def match(
         ("--pattern", options.pattern),
         ("--scores", output),
         ("--query-ids", paths["queries"]),
-        ("--reference-ids", paths["references"]),
+        ("--item-ids", paths["references"]),
     ):
         words += [] if value is None else [flag, value]
     return Output(text=typed(*words) + "\n", notes=tuple(notes))

@@ -2,8 +2,7 @@
 before and after filtering.
 """
 
-from itertools import zip_longest
-from typing import Any, Literal
+from typing import Any
 
 from rankwell import reporting
 from rankwell.errors import BadUsage
@@ -22,11 +21,8 @@ from rankwell.tasks.images.statistics import (
 
 def stats(
     *images: str,
-    objects: list[str] | None = None,
     published: bool = False,
     data: ImageSetOptions,
-    contentless: Literal["filter", "keep"] = "filter",
-    absent: Literal["filter", "keep"] = "filter",
     format: FormatOption = "table",
     output: FileOption = None,
 ) -> Output:
@@ -39,15 +35,8 @@ def stats(
         Data sets as PLACE or NAME=PLACE: a folder with references/INSTANCE/… and
         queries/INSTANCE/…, a table with image, instance, split, and perhaps camera, group and
         contentless, or a JSON with imlist, qimlist and gnd.
-    objects
-        Kind of objects in a data set, such as "paintings"; repeat it, in the order of the data
-        sets.
     published
         The columns that the source printed (CLICIDE, GaRoFou) beside them.
-    contentless
-        References without content are left out (filter), or count.
-    absent
-        Queries of instances that no reference shows are left out (filter), or count.
     format
         How to print; json and jsonl have a row per data set with its numbers.
     output
@@ -58,23 +47,15 @@ def stats(
             "name a data set of images: rankwell images stats NAME=PLACE; or --published "
             "for the source's own."
         )
-    kinds = objects or []
-    if len(kinds) > len(images):
-        raise BadUsage(
-            f"{len(kinds)} kinds of objects for {len(images)} data sets; --objects names one "
-            "for each, in order."
-        )
     if data.query_images is not None and len(images) != 1:
         raise BadUsage("--query-images requires a single data set; run the command once for each.")
     columns, notes = dict[str, ImageStatistics](), list[str]()
-    for word, kind in zip_longest(images, kinds, fillvalue="images"):
+    for word in images:
         name, path = named_place(word)
         if name in columns:
             raise BadUsage(f"two data sets are called {name!r}; name them, as in paintings={path}.")
         table = data.read(path)
-        columns[name], filtered = image_statistics(
-            table, name=name, objects=kind, contentless=contentless, absent=absent
-        )
+        columns[name], filtered = image_statistics(table, name=name)
         notes += [f"{name}: {note}" for note in table.notes]
         notes += [f"{name}: left out {note}" for note in filtered.notes]
     if published:
@@ -84,7 +65,7 @@ def stats(
     numbers: list[dict[str, Any]] = [
         {"dataset": heading, **column._asdict()} for heading, column in columns.items()
     ]
-    rules = {"contentless": contentless, "absent": absent} if images else {}
+    rules = {"contentless": "filter", "absent": "filter"} if images else {}
     json = printed_rows(numbers, "json", rules=rules, notes=notes)
     if format == "json":
         text, notes = json, []

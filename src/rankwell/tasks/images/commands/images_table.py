@@ -334,8 +334,8 @@ class _RunResult:
                 f"{images.get('references')} references and {images.get('queries')} queries "
                 f"[{_short(images['digest'])}]"
             )
-        if "positives" in self.folder.inputs:
-            question["positives"] = _short(self.folder.inputs["positives"])
+        if "qrels" in self.folder.inputs:
+            question["qrels"] = _short(self.folder.inputs["qrels"])
         return question
 
     def figure(self, better_than: tuple[str, ...]) -> SystemFigure:

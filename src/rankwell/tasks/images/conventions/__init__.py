@@ -23,6 +23,8 @@ class InstanceConvention(NamedTuple):
         `Level`.
     absent: whether a query whose instance no reference shows is left out beforehand (`filter`), or
         treated by `no_relevant` (`keep`).
+    contentless: whether references without content are left out beforehand (`filter`), or stay
+        (`keep`).
     junk_label: label of references that are removed; None for no such label.
     cut: length of the list for measures of a whole list, precision and recall; None for no such
         measures.
@@ -34,6 +36,7 @@ class InstanceConvention(NamedTuple):
     exclude: tuple[Excluded, ...] = ()
     level: Level = "medium"
     absent: Literal["filter", "keep"] = "keep"
+    contentless: Literal["filter", "keep"] = "filter"
     junk_label: str | None = None
     cut: int | None = None
     labels: bool = False

@@ -15,6 +15,7 @@ import numpy as np
 from rankwell.data.rankings import Ranking
 from rankwell.engines.sqlite_fts5 import SqliteFts
 from rankwell.errors import BadUsage, typed
+from rankwell.evaluation.options import Seed
 from rankwell.io.formats import write_run
 from rankwell.reporting import prose
 from rankwell.reporting.drafts import holding, keeping
@@ -98,7 +99,7 @@ _END = """Judge some yourself in the browser, and ask again:
 
 
 def judge(
-    *, output: FolderPath = Path("rankwell-demo-study"), seed: int = 0, progress: Progress = None
+    *, output: FolderPath = Path("rankwell-demo-study"), seed: Seed = 0, progress: Progress = None
 ) -> Output:
     """Decide between two systems without judgments: pool, judge two batches, and see a model's
     verdict corrected by people.
@@ -107,8 +108,6 @@ def judge(
     ----------
     output
         Folder for the questions, the documents, the runs and the study.
-    seed
-        Seed of the order of judging.
     """
     folder = output / "study"
     if is_study(folder):
@@ -118,13 +117,13 @@ def judge(
     with holding(output):
         titles = prepare(output)
         queries, documents, *runs = (str(output / name) for name in _FILES)
-        options = PoolOptions(query_texts=queries, documents=documents, seed=seed)
+        options = PoolOptions(queries=queries, documents=documents, seed=seed)
         pooled = print_pool(runs, options=options, output=folder, progress=progress)
         pooled_study = read_study(folder)
         judged = _judge(pooled_study)
         people = print_estimates(str(folder), options=EstimateOptions())
         judge = ModelJudge(MODEL, "", {"bounds": _BOUNDS}, TfidfJudge(titles).answer)
-        ask(pooled_study, judge, ModelOptions(longest=_LONGEST), progress)
+        ask(pooled_study, judge, ModelOptions(max_characters=_LONGEST), progress)
         estimates = StudyEstimates.of(
             pooled_study, read_journals(pooled_study).lines, model_grades(pooled_study, MODEL)
         )

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from rankwell.data.columns import refuse_unused_columns
-from rankwell.data.options import Input, Option
+from rankwell.data.options import Input, Option, may_overwrite
 from rankwell.errors import BadUsage, count_of, flag, typed
 from rankwell.reporting.options import InputPlace, Output, StatusNote
 from rankwell.store import writing_to
@@ -17,6 +17,7 @@ from rankwell.tasks.judge.judging_elsewhere import (
     collect_judgments,
     export_batch,
     import_batch,
+    names_its_judge,
     write_offline_page,
 )
 from rankwell.tasks.judge.judging_server import serve_session
@@ -30,11 +31,8 @@ def label(
     options: JudgeOptions,
     judge: str | None = None,
     export: Annotated[Path | None, Option(writes="file")] = None,
-    sheet: Annotated[str | None, Option(("--import",)), Input()] = None,
-    replace: bool = False,
-    page: Annotated[Path | None, Option(writes="file")] = None,
-    collect: Annotated[str | None, Input()] = None,
-    browser: bool = True,
+    import_: Annotated[str | None, Option(("--import",)), Input()] = None,
+    open: bool = True,
 ) -> Output:
     """Judge the items of a study: on a page in the browser, on a page that works offline, or in a
     spreadsheet.
@@ -51,54 +49,49 @@ def label(
     judge
         Name of the judge, whose journal is judgments/NAME.jsonl in the folder.
     export
-        Write the next batch to this CSV file. A batch belongs to its judge until it is finished, or
-        for 24 hours.
-    sheet
-        Read a judged batch from this CSV file; reading it again changes nothing.
-    replace
-        With --import, take rows that differ from this judge's journal, too; otherwise they are an
-        error, as a sheet may be old.
-    page
-        Write the next batch as a page that works offline to this HTML file, for a judge elsewhere.
-    collect
-        Merge judgments that were downloaded from such a page; the file names the judge. Merging it
-        again changes nothing.
-    browser
-        Open the browser; with --no-browser only the file that opens the page is named.
+        Write the next batch to this file: .csv for a spreadsheet, .html a page that works offline,
+        for a judge elsewhere. A batch belongs to its judge until it is finished, or for 24 hours.
+    import_
+        Read a judged batch of --judge from this CSV file, or, without --judge, what such a page
+        downloaded, which names its judge. Reading it again changes nothing.
+    open
+        Open the page in the browser; with --no-open only its path is printed.
+    overwrite
+        Replace files that are there; with --import also judgments of the journal that the sheet
+        contradicts, which may be older.
     """
-    ways = {"--export": export, "--import": sheet, "--page": page, "--collect": collect}
+    ways = {"--export": export, "--import": import_}
     instead = [name for name, value in ways.items() if value is not None]
     if len(instead) > 1:
         raise BadUsage(f"{instead[0]} cannot be combined with {instead[1]}.")
-    if replace and sheet is None:
-        raise BadUsage("--replace has no effect without --import; leave it out.")
+    is_page = export is not None and export.suffix.lower() in (".html", ".htm")
     unused = [
-        f"--{name}"
+        f"--{name.replace('_', '-')}"
         for name, value in vars(options).items()
-        if value != getattr(JudgeOptions(), name) and page is None
+        if value != getattr(JudgeOptions(), name) and not is_page
     ]
-    unused += [] if browser else ["--no-browser"]
+    unused += [] if open else ["--no-open"]
     if instead and unused:
         raise BadUsage(f"{unused[0]} has no effect with {instead[0]}; leave it out.")
-    if options.gold is None:
-        refuse_unused_columns(options.qrels_columns, "judgments", flag("--gold"))
+    if options.qrels is None:
+        refuse_unused_columns(options.qrels_columns, "judgments", flag("--qrels"))
     opened = read_study(study)
-    if collect is not None and judge is not None:
-        raise BadUsage("--judge has no effect with --collect: the file names the judge.")
     with writing_to(opened.folder):
-        if collect is not None:
-            notes = list(collect_judgments(opened, collect))
-        elif judge is None:
-            raise BadUsage("name the judge: --judge judge-1.")
-        elif page is not None:
-            notes = write_offline_page(opened, judge, options, page)
+        if judge is None:
+            if import_ is None or Path(import_).suffix.lower() == ".csv":
+                raise BadUsage("name the judge: --judge judge-1.")
+            notes = list(collect_judgments(opened, import_))
+        elif export is not None and is_page:
+            notes = write_offline_page(opened, judge, options, export)
         elif export is not None:
             notes = export_batch(opened, judge, export)
-        elif sheet is not None:
+        elif import_ is not None:
+            if names_its_judge(import_):
+                raise BadUsage(f"--judge has no effect here: {import_} names the judge.")
             with held_journal(opened, judge):
-                notes = list(import_batch(opened, judge, sheet, replace=replace))
+                notes = list(import_batch(opened, judge, import_, replace=may_overwrite()))
         else:
-            notes = serve_session(opened, judge, options, browser=browser)
+            notes = serve_session(opened, judge, options, browser=open)
     return Output(notes=(*notes, *_state(opened)))
 
 

@@ -82,7 +82,12 @@ def keywords(
         pictures = Thumbnails(picture_files)
         results = {
             path.stem: evaluate_keywords(
-                demo.annotations, path, schema=demo.schema, groups=GROUPS, details=True, seed=seed
+                demo.annotations,
+                path,
+                schema=demo.schema,
+                keyword_groups=GROUPS,
+                details=True,
+                seed=seed,
             )
             for path in demo.embeddings
         }
@@ -123,10 +128,10 @@ def keywords(
         prose(
             f"Contact sheets of the worst queries, and all tables: {output}/*/. The same from "
             "the files:\n\n"
-            "  rankwell keywords --mode video "
+            "  rankwell keywords "
             f"{typed('--annotations', demo.annotations, '--schema', demo.schema)} \\\n"
             "    "
-            f"{typed('--embeddings', demo.embeddings[-1], '--groups', ','.join(GROUPS))} "
+            f"{typed('--item-vectors', demo.embeddings[-1], '--keyword-groups', ','.join(GROUPS))} "
             f"{typed('--thumbnails', demo.clips)} "
             f"{typed('-o', output / 'again')}\n"
         ),
@@ -192,7 +197,6 @@ def search_texts(demo: DemoClips, *, seed: int = 0) -> ClipResults:
     with Captions(list(read_texts(demo.captions).texts.items())) as engine:
         return evaluate_keywords(
             demo.annotations,
-            mode="text",
             queries=demo.queries,
             map_text=lambda text: mapper.map_text(text).query_keywords,
             engine=engine,

@@ -34,7 +34,7 @@ def template(
     *more: str,
     output: FileOption = None,
     schema: str | None = None,
-    groups: str | None = None,
+    keyword_groups: str | None = None,
 ) -> Output:
     """Write an empty annotation table for a list of clips: a row per clip, a column per group of
     keywords.
@@ -53,16 +53,18 @@ def template(
         CSV file to write; without it the table is printed.
     schema
         JSON file {group: [label, ...]}: its groups are the columns, its labels are printed.
-    groups
+    keyword_groups
         Names of the groups separated by commas; by default pv_object_type, pv_actor_behavior,
         pv_spatial_relation, ego_behavior and scene_type.
     """
     if output is not None and output.suffix.lower() != ".csv":
         raise BadUsage(f"{output}: the table is written as CSV; name a file that ends in .csv.")
     declared = read_schema(schema).vocabulary if schema is not None else None
-    if declared is not None and groups is not None:
-        raise BadUsage("--groups and --schema both name the columns; leave one of them out.")
-    columns = declared.groups if declared is not None else _columns(groups)
+    if declared is not None and keyword_groups is not None:
+        raise BadUsage(
+            "--keyword-groups and --schema both name the columns; leave one of them out."
+        )
+    columns = declared.groups if declared is not None else _columns(keyword_groups)
     notes: list[str] = []
     clip_rows = [clip for pattern in (clips, *more) for clip in _clips(pattern, notes)]
     origin_of: dict[str, str] = {}
@@ -99,7 +101,8 @@ def _columns(groups: str | None) -> tuple[str, ...]:
     names = tuple(name.strip() for name in groups.split(","))
     if not all(names) or len(set(names)) < len(names) or ID in names:
         raise BadUsage(
-            f"--groups {groups!r}: expected different names separated by commas, none of them {ID}."
+            f"--keyword-groups {groups!r}: expected different names separated by commas, none of "
+            f"them {ID}."
         )
     return names
 

@@ -48,7 +48,7 @@ def qa(
     with holding(output):
         gold, retrieved, predictions, isolated = map(str, prepare(output, progress=progress))
         options = QaOptions(
-            retrieved=retrieved, isolated=isolated, k=K_READER, retriever_k=K_RETRIEVER, seed=seed
+            retrieved=retrieved, isolated=isolated, k=K_READER, depth=K_RETRIEVER, seed=seed
         )
         result = evaluate_qa(gold, predictions, options=options, details=True)
         results = output / "results"
@@ -63,7 +63,7 @@ def qa(
     end = (
         "The same from the files:\n\n"
         f"  rankwell qa {typed(gold, predictions, '--retrieved', retrieved)} \\\n"
-        f"    --isolated {typed(isolated)} -k {K_READER} --retriever-k {K_RETRIEVER}\n"
+        f"    --isolated {typed(isolated)} -k {K_READER} --depth {K_RETRIEVER}\n"
     )
     return Output(
         text="\n".join([prose(begin), done.text, prose(end), page_lines(results)]), notes=done.notes

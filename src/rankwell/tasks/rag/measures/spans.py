@@ -98,7 +98,7 @@ def _bearing(
     if not view.every_chunk:
         raise BadUsage(
             "chunks that hold gold text are counted among all chunks; name their file by "
-            f"{flag('--chunks', name='every_chunk')}{otherwise}."
+            f"{flag('--chunks')}{otherwise}."
         )
     return [
         chunk.span

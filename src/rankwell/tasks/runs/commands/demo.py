@@ -11,6 +11,7 @@ from rankwell.comparison.pages import write_report
 from rankwell.comparison.pairwise import compare_values
 from rankwell.engines.sqlite_fts5 import SqliteFts
 from rankwell.errors import typed
+from rankwell.evaluation.options import Seed
 from rankwell.reporting import prose, render_rows
 from rankwell.reporting.difference_tables import shown_differences
 from rankwell.reporting.drafts import holding, keeping
@@ -30,7 +31,7 @@ MEASURES = ("nDCG@10", "AP", "RR", "P@5", "R@100", "Judged@5")
 
 
 def demo(
-    *, output: FolderPath = Path("rankwell-demo"), seed: int = 0, progress: Progress = None
+    *, output: FolderPath = Path("rankwell-demo"), seed: Seed = 0, progress: Progress = None
 ) -> Output:
     """Run a real retrieval experiment with nothing to download: two searches of the standard
     library's documentation, compared.
@@ -39,8 +40,6 @@ def demo(
     ----------
     output
         Folder for the judgments, the runs and the results.
-    seed
-        Seed of the bootstrap.
     """
     with holding(output):
         searching = (
@@ -54,7 +53,7 @@ def demo(
             MEASURES,
             seed=seed,
             details=True,
-            texts=data_set.queries,
+            queries=data_set.queries,
             progress=progress,
         )
         results = output / "results"

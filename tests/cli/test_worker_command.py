@@ -140,7 +140,7 @@ def test_several_parts_are_computed_one_after_the_other(
 def test_a_process_of_a_driver_leaves_its_error_to_it(work: Path):
     (work.parent / "base.npy").touch()
 
-    with start_command(["part", str(work), "3", "4"], {}) as process:
+    with start_command(["worker", str(work), "3", "4"], {}) as process:
         code = process.wait()
 
     note = json.loads((work / "part-00003.failed.json").read_text())
