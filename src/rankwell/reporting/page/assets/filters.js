@@ -99,8 +99,9 @@ export function swapRuns() {
 export function toggleFilters(open = !$("queries").classList.contains("filtering")) {
   $("queries").classList.toggle("filtering", open);
   $("filters-open").setAttribute("aria-expanded", String(open));
-  if (open) drawFilters();
-  if (open) /** @type {HTMLElement | null} */ ($("filters").querySelector("input, select, button"))?.focus({preventScroll: true});
+  if (!open) return;
+  drawFilters();
+  /** @type {HTMLElement | null} */ ($("filters").querySelector("input, select, button"))?.focus({preventScroll: true});
 }
 
 export function drawBar() {

@@ -80,22 +80,18 @@ function lead(leader, other) {
  * @returns {string[]}
  */
 function headline(leader, other) {
-  const row = runs.length === 2 && !data.failures?.length ? differenceOf(START.measure, other, leader) : null;
-  if (row) {
-    const {unit, label} = measures[START.measure];
-    const [x, y] = [leader, other].map(run => brief(meanOf(START.measure, run), unit));
-    const claim = `${briefChange(row.difference, unit)} ${label}`;
-    return [
-      row.decisive ? say.better(runs[leader], claim) : say.undecided(runs[leader], claim),
-      [say.against(x, y, runs[other]), confidence(row, unit), row.p === null ? null : say.pValue(chance(row.adjusted_p ?? row.p)), row.better === null ? null : say.outcomes(row)].filter(Boolean).join(" · "),
-    ];
-  }
-  const [verdict = ""] = data.verdicts ?? [];
-  const end = verdict.search(/[,;:] /);
-  if (verdict) return end < 0 ? [verdict] : [verdict.slice(0, end), verdict.slice(end + 2)];
+  const row = data.failures?.length ? null : differenceOf(START.measure, other, leader);
+  const {label, unit, name} = measures[START.measure] ?? {};
+  const [x, y] = [leader, other].map(run => brief(meanOf(START.measure, run), unit));
+  const numbers = row
+    ? [say.against(x, y, runs[other]), confidence(row, unit), row.p === null ? null : say.pValue(chance(row.adjusted_p ?? row.p)), row.better === null ? null : say.outcomes(row)].filter(Boolean).join(" · ")
+    : "";
+  if (row && runs.length === 2) return [(row.decisive ? say.better : say.undecided)(runs[leader], `${briefChange(row.difference, unit)} ${label}`), numbers];
+  const [verdict] = data.verdicts ?? [];
+  const end = verdict?.search(/[,;:] |$/);
+  if (verdict) return [verdict.slice(0, end), `${verdict.slice(end + 2)} ${numbers}`.trim()];
   const sole = data.summary.find(each => each.measure === START.measure);
   if (!sole || sole.mean === null) return [data.title];
-  const {label, unit, name} = measures[START.measure];
   // The same measure of each part of the queries.
   const means = data.summary.filter(each => each.run === sole.run && measures[each.measure].name === name).map(each => [brief(each.mean, unit), measures[each.measure].of].filter(Boolean).join(" "));
   const levels = /** @type {const} */ (["chance", "ceiling"]).map(level => (sole[level] === undefined ? null : say.levelOf(level, brief(sole[level], unit))));
