@@ -153,7 +153,7 @@ def made(
         found,
         ["nDCG@5", "RR", "P@1", "P@5"],
         details=True,
-        texts={each: f"what {each} says" for each in queries},
+        queries={each: f"what {each} says" for each in queries},
     )
     keep(result, folder)
     return folder

@@ -104,7 +104,7 @@ class SettingsChosen:
     def _range(self) -> Iterator[str]:
         """A sentence on the worst and the best setting where nothing is chosen."""
         first, rows = self._settings[0], self.table()
-        label, unit = recall_names(self._options.k, "distance")[1], "share"
+        label, unit = recall_names(self._options.depth, "distance")[1], "share"
         if first.quality:
             label, unit = first.quality[0].label, first.quality[0].unit
         means = [row[label] for row in rows if row.get(label) is not None]
@@ -208,7 +208,7 @@ class SettingsChosen:
                 row[Heading(values.label)] = exact_mean(counted) if len(counted) else None
             if setting.recalls:
                 recalls = setting.counted_recalls("distance")
-                label = recall_names(self._options.k, "distance")[1]
+                label = recall_names(self._options.depth, "distance")[1]
                 row[label] = exact_mean(recalls) if len(recalls) else None
                 row[f"{label} at least"] = (
                     interval(recalls, seed=self._options.seed)[0] if len(recalls) else None
