@@ -55,14 +55,14 @@ convention = "squad1"
 name = "clips"
 command = "keywords"
 annotations = "clips.csv"
-embeddings = "vectors/{system}.npy"
+item_vectors = "vectors/{system}.npy"
 measure = "P@5"
 
 [[dataset]]
 name = "paintings"
 command = "images"
 images = "museum=images.csv"
-embeddings = "vectors/{system}.npy"
+item_vectors = "vectors/{system}.npy"
 measure = "P@1"
 
 [[system]]

@@ -115,6 +115,7 @@ class Task:
     name: the words of the command.
     about: a line for lists of commands, then paragraphs for the help of the command and of the
         Python function.
+    command_lines: one or two command lines that show its use.
     options: a frozen dataclass, of `PartOptions` where the work may be done in parts.
     inputs: the files that stand by themselves, in order.
     files: the files that `--output` writes.
@@ -138,6 +139,7 @@ class Task:
     inputs: tuple[TaskInput, ...] = ()
     files: str = ""
     example: str = ""
+    command_lines: str = ""
     charts: bool = True
     per_query: bool = True
     evaluation: Callable[..., Outcome] | None = None
@@ -217,7 +219,9 @@ class TaskCommand:
     """The command of a task, with its signature; other processes know it by its name."""
 
     def __init__(self, task: Task) -> None:
-        self.task, self.together, self.__doc__ = task, task.together, task.about
+        self.task, self.together = task, task.together
+        lines = "\n".join(f"  {line}" for line in task.command_lines.split("\n") if line)
+        self.__doc__ = f"{task.about}\n\n{lines}".rstrip()
         parameters: list[Parameter] = []
         for declared in task.inputs:
             is_optional = not (declared.missing or declared.many)
@@ -234,7 +238,7 @@ class TaskCommand:
                     ],
                 )
             )
-        folder = Annotated[FolderOption, Doc(f"Folder for {task.files}.")]
+        folder = Annotated[FolderOption, Doc(f"Folder for the results. It gets {task.files}.")]
         printing = [
             _keyword("per_query", PerQueryOption, False),
             _keyword("format", FormatOption, "table"),

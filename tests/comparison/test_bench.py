@@ -29,7 +29,7 @@ from rankwell.cli.commands.compare import compare as compare_command
 from rankwell.comparison import bench
 from rankwell.comparison.bench import input_mark, load_command
 from rankwell.comparison.bench.files import read_experiment
-from rankwell.comparison.bench.results import to_do
+from rankwell.comparison.bench.results import BenchResults, to_do
 from rankwell.data.options import overwriting
 from rankwell.errors import BadInput, BadUsage, UnknownName
 from rankwell.io.result_folder import read_results
@@ -665,10 +665,16 @@ def test_lower_ranks_are_better(folder: Path):
     assert [table.is_best(each) for each in table.cells] == [False, True]
 
 
+def with_table(file: Path, setting: str) -> BenchResults:
+    """The results of a bench whose file also says how its tables look."""
+    file.write_text(f"{file.read_text()}\n[table]\n{setting}\n")
+    return rankwell.bench(file)
+
+
 def test_a_table_for_every_measure_unless_each_has_a_data_set_of_its_own(
     three: Path, finished: Path
 ):
-    apart, together = rankwell.bench(three), rankwell.bench(three, side_by_side=True)
+    apart, together = rankwell.bench(three), with_table(three, "side_by_side = true")
 
     assert [table.label for table in apart.system_tables] == ["AP", "nDCG@10"]
     assert apart.render().count("system") == 2 + apart.render().count(
@@ -680,7 +686,7 @@ def test_a_table_for_every_measure_unless_each_has_a_data_set_of_its_own(
 
 
 def test_the_best_is_bold_and_says_what_it_is_better_than(three: Path):
-    result = rankwell.bench(three, intervals=False)
+    result = with_table(three, "intervals = false")
 
     assert re.search(r"^c & high & \\textbf\{1\.0000\} [ab]", result.render("latex"), re.MULTILINE)
     assert r"\toprule" in result.render("latex")
@@ -715,7 +721,7 @@ def test_equal_figures_are_all_best_and_a_lone_one_is_not():
 
 def test_the_mean_over_data_sets_is_there_only_when_requested(three: Path):
     replaced(three, 'name = "mid"', 'name = "mid"\ndatasets = ["runs"]')
-    plain, asked = rankwell.bench(three), rankwell.bench(three, mean=True)
+    plain, asked = rankwell.bench(three), with_table(three, "mean = true")
     found = figures(asked)
 
     assert "mean of" not in plain.render()
@@ -964,7 +970,11 @@ def test_kept_tables_with_other_kinds_of_values_are_made_again(
             r"systems is 'low'; expected a list of systems",
         ),
         ('runs = "runs/{system}.run"', "", r"bench.toml: 'low' and 'high' have the same files"),
-        ('command = "evaluate"', "", r"dataset 'runs': command is missing; expected a string"),
+        (
+            'command = "evaluate"',
+            "",
+            r"dataset 'runs': command is missing, found are 'name', .*; expected a string",
+        ),
         (
             "[[dataset]]",
             "[dataset]",
@@ -1074,7 +1084,7 @@ def test_a_table_to_write_has_its_key_in_quotes_where_toml_needs_them(tmp_path: 
 
 @pytest.mark.parametrize("below", ["", "runs"])
 @pytest.mark.parametrize(
-    "command", [["report"], ["power"], ["gate", "--require", "AP > 0"], ["compare"]]
+    "command", [["report"], ["compare", "--plan"], ["gate", "--require", "AP > 0"], ["compare"]]
 )
 def test_the_folder_of_a_bench_is_not_that_of_a_result_and_the_message_names_those_below_it(
     finished: Path, command: list[str], below: str
@@ -1086,3 +1096,29 @@ def test_the_folder_of_a_bench_is_not_that_of_a_result_and_the_message_names_tho
     assert code == 2
     assert f"{place} has results in" in err
     assert f"such as {place / ''}" in err
+
+
+@pytest.mark.parametrize(
+    ("head", "options", "says"),
+    [
+        ("[chart]\nmeasures = ['AP']\n", [], "`call` or [chart] is for command = 'qa'"),
+        ("[chart]\nmeasures = ['AP']\n", ["-m", "AP"], "--measure is not for a bench with `call`"),
+        ("[chart]\nmeasures = ['AP']\n", ["-f", "html"], "--format html is not for a bench with"),
+        (
+            "[table]\ncosts = true\n",
+            ["--executor", "here"],
+            "--executor ray is for a bench whose cells commands evaluate",
+        ),
+    ],
+)
+def test_a_bench_of_another_kind_has_not_all_options_and_is_for_the_command(
+    tmp_path: Path, head: str, options: list[str], says: str
+):
+    file = make_bench(tmp_path / "b", RUNS_ALONE + head)
+
+    code, out, err = typed("bench", file, *options)
+
+    assert (code, out) == (2, "")
+    assert says in " ".join(err.split())
+    with pytest.raises(BadInput, match="are for the command `rankwell bench`; leave them out"):
+        rankwell.bench(file)

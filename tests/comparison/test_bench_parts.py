@@ -424,8 +424,8 @@ def test_a_plan_of_other_work_is_refused_with_what_differs(
             r"holds the plan of other work: only was \['\*/low'\], is \['runs/low'\]",
         ),
         (
-            {"only": ["*/low"], "force": True},
-            r"holds the plan of other work: force was False, is True",
+            {"only": ["*/low"], "overwrite": True},
+            r"holds the plan of other work: overwrite was False, is True",
         ),
     ):
         with pytest.raises(BadUsage, match=message):

@@ -15,7 +15,7 @@ CALLS: dict[str, Callable[[str], Any]] = {
         VECTORS, VECTORS, qrels=labels, k=3, intervals="none", item_ids=list(map(str, range(12)))
     ),
     "beyond": lambda judgments: rw.evaluate_beyond(
-        {"1": {"2": 1.0}}, judgments=judgments, intervals="none"
+        {"1": {"2": 1.0}}, qrels=judgments, intervals="none"
     ),
     "engine": lambda qrels: rw.evaluate_engine(
         lambda query, k: ["2"][:k], {"1": "text"}, qrels=qrels, rounds=1

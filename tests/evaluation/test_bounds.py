@@ -145,7 +145,7 @@ def test_folders_of_results_compare_with_the_bounds_of_the_files(tmp_path):
         str(tmp_path / "one"),
         str(tmp_path / "two"),
         options=ComparisonOptions(),
-        queries=ComparedQueries(),
+        inputs=ComparedQueries(),
     )
 
     expected = [note for note in files.notes if "depending on unjudged" in note]

@@ -313,7 +313,7 @@ def test_the_rules_name_every_choice_and_every_definition():
 
 
 def test_a_choice_that_does_not_exist_lists_those_that_do():
-    with pytest.raises(UnknownName, match="both, run, truth"):
+    with pytest.raises(UnknownName, match="both, judged, run"):
         rw.evaluate(TRUTH, RUN, average_over="all")
     with pytest.raises(UnknownName, match="id-desc, id-asc"):
         rw.evaluate(TRUTH, RUN, ties="random")

@@ -992,8 +992,8 @@ def test_a_folder_without_details_has_a_page_without_lists(tmp_path: Path) -> No
             ["compare", "s3://bucket/results", "s3://bucket/more"],
             "s3://bucket/results is an address",
         ),
-        (["open", "s3://bucket/results"], "s3://bucket/results is an address"),
-        (["power", "s3://bucket/results"], "s3://bucket/results is an address"),
+        (["report", "s3://bucket/results", "--open"], "s3://bucket/results is an address"),
+        (["compare", "--plan", "s3://bucket/results"], "s3://bucket/results is an address"),
         (["report", "."], "has no per_query.parquet"),
         (
             ["report", "{small}", "-o", "{small}/summary.csv/x.html"],
@@ -1009,8 +1009,8 @@ def test_a_folder_without_details_has_a_page_without_lists(tmp_path: Path) -> No
         ),
         (["report", "{small}", "--thumbnails", "nowhere"], "no such folder"),
         (["report", "{small}", "--documents", "nowhere.tsv"], "no such file"),
-        (["open", "."], "there is no report.html"),
-        (["open", "nowhere"], "no such file"),
+        (["report", ".", "--open"], "has no per_query.parquet"),
+        (["report", "nowhere", "--open"], "nowhere is not a folder"),
     ],
 )
 def test_errors_say_what_to_do(
@@ -1031,17 +1031,40 @@ def test_errors_say_what_to_do(
     assert error.count("\n") == 1
 
 
-def test_open_prints_the_path_and_opens_it(
-    small: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_open_shows_the_page_and_writes_it_where_the_folder_has_none_of_these_results(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = page(small)
+    folder = made(tmp_path / "new", 12)
+    path = folder / "report.html"
     opened: list[str] = []
+    written: list[int] = []
     monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) or True)
-    for arguments in ([str(small)], [str(path)], [str(small), "--no-browser"]):
-        monkeypatch.setattr(sys, "argv", ["rankwell", "open", *arguments])
+
+    for options in ([], ["--open"], ["--open"], ["--open", "--title", "Mine"]):
+        monkeypatch.setattr(sys, "argv", ["rankwell", "report", str(folder), *options])
         assert main() == 0
         assert capsys.readouterr().out == f"{path}\n"
-    assert opened == [path.as_uri()] * 2
+        written.append(path.stat().st_ino)
+
+    assert opened == [path.as_uri()] * 3
+    assert written[0] == written[1] == written[2] != written[3]
+    assert "<title>Mine" in path.read_text(encoding="utf-8")
+
+
+def test_the_page_of_other_results_is_written_anew_before_it_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, other = made(tmp_path / "a", 12), made(tmp_path / "b", 30)
+    page(folder)
+    page(other)
+    (other / "report.html").replace(folder / "report.html")
+    monkeypatch.setattr("webbrowser.open", lambda _: False)
+    monkeypatch.setattr(sys, "argv", ["rankwell", "report", str(folder), "--open", "--overwrite"])
+
+    assert main() == 0
+
+    assert "no browser could be started; open the file by hand" in capsys.readouterr().err
+    assert len(data_of(folder / "report.html")["queries"]["id"]) == 12
 
 
 def test_the_bundle_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

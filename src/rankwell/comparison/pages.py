@@ -97,14 +97,7 @@ def write_missing_pages(folders: Iterable[Path], progress: Progress = None) -> N
     """Writes the page of each folder of results that has none with all lists beside it, as
     `rankwell report FOLDER` does. Raises as `refuse_pages`.
     """
-    lacking = list[Path]()
-    for folder in dict.fromkeys(folders):
-        files, _ = _manifest_files(folder)
-        names = [name for name in files if name == NAME or name.startswith(_LISTS)]
-        if NAME not in names or not all(
-            (folder / name).is_file() and digest_of(folder / name) == files[name] for name in names
-        ):
-            lacking.append(folder)
+    lacking = [folder for folder in dict.fromkeys(folders) if not has_page(folder)]
     refuse_pages(lacking)
     for n_done, folder in enumerate(lacking):
         if progress is not None:
@@ -112,6 +105,15 @@ def write_missing_pages(folders: Iterable[Path], progress: Progress = None) -> N
         write_report([folder], folder / NAME)
     if progress is not None and lacking:
         progress("pages", len(lacking), len(lacking))
+
+
+def has_page(folder: Path) -> bool:
+    """Whether a folder of results has the page of these results, with all lists beside it."""
+    files, _ = _manifest_files(folder)
+    names = [name for name in files if name == NAME or name.startswith(_LISTS)]
+    return NAME in names and all(
+        (folder / name).is_file() and digest_of(folder / name) == files[name] for name in names
+    )
 
 
 def refuse_pages(folders: Iterable[Path]) -> None:

@@ -20,10 +20,11 @@ InputOption = Annotated[str | None, Input()]
 Progress = Annotated[Callable[[str, int, int], None] | None, Injected()]
 PerQueryOption = Annotated[
     bool,
-    Option(("--per-query", "-q")),
+    Option(("--per-query",)),
     Doc(
-        "One row per query: beside the summary, or instead of it where the format holds one "
-        "table (csv, tsv, jsonl)."
+        "Print a row for each query. Formats of one table (csv, tsv, jsonl) have the rows in place "
+        "of the summary.",
+        is_common=True,
     ),
 ]
 Printed = TypeVar("Printed")
@@ -44,10 +45,10 @@ MissingPagesOption = Annotated[
     bool,
     Doc(
         "Write the page of each folder of results that has none, as `rankwell report` does; "
-        "table.html links to them."
+        "table.html links to them.",
+        "Output",
     ),
 ]
-JobsOption = Annotated[int, Option(("--jobs", "-j"))]
 OutputPath = Annotated[Path, Option(("--output", "-o")), _WRITTEN]
 
 

@@ -350,8 +350,8 @@ _COST_COLUMNS = {
     "dimension": ("dimension", 0.0),
     "images": ("images", 0.0),
     "training_time": ("training time", 0.0),
-    "training_hardware": ("trained on", 0.0),
-    "training_data": ("trained with", 0.0),
+    "training_hardware": ("training hardware", 0.0),
+    "training_data": ("training data", 0.0),
     "hardware": ("measured on", 0.0),
 }
 

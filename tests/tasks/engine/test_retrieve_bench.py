@@ -75,7 +75,7 @@ def test_a_sweep_is_a_cell_for_every_combination_and_one_index_serves_a_build(
     found_here: Path,
 ) -> None:
     fts = (
-        '[[system]]\nname = "fts"\nengine = "sqlite-fts5"\nbuild = { tokenizer = "porter" '
+        '[[system]]\nname = "fts"\nengine = "sqlite-fts5"\noption = { tokenizer = "porter" '
         "}\nsweep = { b = [0, 0.75] }\n"
     )
     file = make_bench(found_here, fts + COUNTED)
@@ -223,7 +223,7 @@ def test_a_table_of_an_option_is_read_and_what_cannot_be_is_a_sentence(found_her
         rw.bench(file)
     make_bench(
         found_here,
-        '[[system]]\nname = "fts"\nengine = "sqlite-fts5"\nbuild = { tokenizer = ["a"] }\n',
+        '[[system]]\nname = "fts"\nengine = "sqlite-fts5"\noption = { tokenizer = ["a"] }\n',
     )
     with pytest.raises(
         BadInput, match=r"bench\.toml:15: .*build is \{'tokenizer': \['a'\]\}; expected strings"

@@ -426,7 +426,7 @@ def test_an_image_that_is_listed_twice_is_refused_in_python_too() -> None:
 def test_a_set_without_queries_or_without_references_is_nothing_to_evaluate() -> None:
     for side, other in (
         ("query", "reference image left; a data set has"),
-        ("reference", "query image left.*name it with query_images"),
+        ("reference", "query image left.*name it with queries"),
     ):
         with pytest.raises(NothingToEvaluate, match=f"there is no {other}"):
             instance_truth(Images.from_entries([ImageEntry("a", "x", side)]))

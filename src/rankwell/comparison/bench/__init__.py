@@ -152,7 +152,7 @@ def _run(
     kind: CellKind, groups: Sequence[Sequence[PlannedCell]], jobs: int, progress: Progress
 ) -> Iterator[str]:
     if jobs < 1:
-        raise BadUsage(f"{flag('--jobs', jobs)}: expected a positive integer.")
+        raise BadUsage(f"{flag('--executor', f'processes:{jobs}')}: expected a positive integer.")
     jobs = min(jobs, len(groups))
     if jobs < 2:
         yield from chain.from_iterable(kind.evaluate(group, progress) for group in groups)
@@ -586,11 +586,6 @@ def plan_cells(
     for n_done, (cell, command) in enumerate(pairs):
         if progress is not None:
             progress("looking for changes", n_done, len(pairs))
-        if cell.call:
-            raise BadInput(
-                f"{cell.where}: `call` runs a system, which `rankwell bench` does not; name "
-                "the files of its results."
-            )
         check_folder_name(cell.system, f"{cell.where}: the name with its parameters")
         new_recipe, arguments = cell_recipe(cell, command, digest)
         key = json.dumps([cell.dataset, new_recipe["command"], new_recipe["options"]])

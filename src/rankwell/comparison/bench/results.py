@@ -7,7 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import chdir
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 from itertools import chain
 from math import fsum
@@ -52,7 +52,7 @@ from rankwell.data.options import (
 )
 from rankwell.data.registry import Better, suggest
 from rankwell.data.tables import Values
-from rankwell.errors import BadInput, RankwellError, UnknownName, printable
+from rankwell.errors import BadInput, BadUsage, RankwellError, UnknownName, flag, printable
 from rankwell.io.result_folder import (
     ResultFolder,
     digest_of,
@@ -83,7 +83,7 @@ from rankwell.reporting.system_table import (
     render_system_tables,
     shared_rules,
 )
-from rankwell.runtime.executors import find_executor
+from rankwell.runtime.executors import find_executor, parse_worker_count
 from rankwell.store import refuse_blocked, refuse_file_name, write_text
 
 _CORRECTIONS = {
@@ -208,7 +208,7 @@ def make_tables(
         # missing.
         systems = [experiment.titles["system", name] for name in experiment.systems]
         first, *other_tables = tables or [SystemTable("", "–", [], None, systems=systems)]
-        gaps = [_gap(experiment, cell) for part in empty for cell in part.cells]
+        gaps = [gap_of(experiment, cell) for part in empty for cell in part.cells]
         tables = [replace(first, cells=[*first.cells, *gaps]), *other_tables]
     return tuple(tables), tuple(dict.fromkeys(notes))
 
@@ -415,7 +415,9 @@ def _table(
         directions[column] = next(iter(directions.values()))
     rules = dict[str, Any]()
     if any(len(part.results) > 1 for part in parts):
-        rules = _rules(experiment, choices, several=any(len(part.figures) > 1 for part in parts))
+        rules = test_rules(
+            experiment, choices, several=any(len(part.figures) > 1 for part in parts)
+        )
     return SystemTable(
         figure.measure,
         figure.name,
@@ -436,7 +438,7 @@ def _cells(
         system = cell.plan.cell.system
         row = part.results[system].rows_by_figure.get(figure) if system in part.results else None
         if row is None:
-            yield _gap(experiment, cell, figure)
+            yield gap_of(experiment, cell, figure)
             continue
         names = ("ci_low", "ci_high") if choices.intervals else ()
         losers = part.better_than.get((system, figure), ())
@@ -448,7 +450,9 @@ def _cells(
         )
 
 
-def _gap(experiment: Experiment, result: CellResult, figure: Figure | None = None) -> SystemFigure:
+def gap_of(
+    experiment: Experiment, result: CellResult, figure: Figure | None = None
+) -> SystemFigure:
     """The word in place of a missing figure, and why it is missing."""
     cell = result.plan.cell
     gap = result.status
@@ -469,7 +473,8 @@ def _means(entries: Sequence[SystemFigure], column: str, number: int) -> Iterato
             yield SystemFigure(system, column, fsum(means) / number, None, units.pop())
 
 
-def _rules(experiment: Experiment, choices: TableChoices, *, several: bool) -> dict[str, Any]:
+def test_rules(experiment: Experiment, choices: TableChoices, *, several: bool) -> dict[str, Any]:
+    """The rules of the tests behind a table. several: whether it has several measures."""
     tests = choices.tests
     pairs = "all pairs"
     secondary = ""
@@ -622,21 +627,25 @@ class BenchOptions:
     measures: Annotated[
         MeasureNames,
         Doc(
-            "Measures of the tables, by label or exact name; repeat it for more. By "
-            "default those of each data set, else its first."
+            "Measures of the tables, by label or exact name; repeat it for more. "
+            "[default: those of each data set, else its first]"
         ),
     ] = None
     baseline: Annotated[
         str | None,
         Differs("an experiment has no first system"),
-        Doc("The system that all others are tested against; by default all pairs are tested."),
+        Doc(
+            "The system that all others are tested against. [default: all pairs are tested]",
+            is_common=True,
+        ),
     ] = None
     only: Annotated[
         Sequence[str],
         Option(kind=list[str]),
         Doc(
             'Evaluate only cells that fit a pattern of DATASET/SYSTEM, as "scifact/*"; '
-            "repeat it for more. Others are left as they are."
+            "repeat it for more. Others are left as they are.",
+            "Scaling",
         ),
     ] = ()
     pages: MissingPagesOption = False
@@ -645,6 +654,19 @@ class BenchOptions:
     memory: MemoryOption = None
     gpus: GpusOption = None
     part_timeout: PartTimeoutOption = None
+
+    @property
+    def jobs(self) -> int:
+        """The number of processes of a bench that has no parts. Raises BadUsage for an executor
+        that is neither `here` nor `processes`.
+        """
+        name, _, address = (self.executor or "here").partition(":")
+        if name not in ("here", "processes"):
+            raise BadUsage(
+                f"{flag('--executor', self.executor)} is for a bench whose cells commands "
+                "evaluate; expected here or processes:N."
+            )
+        return parse_worker_count("processes", address, 1)
 
     @property
     def parts(self) -> PartOptions | None:
@@ -699,7 +721,7 @@ def evaluate_bench(
     cells.
     """
     experiment, folder = _read(file, output)
-    table_choices = _table_choices(experiment, options)
+    choices = table_choices(experiment, options)
     parts = options.parts
     with holding(folder):
         _refuse_output(experiment, folder)
@@ -711,23 +733,23 @@ def evaluate_bench(
         def _finish(kind: CommandCells) -> BenchResults:
             with chdir(experiment.folder):
                 done = tuple(evaluate_cells(kind, plans, pages=options.pages, progress=progress))
-            result = _results(experiment, folder, done, table_choices)
+            result = _results(experiment, folder, done, choices)
             if isinstance(kind, PlacedCells):
                 kind.forget_failed()
             return result
 
         if parts is None or not any(plan.why and plan.is_selected for plan in plans):
             return _finish(CommandCells())
-        choices = {"only": list(options.only), "again": may_overwrite()}
-        outcome = evaluate_in_parts(file, plans, choices, parts, progress, _finish)
+        selected = {"only": list(options.only), "overwrite": may_overwrite()}
+        outcome = evaluate_in_parts(file, plans, selected, parts, progress, _finish)
     return outcome if outcome.result is None else outcome.result
 
 
 def _results(
-    experiment: Experiment, folder: Path, done: tuple[CellResult, ...], table_choices: TableChoices
+    experiment: Experiment, folder: Path, done: tuple[CellResult, ...], choices: TableChoices
 ) -> BenchResults:
     """The results of cells, with their tables, which are written."""
-    key = _tables_key(experiment, done, table_choices)
+    key = _tables_key(experiment, done, choices)
     try:
         # The tables of an earlier call with the same results and choices.
         stored: Mapping[str, Any] = read_record(folder / "bench.json")["shown"]
@@ -737,9 +759,9 @@ def _results(
         notes = tuple(stored["notes"])
     except (ValueError, KeyError, TypeError):
         with chdir(folder):
-            tables, notes = make_tables(experiment, done, table_choices)
+            tables, notes = make_tables(experiment, done, choices)
     cell_notes = tuple(notes_of_cells(done))
-    result = BenchResults(experiment, folder, done, tables, table_choices, notes, cell_notes)
+    result = BenchResults(experiment, folder, done, tables, choices, notes, cell_notes)
     _write(result, key)
     return result
 
@@ -776,15 +798,25 @@ def _refuse_output(experiment: Experiment, folder: Path) -> None:
 
 def _read(file: str | Path, output: str | Path | None) -> tuple[Experiment, Path]:
     experiment = read_experiment(file)
+    if experiment.kind != "commands":
+        raise BadInput(
+            f"{experiment.file}: `call`, [chart], and costs, published and results of [table] are "
+            "for the command `rankwell bench`; leave them out."
+        )
+    return experiment, folder_of(experiment, output)
+
+
+def folder_of(experiment: Experiment, output: str | Path | None) -> Path:
+    """The absolute path of the folder of all results. Raises BadUsage where it cannot be one."""
     folder = (
         experiment.folder / f"{experiment.stem}-results" if output is None else Path(output)
     ).absolute()
     refuse_file_name(folder)
     refuse_blocked(folder, folder=True)
-    return experiment, folder
+    return folder
 
 
-def _table_choices(experiment: Experiment, options: BenchOptions) -> TableChoices:
+def table_choices(experiment: Experiment, options: BenchOptions) -> TableChoices:
     """The choices of the file, replaced by those of the options. Raises BadInput for an unknown
     test or level.
     """
@@ -792,7 +824,8 @@ def _table_choices(experiment: Experiment, options: BenchOptions) -> TableChoice
         tests = with_options(ComparisonOptions(), experiment.comparison)
     except RankwellError as error:
         raise BadInput(f"{experiment.file}: comparison: {error}") from error
-    choices = dict(experiment.table)
+    shown = [field.name for field in fields(TableChoices)]
+    choices = {name: value for name, value in experiment.table.items() if name in shown}
     for name in ("measures", "baseline"):
         if getattr(options, name) is not None:
             choices[name] = getattr(options, name)

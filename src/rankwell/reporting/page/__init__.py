@@ -157,5 +157,5 @@ def page_lines(folder: Path, query: str = "question") -> str:
     """
     return (
         f"A page with every {query}, both lists side by side: {folder / NAME}\n\n  "
-        f"{typed('rankwell', 'open', folder)}\n"
+        f"{typed('rankwell', 'report', folder, '--open')}\n"
     )

@@ -424,7 +424,8 @@ def both_sides(images: Images) -> tuple[Images, Images]:
         (
             "query",
             queries,
-            f"; where they are in another folder, name it with {flag('--query-images')}",
+            "; where they are in another folder, name it with "
+            f"{flag('--query-images', name='queries')}",
         ),
     ):
         if not len(side):
@@ -607,14 +608,18 @@ def named_place(text: str) -> tuple[str, str]:
     return (text if "://" in text else Path(text).resolve().name.partition(".")[0]), text
 
 
+class NoMatch(BadUsage):
+    """A pattern that no image of a data set fits."""
+
+
 def mark_contentless(images: Images, glob: str | None) -> Images:
-    """The images with those marked whose id fits a glob. Raises BadUsage where none does."""
+    """The images with those marked whose id fits a glob. Raises NoMatch where none does."""
     if glob is None:
         return images
     bare = np.array([fnmatch.fnmatchcase(name, glob) for name in images.ids], dtype=np.bool_)
     if not bare.any():
-        raise BadUsage(
-            f"{flag('--contentless-images')} {glob!r} matches no image, such "
+        raise NoMatch(
+            f"{flag('--contentless-images', name='contentless')} {glob!r} matches no image, such "
             f"as {images.ids[0]!r}; correct the pattern or leave it out."
         )
     return replace(images, contentless=images.contentless | bare)
@@ -698,7 +703,7 @@ def _image_file(
         raise BadInput(
             f"{path}: no folder says whether this is a reference or a query; expected "
             f"{folder}/references/INSTANCE/{path.name} and {folder}/queries/INSTANCE/…, or a "
-            f"folder of queries as {flag('--query-images')}."
+            f"folder of queries as {flag('--query-images', name='queries')}."
         )
     if pattern is None and parts:
         fields["instance"] = parts[0]

@@ -54,8 +54,8 @@ class RagOptions(StatisticsOptions, MeasureOptions):
     k: Annotated[
         int | None,
         Doc(
-            "Number of first chunks that count for the measures that are reported without -m; 5 "
-            "by default."
+            "Number of first chunks that count for the measures that are reported without "
+            "-m. [default: 5]"
         ),
     ] = None
     documents: DocumentTexts = None
@@ -145,7 +145,7 @@ def default_passage_measures(
 ) -> list[str]:
     """The measures of the convention, else those that the passages allow."""
     has_collection = options.chunks is not None
-    if convention.name != "rankwell":
+    if convention.origin != "rankwell":
         names = [
             name if options.k is None else f"{name.partition('@')[0]}@{options.k}"
             for name in convention.defaults
@@ -350,12 +350,17 @@ def _gold_at(chunk: DocumentPassage, gold: Sequence[DocumentPassage]) -> int | N
 
 rag = MeasuringTask(
     name="rag",
-    about="""Evaluate retrieved chunks against gold passages, by position or by the similarity of \
-texts, without a model.
+    about="""Evaluate the chunks that a RAG system retrieves.
 
-Both files hold a JSON object per question, {"id": "q1", "passages": [{"document": "d", \
-"start": 0, "end": 9}]} and {"id": "q1", "chunks": [{"document": "d", "start": 0, "end": 40}]}, \
-best first. docs/rag.md explains them.""",
+Matches chunks with gold passages by position or by the similarity of texts, without a model.
+
+Both files hold a JSON object per question, {"id": "q1", "passages": [{"document": "d", "start": \
+0, "end": 9}]} and {"id": "q1", "chunks": [{"document": "d", "start": 0, "end": 40}]}, best \
+first. docs/rag.md explains them.""",
+    command_lines="""
+rankwell rag gold.jsonl chunks.jsonl
+rankwell rag gold.jsonl small=a.jsonl large=b.jsonl -m SpanR@5
+""",
     example="""
 >>> import rankwell as rw
 >>> gold = [{"id": "q", "passages": [{"document": "doc", "start": 0, "end": 6}]}]
@@ -393,12 +398,16 @@ best first. docs/rag.md explains them.""",
 )
 citations = MeasuringTask(
     name="rag citations",
-    about="""Evaluate the citations of generated statements against given entailments: citation \
-recall and precision, as in ALCE.
+    about="""Evaluate the citations in generated answers (ALCE).
 
-A JSON object per judged set of citations: {"id": "q1", "statement": "s1", "citations": \
-["a", "b"], "entailed": true}. A set that decides a measure and is not judged is an error. \
-docs/rag.md explains it.""",
+Computes citation recall and precision from given entailments.
+
+A JSON object per judged set of citations: {"id": "q1", "statement": "s1", "citations": ["a", \
+"b"], "entailed": true}. A set that decides a measure and is not judged is an error. docs/rag.md \
+explains it.""",
+    command_lines="""
+rankwell rag citations gold.jsonl
+""",
     example="""
 >>> import rankwell as rw
 >>> rows = [{"id": "q", "statement": "s", "citations": ["a"], "entailed": True}]
@@ -420,7 +429,7 @@ docs/rag.md explains it.""",
     view=CitedStatements,
     views=statement_views,
     default_measures=lambda _, __, convention: (
-        ["CitationR", "CitationP"] if convention.name == "rankwell" else None
+        ["CitationR", "CitationP"] if convention.origin == "rankwell" else None
     ),
     count=count_statements,
 )
