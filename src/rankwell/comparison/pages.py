@@ -206,13 +206,28 @@ def page_source(
             source = replace(
                 source, verdicts=verdicts, rules={**source.rules, **_frontiers(gathered)}
             )
-    if not source.verdicts and len(runs) > 1 and not is_swept:
+    # The runs of one pipeline are not rivals: a reader is not better than itself on gold passages.
+    if not source.verdicts and len(runs) > 1 and not is_swept and not source.failures:
         source, systems = _compared(source, gathered)
     pair = _pair(source.rows, systems, source.verdicts)
+    if source.failures:
+        pair = _reader_and_other(source)
     verdict = next(iter(stored.get("verdicts", ())), {})
     if pair is None and verdict.get("a") in runs and verdict.get("b") in runs:
         pair = verdict["a"], verdict["b"]
     return replace(source, pair=pair, notes=list(dict.fromkeys(source.notes)))
+
+
+def _reader_and_other(source: PageSource) -> tuple[str, str] | None:
+    """The run whose failures are counted, and what its lists stand beside: the same on gold
+    passages, else the retriever.
+    """
+    by_measure: dict[str, list[str]] = {}
+    for column in source.values:
+        by_measure.setdefault(column.measure, []).append(column.run)
+    # A reader shares measures with itself alone.
+    readers = next((runs for runs in by_measure.values() if len(runs) > 1), source.runs[::-1])
+    return (readers[0], readers[1]) if len(readers) > 1 else None
 
 
 def _compared(source: PageSource, gathered: Gathered) -> tuple[PageSource, Sequence[Row]]:

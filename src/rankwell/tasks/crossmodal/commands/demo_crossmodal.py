@@ -77,7 +77,7 @@ def crossmodal(
             write_text(positives, json.dumps(scenes.positives) + "\n")
             write_text(texts, "".join(f"{text}\n" for text in scenes.texts))
         results = output / "results"
-        options = CrossmodalCommandOptions(texts=str(texts), seed=seed, positives=str(positives))
+        options = CrossmodalCommandOptions(queries=str(texts), seed=seed, qrels=str(positives))
         done = crossmodal_task.command()(
             str(scores), options=options, output=results, progress=progress
         )

@@ -42,11 +42,11 @@ def engine(
     with holding(output):
         documents, queries, qrels = map(str, prepare(output))
         options = EngineOptions(
-            items=documents,
+            documents=documents,
             queries=queries,
             qrels=qrels,
             measures=list(MEASURES),
-            k=_DEPTH,
+            depth=_DEPTH,
             sweep=list(SWEEP),
             rounds=_ROUNDS,
             seed=seed,
