@@ -138,8 +138,7 @@ def main() -> None:
     number = processors()
     systems = {
         f"{number} threads": LocalFeatures(),
-        f"{number} processes": LocalFeatures(processes=max(2, number)),
-        "one thread": LocalFeatures(workers=1),
+        f"{number} processes": LocalFeatures(executor=f"processes:{max(2, number)}"),
     }
     with tempfile.TemporaryDirectory() as folder:
         sets = {"drawn": drawn_set(Path(folder), options.references)}

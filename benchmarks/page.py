@@ -55,7 +55,7 @@ def make(folder: Path, n: int) -> None:
     result = evaluate(
         qrels, runs, MEASURES, details=True, queries=dict.fromkeys(queries, "the text of a query")
     )
-    write_result(result, folder / "plain", charts=False, notes=result.notes)
+    write_result(result, folder / "plain", charts=False)
     source = page_source([("", read_results(folder / "plain"))])
     tables = {"verdicts": [{"text": text} for text in source.verdicts]}
     tested: dict[str, Any] = {
@@ -63,7 +63,7 @@ def make(folder: Path, n: int) -> None:
         "tables": tables,
         "manifest": {**result.manifest(), "rules": source.rules},
     }
-    write_result(result, folder / "tested", charts=False, notes=result.notes, **tested)
+    write_result(result, folder / "tested", charts=False, **tested)
 
 
 def timed(folder: Path, cache: str) -> tuple[float, float, float]:

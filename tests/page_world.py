@@ -31,7 +31,7 @@ def world(n: int = 40, runs: list[str] = RUNS, listed: int = 40) -> dict[str, An
         "title": " and ".join(runs),
         "protocol": "runs",
         "verdicts": ["whole_docs is better, by 0.1"] if several else [],
-        "notes": ["a note"],
+        "findings": [{"name": "reading-choice", "level": "info", "message": "a note"}],
         "rules": [["ties", "id-desc"]],
         "inputs": [["judgments", "sha256:00"]],
         "runs": runs,
@@ -156,6 +156,7 @@ def _list(query: int, run: int) -> list[list[Any]]:
 
 def _difference() -> dict[str, Any]:
     interval = {"difference": 0.1, "low": 0.05, "high": 0.15, "p": 0.01, "adjusted_p": 0.02}
+    interval["decisive"] = True
     return {"a": 0, "b": 1, "measure": 0, **interval, "better": 9, "worse": 5, "equal": 3}
 
 

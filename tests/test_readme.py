@@ -94,6 +94,13 @@ def grid_files(_: Path) -> None:
     )
     Path("grid.toml").write_text(
         f'{dataset}\n[[system]]\nname = "reader"\npredictions = "predictions.json"\n'
+        '[chart]\nmeasures = ["exact"]\n'
+    )
+
+
+def museum_bench(_: Path) -> None:
+    Path("museum.toml").write_text(
+        '[table]\nresults = ["results/colours"]\ncosts = true\npublished = true\n'
     )
 
 
@@ -134,7 +141,8 @@ OWN_FILES: dict[str, Callable[[Path], None]] = {
     "rankwell evaluate ratings.dat": column_files,
     "rankwell qa dev-v2.0.json": squad_files,
     "rankwell qa questions.json": answer_files,
-    "rankwell qa grid": grid_files,
+    "rankwell bench grid.toml": grid_files,
+    "rankwell bench museum.toml": museum_bench,
     "rankwell keywords": clip_files,
     "rankwell images museum.csv": image_files,
     "rankwell trec-eval": small_files,

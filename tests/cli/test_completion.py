@@ -32,10 +32,10 @@ LINES = [
     ("rankwell compare --test wilc", "rankwell compare --test wilcoxon"),
     ("rankwell evaluate qre", "rankwell evaluate qrels.txt"),
     ("rankwell evaluate --qui", "rankwell evaluate --quiet"),
-    ("rankwell qa gri", "rankwell qa grid"),
+    ("rankwell images mat", "rankwell images match"),
     ("rankwell qa qre", "rankwell qa qrels.txt"),
     ("rankwell qa qrels.txt --isol", "rankwell qa qrels.txt --isolated"),
-    ("rankwell qa grid --fre", "rankwell qa grid --fresh"),
+    ("rankwell images match --cac", "rankwell images match --cache"),
     ("rankwell trec-eval qre", "rankwell trec-eval qrels.txt"),
 ]
 

@@ -328,7 +328,7 @@ FOUND = {
     "keywords check a --help": ("keywords", "check"),
     "demo": ("demo",),
     "demo embeddings": ("demo", "embeddings"),
-    "qa grid x": ("qa", "grid"),
+    "images stats x": ("images", "stats"),
     "qa other x": ("qa",),
 }
 

@@ -16,10 +16,7 @@ from tasks.images.test_system_table import written
 from tasks.keywords import smallest as clips
 
 QRELS, RUN = "q1 0 a 1\nq2 0 b 1\n", "q1 Q0 a 1 2.0 x\nq1 Q0 b 2 1.0 x\nq2 Q0 b 1 1.0 x\n"
-OWN_RECORD = {
-    ("bench",): "bench.json",
-    ("images", "table"): "table.json, made of folders that it names",
-}
+OWN_RECORD = {("bench",): "bench.json"}
 """Commands whose folder holds a record of what they wrote, which they write anew."""
 LINES = {
     "convert a.run OUT.csv": "OUT.csv",
@@ -30,7 +27,7 @@ LINES = {
     "report results": "results/report.html",
     "gate results --require nDCG@10>=0 --junit OUT.xml": "OUT.xml",
     "bench runs.toml": "runs-results/table.md",
-    "images table museum --format csv -o OUT": "OUT/table.csv",
+    "bench museum.toml --format csv -o OUT": "OUT/table.csv",
     "evaluate qrels a.run -o OUT": "OUT/summary.csv",
     "compare qrels a.run b.run -o OUT": "OUT/report.html",
 }
@@ -54,6 +51,9 @@ convention = "squad2"
 [[system]]
 name = "a"
 predictions = "a.json"
+
+[chart]
+measures = ["exact"]
 """
 INPUTS = [
     "convert a.run a.run",
@@ -77,6 +77,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         Path(name).write_text(text)
     Path("old.toml").write_text('name = "a"\n')
     Path("runs.toml").write_text(BENCH)
+    Path("museum.toml").write_text('[table]\nresults = ["museum"]\n')
     written(tmp_path / "museum", "museum", {"one": [1.0, 0.0] * 6})
     for name in ("base", "queries"):
         np.save(f"{name}.npy", np.eye(3, dtype=np.float32))
@@ -111,7 +112,7 @@ def files_of(folder: Path) -> dict[Path, bytes]:
 
 OWN = [
     "bench runs.toml",
-    "images table museum -o OUT",
+    "bench museum.toml -o OUT",
     "gate results --require nDCG@10>=0 --junit OUT.xml",
 ]
 
@@ -165,15 +166,15 @@ def test_a_grid_keeps_results_that_are_not_its_own(folder: Path):
     (folder / "OUT").mkdir()
     (folder / "OUT/results.csv").write_text("work of a week")
 
-    code, _, err = in_process(["qa", "grid", "grid.toml", "-o", "OUT"])
+    code, _, err = in_process(["bench", "grid.toml", "-o", "OUT"])
 
     assert code == 2
     assert "results.csv was not written by rankwell, or was changed since" in err
     assert files_of(folder / "OUT") == {folder / "OUT/results.csv": b"work of a week"}
     for _ in range(2):
-        code, _, err = in_process(["qa", "grid", "grid.toml", "-o", "OUT", "--overwrite"])
+        code, _, err = in_process(["bench", "grid.toml", "-o", "OUT", "--overwrite"])
         assert code == 0, err
-    code, _, err = in_process(["qa", "grid", "grid.toml", "-o", "OUT"])
+    code, _, err = in_process(["bench", "grid.toml", "-o", "OUT"])
     assert code == 0, err
 
 

@@ -1,7 +1,8 @@
-"""Pages of cells: `--pages` of `bench` and of `images table` writes those that are missing, and
+"""Pages of cells: `--pages` of `bench` writes those that are missing, and
 `table.html` leads to them.
 """
 
+import json
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -23,6 +24,7 @@ CELLS = [
     for system in NOISE
 ]
 """The bench with the first data set alone."""
+COSTS = "[table]\ncosts = true\n"
 MUSEUM = TOML[: TOML.index("[[dataset]]")] + TOML[TOML.index('[[dataset]]\nname = "paintings"') :]
 
 Typed = Callable[..., tuple[int, str, str]]
@@ -198,14 +200,12 @@ def test_a_page_of_the_users_is_refused_before_anything_is_evaluated(
 
 
 def test_systems_on_data_sets_have_pages_too(tmp_path: Path, typed: Typed) -> None:
-    file, table = make_bench(tmp_path, MUSEUM), tmp_path / "table" / "table.html"
+    file, table = make_bench(tmp_path, COSTS + MUSEUM), tmp_path / "table" / "table.html"
 
-    code, _, err = typed("images", "table", file, "--pages", "-o", table.parent)
+    code, _, err = typed("bench", file, "--pages", "-o", table.parent)
 
     assert code == 0, err
-    expected = {
-        tmp_path / "bench-results" / "paintings" / system / "report.html" for system in NOISE
-    }
+    expected = {table.parent / "paintings" / system / "report.html" for system in NOISE}
     assert linked(table) == expected
     assert all(path.is_file() for path in expected)
 
@@ -217,13 +217,15 @@ def test_folders_of_results_get_the_page_that_they_lack(tmp_path: Path, typed: T
     assert typed("report", low, "--title", "My title")[0] == 0
     mine = (low / "report.html").read_bytes()
 
-    code, _, err = typed("images", "table", f"a={low}", f"b={high}", "--pages", "-o", table.parent)
+    kept = tmp_path / "kept.toml"
+    kept.write_text(f"{COSTS}results = {json.dumps([f'a={low}', f'b={high}'])}\n")
+    code, _, err = typed("bench", kept, "--pages", "-o", table.parent)
 
     assert code == 0, err
     assert (low / "report.html").read_bytes() == mine
     assert linked(table) == {low / "report.html", high / "report.html"}
     (high / "report.html").write_text("my own")
-    assert typed("images", "table", f"a={low}", f"b={high}", "--pages")[0] == 2
+    assert typed("bench", kept, "--pages")[0] == 2
     assert (high / "report.html").read_text() == "my own"
 
 

@@ -465,7 +465,7 @@ BOUNDED = [
     Case("300 MiB in a small zstd file", "evaluate qrels run.zst", _bomb, seconds=20, mib=700),
     Case(
         "a FIFO among pictures",
-        "encode images set -o out.npy --encoder small-grey:4x4",
+        "encode set -o out.npy --encoder small-grey:4x4",
         _fifo,
         seconds=20,
         hides="no such|unknown",

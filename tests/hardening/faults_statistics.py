@@ -68,8 +68,8 @@ CASES: list[Case] = [
         shows="the interval has no width",
     ),
     Case(
-        "power of runs that are equal",
-        "evaluate qrels a b -m RR -o out\npower out",
+        "a forecast for runs that are equal",
+        "evaluate qrels a b -m RR -o out\ncompare out --plan",
         _ranked(a=[2] * 12, b=[2] * 12),
         codes=(4,),
         shows="no query differs between a and b, of 12; power is not known without a difference",

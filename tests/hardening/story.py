@@ -178,7 +178,7 @@ INPUTS = [
     ),
     Case(
         "two runs without judgments",
-        "agree --reference run run2",
+        "embeddings --reference run run2",
         _world(run2="1 Q0 d1a 1 2 t\n"),
         codes=(0,),
         shows="RBO",
@@ -278,7 +278,7 @@ TABLES = [
     )
     for line, heading in (
         ("compare few bad.run good.run -m P@1 -m RR", r"won/tied/lost +detectable +n\n"),
-        ("measures", r"(?m)^measure +\S.*$"),
+        ("explain --list", r"(?m)^measure +\S.*$"),
         ("check few good.run bad.run", r"(?m)^file +check +level +count +detail$"),
     )
 ]

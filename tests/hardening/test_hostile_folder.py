@@ -102,11 +102,8 @@ def test_processes_that_a_command_starts_import_nothing_beside_its_data(
 
 
 COMMANDS = [" ".join(words) for words in command_summaries()]
-ONLY_HELP = {command for command in COMMANDS if command.startswith("demo ")} | {
-    "judge label",
-    "open",
-}
-"""Commands that take long, serve a page, or open one."""
+ONLY_HELP = {command for command in COMMANDS if command.startswith("demo ")} | {"judge label"}
+"""Commands that take long or serve a page."""
 
 
 @pytest.fixture(scope="module")

@@ -59,9 +59,7 @@ def figures_of(runner: Runner, name: str) -> Tables:
     lines = [_as_json(line) for line in map(str.strip, LINES[name].split("\n")) if line]
     printed, written = runner.workspace.printed(lines, _file_figures)
     tables: Tables = {}
-    for place, (line, text) in enumerate(zip(lines, printed, strict=True), 1):
-        if line.startswith("measures"):
-            continue  # Its numbers are parameters.
+    for place, text in enumerate(printed, 1):
         before = f"{place} " if len(lines) > 1 else ""
         tables |= {before + table: rows for table, rows in printed_figures(text).items()}
     if not tables:
@@ -91,7 +89,7 @@ def _as_json(line: str) -> str:
 @cache
 def _has_format(*words: str) -> bool:
     """Whether a command has an option of the format; those that describe have no figures."""
-    if words in (("explain",), ("measures",), ("engine", "list")):
+    if words in (("explain",), ("engine", "list")):
         return False
     code, out, _ = running.in_process([*words, "--help"])
     return code == 0 and "--format" in out

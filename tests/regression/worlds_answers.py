@@ -364,6 +364,9 @@ call = "goldens_system:run"
 top = [1, 2]
 """,
     "files.toml": """\
+[chart]
+measures = ["exact"]
+
 [[dataset]]
 name = "questions"
 command = "qa"

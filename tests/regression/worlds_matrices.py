@@ -394,17 +394,56 @@ def _images(folder: Path) -> None:
         (folder / "keep" / f"{name}.toml").write_text(
             f'base = "{name}"\n[tasks.images]\n{keeping}contentless = "keep"\n'
         )
-    (folder / "systems.toml").write_text(
-        '[[dataset]]\nname = "plain"\ntitle = "Plain"\ncommand = "images"\nimages = '
-        '"plain.csv"\nscores = "{system}.npy"\n'
-        'query_ids = "queries.ids.txt"\nitem_ids = "references.ids.txt"\n'
-        '[[system]]\nname = "scores"\n[[system]]\nname = "better"\ntitle = "A better one"\n',
-        encoding="utf-8",
-    )
-    (folder / "system.toml").write_text(
-        '[[system]]\nname = "scores"\nnotes = "drawn"\n[system.training]\ntime = "2 '
-        'h"\nhardware = "none"\ndata = "nothing"\n'
-    )
+    for name, text in BENCHES.items():
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+_KEPT = '[table]\ncosts = true\nresults = ["../res/one", "../res/two"]\n'
+BENCHES = {
+    "systems.toml": """\
+[table]
+costs = true
+
+[[dataset]]
+name = "plain"
+title = "Plain"
+command = "images"
+images = "plain.csv"
+scores = "{system}.npy"
+query_ids = "queries.ids.txt"
+item_ids = "references.ids.txt"
+
+[[system]]
+name = "scores"
+
+[[system]]
+name = "better"
+title = "A better one"
+""",
+    "kept.toml": _KEPT,
+    "described.toml": f"""\
+{_KEPT}
+[[system]]
+name = "scores"
+notes = "drawn"
+
+[system.training]
+time = "2 h"
+hardware = "none"
+data = "nothing"
+""",
+    "published.toml": """\
+[table]
+costs = true
+published = true
+results = ["CLICIDE=../res/one"]
+""",
+    "tested.toml": f"{_KEPT}\n[comparison]\nlevel = 0.5\nresamples = 500\nseed = 3\n",
+    "named.toml": _KEPT.replace("../res/one", "first=../res/one").replace(
+        "../res/two", "second=../res/two"
+    ),
+}
+"""Benches of images with what each system took."""
 
 
 def _pictures(folder: Path) -> None:

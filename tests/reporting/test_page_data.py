@@ -56,8 +56,8 @@ HOSTILE = [
 
 
 def said_on(data: dict) -> list[str]:
-    """What a page says on its results: the findings, and what is so on every query."""
-    return [*(finding["message"] for finding in data["findings"]), *data["notes"]]
+    """What a page says on its results."""
+    return [finding["message"] for finding in data["findings"]]
 
 
 @pytest.fixture(autouse=True)
@@ -252,7 +252,7 @@ def test_counts_first_ranks_and_flags(small: Path) -> None:
             if not mine["rank"].notna().any():
                 flags[f"missing from {name}", name].add(query)
             if ((mine.state == "unjudged") & (mine["rank"] <= 10)).any():
-                flags["unjudged in the first 10", name].add(query)
+                flags["unjudged in top 10", name].add(query)
             scores = {
                 rank: score
                 for rank, score in zip(mine["rank"], mine.score, strict=True)
@@ -271,10 +271,7 @@ def test_counts_first_ranks_and_flags(small: Path) -> None:
         for run, places in zip(data["runs"], runs, strict=True)
         if places
     }
-    assert (
-        len(set.union(*(flags.pop(("unjudged in the first 10", run)) for run in data["runs"])))
-        == 40
-    )
+    assert len(set.union(*(flags.pop(("unjudged in top 10", run)) for run in data["runs"]))) == 40
     near = table[table["rank"] <= 10]
     shares = [(run, near[(near.run == run)]) for run in data["runs"]]
     told_of = ", ".join(
@@ -284,9 +281,14 @@ def test_counts_first_ranks_and_flags(small: Path) -> None:
         )
         for run, mine in shares
     )
-    text = f"Unjudged among the first 10 results, in 40 queries: {told_of}."
-    assert data["warnings"] == [{"text": text, "sort": "unjudged"}]
-    about = [note for note in said_on(data) if "unjudged" in note]
+    detail = f"Unjudged among the first 10 results, in 40 queries: {told_of}, of the results of "
+    text = "93 % of the top 10 unjudged, counted as not relevant"
+    detail += "all queries together."
+    finding = {"name": "unjudged-in-top", "level": "warning", "message": text}
+    assert [each for each in data["findings"] if "sort" in each] == [
+        finding | {"detail": detail, "sort": "unjudged"}
+    ]
+    about = [note for note in said_on(data) if "unjudged" in note and note != text]
     assert [note for note in about if " is between " not in note] == [], (
         "the warning is not a note, too"
     )
@@ -413,7 +415,7 @@ def test_one_run_has_no_verdict_and_no_differences(tmp_path: Path) -> None:
     data = data_of(page(made(tmp_path, 12, runs=1)))
     assert data["verdicts"] == data["differences"] == data["groups"] == []
     assert data["title"] == "run 0"
-    assert [chart["id"] for chart in data["charts"]] == ["intervals", "k_curves"]
+    assert [chart["id"] for chart in data["charts"]] == ["k_curves"]
 
 
 def test_hostile_ids_stay_data(tmp_path: Path) -> None:
@@ -801,7 +803,8 @@ def test_the_page_of_answers_says_first_who_fails(tmp_path: Path) -> None:
     attributes = data["queries"]["attributes"]
     assert sorted(set(attributes["failed"])) == sorted(row["failed"] for row in data["failures"])
     assert [data["runs"][run] for run in data["pair"]] == ["reader", "isolated"]
-    assert "not compared, as no other run has their measures: 'bm25'" in said_on(data)
+    # A reader is not compared with itself on gold passages.
+    assert data["differences"] == []
     assert not any("missing from some runs" in note for note in said_on(data))
 
 
@@ -929,11 +932,7 @@ def test_several_folders_are_compared(small: Path, tmp_path: Path) -> None:
         for run, rows in enumerate(lists)
         if rows
     } == set(data["runs"])
-    assert [chart["id"] for chart in data["charts"]] == [
-        "intervals",
-        "k_curves",
-        "critical_difference",
-    ]
+    assert [chart["id"] for chart in data["charts"]] == ["k_curves", "critical_difference"]
 
 
 @pytest.mark.parametrize("name", ["per_query.parquet", "details.parquet"])
@@ -1001,8 +1000,8 @@ def test_a_folder_without_details_has_a_page_without_lists(tmp_path: Path) -> No
             ["compare", "s3://bucket/results", "s3://bucket/more"],
             "s3://bucket/results is an address",
         ),
-        (["open", "s3://bucket/results"], "s3://bucket/results is an address"),
-        (["power", "s3://bucket/results"], "s3://bucket/results is an address"),
+        (["report", "s3://bucket/results", "--open"], "s3://bucket/results is an address"),
+        (["compare", "--plan", "s3://bucket/results"], "s3://bucket/results is an address"),
         (["report", "."], "has no per_query.parquet"),
         (
             ["report", "{small}", "-o", "{small}/summary.csv/x.html"],
@@ -1018,8 +1017,8 @@ def test_a_folder_without_details_has_a_page_without_lists(tmp_path: Path) -> No
         ),
         (["report", "{small}", "--thumbnails", "nowhere"], "no such folder"),
         (["report", "{small}", "--documents", "nowhere.tsv"], "no such file"),
-        (["open", "."], "there is no report.html"),
-        (["open", "nowhere"], "no such file"),
+        (["report", ".", "--open"], "has no per_query.parquet"),
+        (["report", "nowhere", "--open"], "nowhere is not a folder"),
     ],
 )
 def test_errors_say_what_to_do(
@@ -1040,17 +1039,40 @@ def test_errors_say_what_to_do(
     assert error.count("\n") == 1
 
 
-def test_open_prints_the_path_and_opens_it(
-    small: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_open_shows_the_page_and_writes_it_where_the_folder_has_none_of_these_results(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = page(small)
+    folder = made(tmp_path / "new", 12)
+    path = folder / "report.html"
     opened: list[str] = []
+    written: list[int] = []
     monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) or True)
-    for arguments in ([str(small)], [str(path)], [str(small), "--no-browser"]):
-        monkeypatch.setattr(sys, "argv", ["rankwell", "open", *arguments])
+
+    for options in ([], ["--open"], ["--open"], ["--open", "--title", "Mine"]):
+        monkeypatch.setattr(sys, "argv", ["rankwell", "report", str(folder), *options])
         assert main() == 0
         assert capsys.readouterr().out == f"{path}\n"
-    assert opened == [path.as_uri()] * 2
+        written.append(path.stat().st_ino)
+
+    assert opened == [path.as_uri()] * 3
+    assert written[0] == written[1] == written[2] != written[3]
+    assert "<title>Mine" in path.read_text(encoding="utf-8")
+
+
+def test_the_page_of_other_results_is_written_anew_before_it_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, other = made(tmp_path / "a", 12), made(tmp_path / "b", 30)
+    page(folder)
+    page(other)
+    (other / "report.html").replace(folder / "report.html")
+    monkeypatch.setattr("webbrowser.open", lambda _: False)
+    monkeypatch.setattr(sys, "argv", ["rankwell", "report", str(folder), "--open", "--overwrite"])
+
+    assert main() == 0
+
+    assert "no browser could be started; open the file by hand" in capsys.readouterr().err
+    assert len(data_of(folder / "report.html")["queries"]["id"]) == 12
 
 
 def test_the_bundle_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -1160,11 +1182,8 @@ def test_of_many_runs_each_is_tested_against_the_first(
 def test_charts_show_what_can_be_taken_in_at_a_glance(tmp_path: Path) -> None:
     folder = made(tmp_path, 12, runs=10)
     found = {each["id"]: each for each in data_of(page(folder))["charts"]}
-    assert set(found) == {"intervals", "k_curves", "critical_difference"}
-    assert [len(each["spec"]["concat"]) for each in found.values()] == [3, 1, 1]
-    assert found["intervals"]["note"].endswith(
-        "the first 3 of 4 measures; scales differ between panels"
-    )
+    assert set(found) == {"k_curves", "critical_difference"}
+    assert [len(each["spec"]["concat"]) for each in found.values()] == [1, 1]
     assert "scales" not in found["k_curves"]["note"] + found["critical_difference"]["note"]
     assert found["critical_difference"]["note"].endswith("the first of 4 measures")
 

@@ -95,9 +95,9 @@ CASES = (
         ),
     ),
     Case(
-        "encode images",
+        "encode",
         tuple(
-            f"encode images pictures --encoder {name} -o out.npy"
+            f"encode pictures --encoder {name} -o out.npy"
             for name in ("small-grey", "colour-histogram")
         ),
     ),
@@ -132,10 +132,10 @@ CASES = (
         "gate out --require EM>=0",
     ),
     Case(
-        "qa grid",
+        "bench",
         (
-            "qa grid worlds/answers/files.toml -o out",
-            "qa grid worlds/answers/files.toml -o out --jobs 2",
+            "bench worlds/answers/files.toml -o out",
+            "bench worlds/answers/files.toml -o out --executor processes:2",
         ),
     ),
     Case(
@@ -199,11 +199,9 @@ CASES = (
             "images stats worlds/museum -o out.csv",
         ),
     ),
-    Case(
-        "images table", ("images table worlds/images/systems.toml -o out",), slow=True, timed=True
-    ),
+    Case("bench", ("bench worlds/images/systems.toml -o out",), slow=True, timed=True),
     *(
-        Case(f"demo{name}", (f"demo{name} -o out",), slow=True, timed=name == " instances")
+        Case(f"demo{name}", (f"demo{name} -o out",), slow=True, timed=name == " images")
         for name in ("", *(f" {task}" for task in _TASKS))
     ),
 )

@@ -19,15 +19,9 @@ from PIL import Image
 from rankwell import cli
 from rankwell.data.code import load_object
 from rankwell.errors import BadInput, BadUsage, MissingExtra, NothingToEvaluate, UnknownName
+from rankwell.files.image_encoding import ImagePlaces, encode_image_files, holds_images
 from rankwell.io.matrices import read_embeddings
-from rankwell.tasks.images.commands.encode_images import images as encode_command
-from rankwell.vectors.encoders import (
-    IMAGE_ENCODERS,
-    ImageSettings,
-    NetworkSettings,
-    Pixels,
-    load_image_encoder,
-)
+from rankwell.vectors.encoders import IMAGE_ENCODERS, ImageSettings, Pixels, load_image_encoder
 from rankwell.vectors.encoders.runs import encode_images
 from rankwell.vectors.media.images import read_picture
 
@@ -561,11 +555,8 @@ def test_encoding_that_is_refused_leaves_nothing_behind(tmp_path: Path):
     (tmp_path / "a.png").rename(tmp_path / "images" / "a.png")
     model = f"{tmp_path}/odd_vectors.py:flat"
     with pytest.raises(BadUsage, match="expected"):
-        encode_command(
-            str(tmp_path / "images"),
-            output=tmp_path / "b.npy",
-            encoder=model,
-            settings=NetworkSettings(),
+        encode_image_files(
+            str(tmp_path / "images"), tmp_path / "b.npy", model, ImageSettings(), ImagePlaces()
         )
 
     assert not list(tmp_path.glob("b.npy*"))
@@ -912,7 +903,7 @@ def test_a_run_without_any_vector_says_so(tmp_path: Path):
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> int:
-    monkeypatch.setattr("sys.argv", ["rankwell", "encode", "images", *map(str, arguments)])
+    monkeypatch.setattr("sys.argv", ["rankwell", "encode", *map(str, arguments)])
     return cli.main()
 
 
@@ -1087,3 +1078,62 @@ def test_an_encoders_file_has_its_settings_and_finds_files_beside_it(tmp_path: P
 
     expected = load_image_encoder(str(tmp_path / "n.onnx"), ImageSettings(output="classes"))
     assert np.array_equal(vectors, expected(photos))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "is_of_images"),
+    [
+        ("set.csv", "image,instance,split\na.png,a,query\n", True),
+        ("set.tsv", "path\tclass\tSide\r\na.png\ta\tquery\r\n", True),
+        ("set.jsonl", '{"image": "a.png", "instance": "a", "split": "query"}\n', True),
+        ("truth.json", '{"imlist": ["a"], "qimlist": ["b"], "gnd": []}', True),
+        ("texts.csv", "id,text\n1,a\n", False),
+        ("texts.jsonl", '{"_id": "1", "text": "a split: b"}\n', False),
+        ("texts.txt", "split, set, side\n", False),
+        ("other.csv", "id,title\n1,a\n", False),
+    ],
+)
+def test_a_file_holds_images_where_it_has_their_columns(
+    tmp_path: Path, name: str, content: str, is_of_images: bool
+):
+    (tmp_path / name).write_text(content, newline="")
+
+    assert holds_images(str(tmp_path / name)) == is_of_images
+    assert holds_images(str(tmp_path))
+
+
+def test_a_table_of_images_and_of_texts_is_decided_by_an_option(
+    photos, tmp_path: Path, monkeypatch, capsys
+):
+    rows = [f"{path.name},a,query,some words" for path in photos]
+    place = photos[0].parent / "both.csv"
+    place.write_text("\n".join(["image,instance,split,text", *rows]) + "\n")
+    words = (place, "-o", tmp_path / "e.npy")
+
+    assert run(monkeypatch, *words, "--encoder", "small-grey") == 2
+    assert "name the folder of the images with --root, or the column" in capsys.readouterr().err
+    assert run(monkeypatch, *words, "--encoder", "small-grey", "--root", photos[0].parent) == 0
+    assert read_embeddings(tmp_path / "e.npy").ids == ids(photos)
+    words = (place, "-o", tmp_path / "t.npy", "--encoder", "tfidf-svd:1", "--fit", place)
+    assert run(monkeypatch, *words, "--columns", "text=text,id=image") == 0
+    assert read_embeddings(tmp_path / "t.npy").ids == ids(photos)
+
+
+@pytest.mark.parametrize(
+    ("of_images", "option", "message"),
+    [
+        (True, ("--dtype", "float16"), "--dtype is not for images; leave it out."),
+        (True, ("--executor", "here"), "--executor is not for images; leave it out."),
+        (False, ("--cache", "c"), "--cache is not for texts; leave it out."),
+    ],
+)
+def test_an_option_of_the_other_kind_is_refused(
+    photos, tmp_path: Path, monkeypatch, capsys, of_images: bool, option, message: str
+):
+    (tmp_path / "t.txt").write_text("a\nb\n")
+    place = photos[0].parent if of_images else tmp_path / "t.txt"
+
+    words = (place, "-o", tmp_path / "e.npy", "--encoder", "small-grey", *option)
+
+    assert run(monkeypatch, *words) == 2
+    assert message in capsys.readouterr().err

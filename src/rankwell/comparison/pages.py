@@ -32,7 +32,7 @@ from rankwell.reporting import Row
 from rankwell.reporting.charts import difference_label
 from rankwell.reporting.difference_tables import difference_text, write_comparison
 from rankwell.reporting.drafts import drafting, holding
-from rankwell.reporting.options import Output, Progress, present
+from rankwell.reporting.options import Output, Progress, paper_text, present
 from rankwell.reporting.page import NAME, PageFolder, PageSource
 from rankwell.reporting.page.document import write_page
 from rankwell.vectors.media.images import ItemPictures
@@ -99,14 +99,7 @@ def write_missing_pages(folders: Iterable[Path], progress: Progress = None) -> N
     """Writes the page of each folder of results that has none with all lists beside it, as
     `rankwell report FOLDER` does. Raises as `refuse_pages`.
     """
-    lacking = list[Path]()
-    for folder in dict.fromkeys(folders):
-        files, _ = _manifest_files(folder)
-        names = [name for name in files if name == NAME or name.startswith(_LISTS)]
-        if NAME not in names or not all(
-            (folder / name).is_file() and digest_of(folder / name) == files[name] for name in names
-        ):
-            lacking.append(folder)
+    lacking = [folder for folder in dict.fromkeys(folders) if not has_page(folder)]
     refuse_pages(lacking)
     for n_done, folder in enumerate(lacking):
         if progress is not None:
@@ -114,6 +107,15 @@ def write_missing_pages(folders: Iterable[Path], progress: Progress = None) -> N
         write_report([folder], folder / NAME)
     if progress is not None and lacking:
         progress("pages", len(lacking), len(lacking))
+
+
+def has_page(folder: Path) -> bool:
+    """Whether a folder of results has the page of these results, with all lists beside it."""
+    files, _ = _manifest_files(folder)
+    names = [name for name in files if name == NAME or name.startswith(_LISTS)]
+    return NAME in names and all(
+        (folder / name).is_file() and digest_of(folder / name) == files[name] for name in names
+    )
 
 
 def refuse_pages(folders: Iterable[Path]) -> None:
@@ -206,13 +208,28 @@ def page_source(
             source = replace(
                 source, verdicts=verdicts, rules={**source.rules, **_frontiers(gathered)}
             )
-    if not source.verdicts and len(runs) > 1 and not is_swept:
+    # The runs of one pipeline are not rivals: a reader is not better than itself on gold passages.
+    if not source.verdicts and len(runs) > 1 and not is_swept and not source.failures:
         source, systems = _compared(source, gathered)
     pair = _pair(source.rows, systems, source.verdicts)
+    if source.failures:
+        pair = _reader_and_other(source)
     verdict = next(iter(stored.get("verdicts", ())), {})
     if pair is None and verdict.get("a") in runs and verdict.get("b") in runs:
         pair = verdict["a"], verdict["b"]
     return replace(source, pair=pair, findings=list(dict.fromkeys(source.findings)))
+
+
+def _reader_and_other(source: PageSource) -> tuple[str, str] | None:
+    """The run whose failures are counted, and what its lists stand beside: the same on gold
+    passages, else the retriever.
+    """
+    by_measure: dict[str, list[str]] = {}
+    for column in source.values:
+        by_measure.setdefault(column.measure, []).append(column.run)
+    # A reader shares measures with itself alone.
+    readers = next((runs for runs in by_measure.values() if len(runs) > 1), source.runs[::-1])
+    return (readers[0], readers[1]) if len(readers) > 1 else None
 
 
 def _compared(source: PageSource, gathered: Gathered) -> tuple[PageSource, Sequence[Row]]:
@@ -331,7 +348,12 @@ def _pair(
 
 
 def present_differences(
-    result: ComparisonData, *, format: reporting.Format, per_query: bool, output: Path | None
+    result: ComparisonData,
+    *,
+    format: reporting.Format,
+    per_query: bool,
+    output: Path | None,
+    style: reporting.TableStyle | None = None,
 ) -> Output:
     """The output of a comparison, which is written into a folder as well."""
     with nullcontext() if output is None else drafting(output, result.sources.values()) as draft:
@@ -347,8 +369,10 @@ def present_differences(
         return written
     terminal = reporting.terminal_of(sys.stdout)
     rows = list(result.per_query()) if per_query else None
-    return written._replace(
-        text=difference_text(
-            result.tables, result.differences, rows, result.describe(), format, terminal
+    text = scores = paper_text(result, format, style)
+    if format != "latex" or not scores:
+        tables = {**result.tables, **({"systems": []} if scores else {})}
+        text = difference_text(
+            tables, result.differences, rows, result.describe(), format, terminal, scores
         )
-    )
+    return written._replace(text=text)

@@ -53,7 +53,8 @@ class Convention(NamedTuple):
     notes: differences that cannot be reproduced, and traps.
     rule_notes: notes on a rule (`ties`), left out where the user sets that rule, or on a measure
         (`AP`), left out where it is not requested.
-    file: the user's file that it was read from; "" for one of ours.
+    base: our convention with which a user's file begins, whose path is the name; "" for one of
+        ours.
     """
 
     name: str
@@ -74,7 +75,12 @@ class Convention(NamedTuple):
     tasks: Mapping[str, Mapping[str, Any]] = {}
     notes: tuple[str, ...] = ()
     rule_notes: Mapping[str, tuple[str, ...]] = {}
-    file: str = ""
+    base: str = ""
+
+    @property
+    def origin(self) -> str:
+        """The name of our convention that it is, or begins with."""
+        return self.base or self.name
 
     def shows(self, unit: Unit) -> tuple[float, Unit]:
         """The factor and the unit with which it reports values of a unit."""
@@ -96,8 +102,8 @@ class Convention(NamedTuple):
         """
         if task not in self.tasks:
             return defaults
-        if self.file:
-            _check_rules(type(defaults), self.tasks[task], f"{self.file}: [tasks.{task}]")
+        if self.base:
+            _check_rules(type(defaults), self.tasks[task], f"{self.name}: [tasks.{task}]")
         return type(defaults)(**self.tasks[task])
 
 
@@ -153,7 +159,7 @@ def _convention_of_file(place: str) -> Convention:
             f"{place}: base = {shown(base_name)}: {suggest(base_name, CONVENTIONS.builtin_names)}"
         )
     base, rules = CONVENTIONS[base_name], _frozen(table)
-    _check_rules(Convention, rules, place, ("name", "file"))
+    _check_rules(Convention, rules, place, ("name", "base"))
     known_tasks = {task for name in CONVENTIONS for task in CONVENTIONS[name].tasks}
     for task in rules.get("tasks", {}):
         if task not in known_tasks:
@@ -167,7 +173,7 @@ def _convention_of_file(place: str) -> Convention:
     merged = {"words": {**base.words, **rules.get("words", {})}}
     merged["tasks"] = {**base.tasks, **task_rules}
     title = f"{base.title}, with the rules of {place}"
-    return base._replace(**({"title": title} | rules | merged | {"name": place, "file": place}))
+    return base._replace(**({"title": title} | rules | merged | {"name": place, "base": base_name}))
 
 
 def _check_rules(

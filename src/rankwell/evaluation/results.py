@@ -91,6 +91,10 @@ class ResultData:
     check: Callable[[Any], Iterable[Finding]] | None = None
     query_rows: Callable[[Iterable[dict[str, Any]]], Iterable[dict[str, Any]]] | None = None
 
+    def __post_init__(self) -> None:
+        """Adds to the rules what every result chooses."""
+        object.__setattr__(self, "rules", self.describe())
+
     def __getitem__(self, measure: str) -> Any:
         """The mean by a measure, named as in the table or exactly; of several runs a dictionary run
         -> mean.
@@ -162,7 +166,11 @@ class ResultData:
         return unignored(
             [
                 *self.data_findings,
-                *summary_findings(self.values[: self.n_summarised], intervals=self.intervals),
+                *summary_findings(
+                    self.values[: self.n_summarised],
+                    intervals=self.intervals,
+                    population_sd=self.population_sd,
+                ),
                 *self._below_chance(),
                 *(() if self.check is None else self.check(self)),
             ]
@@ -237,6 +245,10 @@ class ResultData:
         return tuple(
             {name: columns[name] for name in self.query_columns} for columns in self._attributes
         )
+
+    def score_table(self) -> Any:
+        """The scores as a table of runs by measures; None where they make none."""
+        return None
 
     def describe(self) -> dict[str, Any]:
         """The rules for JSON: every choice that decided a number, the definition of each measure,

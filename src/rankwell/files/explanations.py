@@ -1,24 +1,27 @@
-"""Every meaning that a measure's name has anywhere, and what findings and conventions mean."""
+"""What a name means: every measure that it stands for anywhere, a convention, and a finding."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
 from rankwell.conventions import CONVENTIONS, Convention
+from rankwell.data.catalogue import Catalogue, everyday_meaning, suggest
 from rankwell.data.findings import FINDINGS, FindingKind
 from rankwell.data.options import own_arithmetic
 from rankwell.data.registry import (
+    FIGURES,
     CollectionFigure,
     IncompleteMeasure,
     Measure,
+    MeasureEntry,
     at_each_cutoff,
     find_figures,
     is_word,
     measure_names,
     parse_measure,
 )
-from rankwell.errors import BadUsage
+from rankwell.errors import BadUsage, UnknownName
 
 
 @dataclass(frozen=True, repr=False)
@@ -29,18 +32,16 @@ class Explanation:
     meanings: measure -> the places where the name stands for it, the plain reading first; empty for
         a name that only figures of whole collections have.
     collection_figures: figures of whole collections that commands print under this name.
-    text: the explanation of a finding or a convention; "" for a measure.
+    entries: what else has this name, such as `convention` -> its description.
     """
 
     name: str
     meanings: Mapping[Measure, Sequence[str]]
     collection_figures: Sequence[CollectionFigure] = ()
-    text: str = ""
+    entries: Mapping[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        if self.text:
-            return self.text
-        several = len(self.meanings) + len(self.collection_figures)
+        several = len(self.meanings) + len(self.collection_figures) + len(self.entries)
         first = (
             f"{self.name} means {f'{several} different things' if several > 1 else 'one thing'}:\n"
         )
@@ -51,6 +52,7 @@ class Explanation:
             [
                 *map(_describe, measures_by_name.values()),
                 *map(_describe_figure, self.collection_figures),
+                *self.entries.values(),
             ]
         )
 
@@ -59,12 +61,12 @@ class Explanation:
 
 @own_arithmetic
 def explain(name: str | Measure | Callable[..., Any]) -> Explanation:
-    """Every meaning of a measure's name, with formula, source and a worked example, or what a
-    finding or a convention means, as `rankwell explain` prints them.
+    """What a name means, with formulas, sources and worked examples, as `rankwell explain` prints
+    it.
 
-    name: a measure, another tool's word for one, a word that means several things, a function of
-    your own, or the name of a finding or a convention. `meanings` has the measures, each with the
-    places where the name means it. Raises UnknownName where it means nothing.
+    name: a measure, another tool's word for one, a word that means several things, a convention, a
+    finding, or a function of your own. `meanings` has the measures, each with the places where the
+    name means it. Raises UnknownName where it means nothing.
 
     >>> import rankwell as rw
     >>> [str(measure) for measure in rw.explain("ndcg_cut_10").meanings]
@@ -75,16 +77,23 @@ def explain(name: str | Measure | Callable[..., Any]) -> Explanation:
     is_function = callable(name) or ":" in str(name)
     word = "".join(measure_names(name) or ()) if is_function else str(name)
     figures = () if is_function else find_figures(word)
-    if word in FINDINGS.builtin_names:
-        return Explanation(word, {}, text=_describe_finding(FINDINGS[word]))
-    if word in CONVENTIONS.builtin_names:
-        return Explanation(word, {}, text=_describe_convention(CONVENTIONS[word]))
+    entries = {
+        kind: describe(catalogue[word])
+        for kind, (catalogue, describe) in _ENTRIES.items()
+        if not is_function and word in catalogue.builtin_names
+    }
     try:
-        return Explanation(word, meanings(word), figures)
-    except BadUsage:
-        if not figures:
-            raise
-    return Explanation(word, {}, figures)
+        return Explanation(word, meanings(word), figures, entries)
+    except BadUsage as error:
+        if not figures and not entries:
+            names = chain.from_iterable(
+                catalogue.builtin_names for catalogue, _ in _ENTRIES.values()
+            )
+            advice = suggest(word, names)
+            if "did you mean" in str(error) or not advice.startswith("did"):
+                raise
+            raise UnknownName(f"unknown name {word!r}; {advice}") from None
+    return Explanation(word, {}, figures, entries)
 
 
 def meanings(name: str) -> dict[Measure, list[str]]:
@@ -97,10 +106,13 @@ def meanings(name: str) -> dict[Measure, list[str]]:
     problem: BadUsage | None = None
     # The name is understood without its cut-off, too.
     plain = name.strip().removesuffix("@k")
+    word, at, cutoff = plain.partition("@")
+    meaning = everyday_meaning("measures", word)
     for reading, words in _readings(plain):
+        text = plain if words or not meaning else f"{meaning}{at}{cutoff}"
         try:
             readings.setdefault(
-                parse_measure(at_each_cutoff(plain, [10], words)[0], words), []
+                parse_measure(at_each_cutoff(text, [10], words)[0], words), []
             ).append(reading)
         except IncompleteMeasure as error:
             for measure in (error.measure, *map(parse_measure, error.alternatives)):
@@ -123,44 +135,6 @@ def _readings(name: str) -> Iterator[tuple[str, dict[str, str]]]:
         for part, part_words in CONVENTIONS[convention].words_of_parts.items():
             if is_word(name, part_words):
                 yield f"--convention {convention}, {part}", {**words, **part_words}
-
-
-def _describe_finding(kind: FindingKind[...]) -> str:
-    """A kind of findings: its level, its explanation, and what to do about it."""
-    ends = ["It stops every command that would print a number."]
-    if kind.level != "error":
-        ends = [f"`--ignore {kind.name}` leaves it out."]
-    if kind.resolves:
-        ends.insert(0, f"What resolves it: {kind.resolves}")
-    return f"{kind.name} ({kind.level})\n\n" + _indented([*kind.paragraphs, "\n".join(ends)])
-
-
-def _describe_convention(convention: Convention) -> str:
-    """A convention: its source, its rules where they are not the usual ones, its words, and where
-    it differs from the source.
-    """
-    usual = Convention("", "", "")
-    rules = [
-        f"{name.replace('_', ' ')}: {value}"
-        for name, value in convention._asdict().items()
-        if name in _RULES and value != getattr(usual, name)
-    ]
-    words = [f"{word} = {measure}" for word, measure in convention.words.items()]
-    defaults = [f"measures by default: {', '.join(convention.defaults)}"] * bool(
-        convention.defaults
-    )
-    notes = [*convention.notes, *chain.from_iterable(convention.rule_notes.values())]
-    parts = [f"source: {convention.source}", *map("\n".join, (rules, words, defaults)), *notes]
-    title = f"{convention.name} (convention): {convention.title}"
-    return f"{title}\n\n{_indented(filter(None, parts))}"
-
-
-_RULES = ("ties", "single_precision", "queries", "no_relevant", "exclude_self", "negative_grades")
-
-
-def _indented(paragraphs: Iterable[str]) -> str:
-    lines = "\n\n".join(paragraphs).split("\n")
-    return "\n".join(f"  {line}".rstrip() for line in lines)
 
 
 def _describe_figure(figure: CollectionFigure) -> str:
@@ -207,3 +181,111 @@ def _describe(meanings: Mapping[Measure, Sequence[str]]) -> str:
     ]
     lines += [f"  source: {entry.source}"]
     return "\n".join(lines)
+
+
+def _describe_convention(convention: Convention) -> str:
+    """A convention: its source, the rules that differ from the default, and its words."""
+    rules = {
+        name.replace("_", "-"): value
+        for name, value in convention._asdict().items()
+        if name in _RULES and value != Convention._field_defaults[name]
+    }
+    lines = ["", f"{convention.name}   (--convention {convention.name})", f"  {convention.title}"]
+    if rules:
+        lines += ["", "  rules that differ from the default:"]
+        lines += [f"    {name}: {_text_of(value)}" for name, value in rules.items()]
+    for task, own_rules in convention.tasks.items():
+        lines += ["", f"  rules of {task}:"]
+        lines += [f"    {name}: {_text_of(value)}" for name, value in own_rules.items()]
+    if convention.defaults:
+        lines += ["", f"  measures by default: {', '.join(convention.defaults)}"]
+    for part, words in {"": convention.words, **convention.words_of_parts}.items():
+        if words:
+            lines += ["", f"  words{part and f' in {part}'}:"]
+            lines += [f"    {word}: {measure}" for word, measure in words.items()]
+    notes = [*convention.notes, *chain.from_iterable(convention.rule_notes.values())]
+    lines += ["", *(f"  * {note}" for note in notes)] if notes else []
+    return "\n".join([*lines, "", f"  source: {convention.source}"])
+
+
+def _describe_finding(kind: FindingKind[...]) -> str:
+    """A kind of findings: its level, its explanation, and what to do about it."""
+    lines = ["", f"{kind.name}   ({kind.level})"]
+    for text in kind.paragraphs:
+        lines += ["", *(f"  {line}" for line in text.split("\n"))]
+    lines += ["", *([f"  What resolves it: {kind.resolves}"] if kind.resolves else [])]
+    if kind.level == "error":
+        return "\n".join([*lines, "  It stops every command that would print a number."])
+    return "\n".join([*lines, f"  `--ignore {kind.name}` leaves it out."])
+
+
+def _text_of(value: Any) -> str:
+    """The value of a rule as text."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}={_text_of(member)}" for name, member in value.items())
+    if isinstance(value, tuple):
+        return ", ".join(map(_text_of, value))
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
+_RULES = (
+    "ties",
+    "single_precision",
+    "queries",
+    "no_relevant",
+    "exclude_self",
+    "negative_grades",
+    "unit",
+    "population_sd",
+    "averaged",
+)
+_ENTRIES: Mapping[str, tuple[Catalogue[Any], Callable[[Any], str]]] = {
+    "convention": (CONVENTIONS, _describe_convention),
+    "finding": (FINDINGS, _describe_finding),
+}
+"""What is explained beside measures: kind -> its entries by name, and the description of one."""
+
+
+def describe_entry(entry: MeasureEntry) -> dict[str, Any]:
+    """The registry's entry of a measure, for tables and JSON."""
+    return {
+        "name": entry.name,
+        "form": entry.form,
+        "says": entry.definition["definition"],
+        "family": entry.module,
+        "bounds": [_bound(bound) for bound in entry.bounds],
+        "better": entry.better,
+        "empty": _bound(entry.empty),
+        "summary": entry.summary,
+        "unit": entry.unit,
+        "needs": entry.view.needs,
+        "printed_by": entry.command,
+        "expected_under_ties": entry.expected is not None,
+        "source": entry.source,
+        "aliases": sorted(entry.aliases),
+    }
+
+
+def describe_figure(figure: CollectionFigure) -> dict[str, Any]:
+    """The entry of a figure of a whole collection, with the keys of a measure that it has."""
+    return {
+        "name": figure.name,
+        "form": figure.name,
+        "says": figure.title,
+        "family": family_of(figure),
+        "better": figure.better,
+        "source": figure.source,
+        "aliases": sorted(figure.aliases),
+        "printed_by": ", ".join(figure.printed_by),
+    }
+
+
+def family_of(figure: CollectionFigure) -> str:
+    """The family of a figure: the file that has it."""
+    return FIGURES.home(figure.name).rpartition(".")[2]
+
+
+def _bound(value: float) -> float | str:
+    if value == value and abs(value) != float("inf"):
+        return value
+    return {"inf": "∞", "-inf": "−∞"}.get(str(value), "not counted")

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
-from rankwell.data.catalogue import result_kind
+from rankwell.data.catalogue import PERFORMANCE, result_kind
 from rankwell.data.columns import parquet, quoted, sql_text
 from rankwell.data.registry import Better
 from rankwell.data.tables import Summary, Unit, Values
@@ -635,14 +635,14 @@ def read_further(folder: ResultFolder) -> dict[str, list[Any]]:
     return tables
 
 
-def read_performance(folder: ResultFolder, name: str) -> Mapping[str, Any]:
-    """The content of a JSON file on what runs and the machine took; empty where the file is
-    missing. Raises BadInput for other content.
+def read_performance(folder: ResultFolder) -> Mapping[str, Any]:
+    """The content of the file on what runs and the machine took; empty where the file is missing.
+    Raises BadInput for other content.
     """
-    path = folder.place / name
-    if not folder.has(name):
+    path = folder.place / PERFORMANCE
+    if not folder.has(PERFORMANCE):
         return {}
-    performance = _json_object(folder, name, "runs", dict)
+    performance = _json_object(folder, PERFORMANCE, "runs", dict)
     for run, figures in {**performance["runs"], "machine": performance.get("machine", {})}.items():
         _checked(figures, dict, path, shown(run))
     return performance

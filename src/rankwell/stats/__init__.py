@@ -188,15 +188,17 @@ def figure_of(values: Floats, summary: Summary, weights: Floats | None = None) -
 
 
 def summary_findings(
-    values: Sequence[Values], *, intervals: Intervals = "bootstrap-t"
+    values: Sequence[Values], *, intervals: Intervals = "bootstrap-t", population_sd: bool = False
 ) -> list[Finding]:
     """Findings on the summary of these values: what is undefined, and which intervals rest on few
-    or equal values.
+    or equal values. population_sd: whether a single query has a standard deviation, 0.
     """
     columns = [_Counted.of(column, intervals) for column in values]
     short = sorted({column.n for column in columns if column.n < MIN_QUERIES})
     columns_by_fact: dict[tuple[Any, ...], list[Values]] = {}
     for source, counted in zip(values, columns, strict=True):
+        if counted.n == 1 and not population_sd:
+            columns_by_fact.setdefault((5,), []).append(source)
         for fact in _facts_of(counted, intervals, short):
             columns_by_fact.setdefault(fact, []).append(source)
     return [
@@ -223,8 +225,6 @@ def _facts_of(
     queries, ascending, of all columns that have too few.
     """
     n, is_studentised = counted.n, intervals == "bootstrap-t"
-    if n == 1:
-        yield (5,)
     if intervals == "t" and not counted.is_plain_mean:
         yield (6,)
     if intervals == "none":

@@ -301,7 +301,7 @@ def test_nothing_is_said_of_a_rule_that_the_user_has_replaced(
         evaluate_crossmodal(SQUARE, convention=convention, **options),
     )
 
-    assert any(gone in note for note in by_itself.notes)
+    assert any(gone in note for note in by_itself.findings)
     assert not any(gone in note for note in replaced.findings)
 
 

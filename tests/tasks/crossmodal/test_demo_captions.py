@@ -24,7 +24,7 @@ def test_the_demo_prints_both_directions_and_the_command_that_makes_them_again(
 
     command, opened = commands
     assert command[:2] == ["rankwell", "crossmodal"]
-    assert opened[:2] == ["rankwell", "open"]
+    assert opened[:2] == ["rankwell", "report"]
     assert (Path(opened[2]) / "report.html").is_file()
     assert run(monkeypatch, *command[1:]) == 0
     table = [

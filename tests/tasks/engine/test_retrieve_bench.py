@@ -164,7 +164,9 @@ def test_the_notes_of_cells_are_in_every_output_once(
         assert "engine is" not in text
         assert "measurement_itself" not in text
     cells = json.loads((found_here / "out" / "bench.json").read_text())["cells"]
-    assert note.removeprefix("faq/down: ") in cells["faq/down"]["notes"]
+    assert note.removeprefix("faq/down: ") in [
+        finding["message"] for finding in cells["faq/down"]["findings"]
+    ]
     assert printed.out.count("none=") == printed.out.count("do not have this figure") == 1
 
 

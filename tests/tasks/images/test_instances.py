@@ -796,7 +796,8 @@ def test_cut_offs_go_to_the_measures_that_name_none(files: dict[str, Path]) -> N
 
 
 def test_a_check_of_a_printed_figure_stands_in_json_too(files: dict[str, Path]) -> None:
-    notes = json.loads(of_files(files, check=["70.08", "66.67"], format="json").text)["notes"]
+    document = json.loads(of_files(files, check=["70.08", "66.67"], format="json").text)
+    notes = [finding["message"] for finding in document["findings"]]
 
     assert [note.split(":")[0] for note in notes if note.startswith(("70.08", "66.67"))] == [
         "70.08 is not possible with n = 3",

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from html.parser import HTMLParser
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ import pytest
 
 from oracles.paired_randomisation import randomisation_p
 from rankwell import cli, reporting
-from rankwell.comparison.bench.files import SystemStatement, read_statements
+from rankwell.comparison.bench.files import SystemStatement, read_experiment
 from rankwell.data.findings.remarks import remark
 from rankwell.data.tables import Values
 from rankwell.errors import BadInput
@@ -82,10 +83,22 @@ def written_values(folder: Path, values: Sequence[Values], rules: Mapping[str, A
 
 @pytest.fixture
 def run(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Callable[..., tuple[int, str, str]]:
-    def called(*words: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["rankwell", "images", "table", *map(str, words)])
+    """A call of `rankwell bench` with a bench of kept results, or with the file that is named."""
+    numbers = count()
+
+    def called(*words: object, head: str = "", tail: str = "") -> tuple[int, str, str]:
+        texts = [*map(str, words)]
+        start = next((n for n, text in enumerate(texts) if text.startswith("-")), len(texts))
+        file, results = tmp_path / f"bench{next(numbers)}.toml", texts[:start]
+        if results and results[0].endswith(".toml"):
+            file = Path(results[0])
+        else:
+            lines = ["[table]", "costs = true", head]
+            lines += [f"results = {json.dumps(results)}"] if results else []
+            file.write_text("\n".join([*lines, tail]))
+        monkeypatch.setattr(sys, "argv", ["rankwell", "bench", str(file), *texts[start:]])
         code = cli.main()
         printed = capsys.readouterr()
         return code, printed.out, printed.err
@@ -95,6 +108,10 @@ def run(
 
 def rows_of(text: str) -> dict[tuple[str, str], dict[str, Any]]:
     return {(row["run"], row["dataset"]): row for row in json.loads(text)["rows"]}
+
+
+def messages_of(text: str) -> list[str]:
+    return [finding["message"] for finding in json.loads(text)["findings"]]
 
 
 # ---- what is published
@@ -144,7 +161,7 @@ def test_the_published_statistics_agree_with_what_the_filters_removed() -> None:
 
 
 def test_only_the_sift_row_is_flagged_as_impossible(run) -> None:
-    _, out, _ = run("--published", "--format", "json")
+    _, out, _ = run("--format", "json", head="published = true")
 
     warned = {key: row["warning"] for key, row in rows_of(out).items() if row["warning"]}
     assert set(warned) == {("SIFT", "CLICIDE"), ("SIFT", "GaRoFou")}
@@ -153,7 +170,7 @@ def test_only_the_sift_row_is_flagged_as_impossible(run) -> None:
 
 
 def test_published_figures_stand_as_they_were_printed_and_are_marked(run) -> None:
-    code, out, _ = run("--published")
+    code, out, _ = run(head="published = true")
 
     assert code == 0
     assert re.search(r"SIFT \(published\) +70\.08 † +78\.82 †", out)
@@ -233,17 +250,15 @@ def test_intervals_end_below_their_figures_whatever_letters_follow_these() -> No
     assert "".join(re.findall("<sup>(.*?)</sup>", found[0])) == "bc"
 
 
-def test_letters_in_the_table_name_the_systems_that_a_figure_is_better_than(
+def test_superscripts_in_the_table_name_the_systems_that_a_figure_is_better_than(
     run, tmp_path: Path
 ) -> None:
     _, out, _ = run(written(tmp_path / "r", "m", {"weak": [0] * 12, "best": [1] * 12}))
 
     low = 100 * 0.025 ** (1 / 12)  # Clopper and Pearson's of 12 successes in 12
-    assert f"\na  weak      0.00  [0.00,  {100 - low:.2f}]\n" in out
-    assert f"\nb  best    100.00 [{low:.2f}, 100.00] a\n" in out
-    assert (
-        "letters=a system is significantly better than those whose letters follow its figure" in out
-    )
+    assert f"\na  weak      0.00   [0.00,  {100 - low:.2f}]\n" in out
+    assert f"\nb  best    100.00ᵃ [{low:.2f}, 100.00]\n" in out
+    assert "superscripts=the systems that this one is significantly better than" in out
 
 
 def test_alpha_decides_what_is_marked(run, tmp_path: Path) -> None:
@@ -251,7 +266,8 @@ def test_alpha_decides_what_is_marked(run, tmp_path: Path) -> None:
     folder = written(tmp_path / "r", "m", {"weak": [0] * 5 + [1] * 7, "best": [1] * 12})
 
     marks = {
-        alpha: "a" in run(folder, "--alpha", alpha)[1].splitlines()[5][-2:]
+        alpha: "100.00ᵃ"
+        in run(folder, tail=f"[comparison]\nlevel = {1 - alpha}")[1].splitlines()[5]
         for alpha in (0.05, 0.0625, 0.1)
     }
 
@@ -267,9 +283,9 @@ def test_systems_over_different_queries_are_tested_over_those_that_both_have_and
     _, out, err = run(folder, "--format", "json")
 
     assert rows_of(out)["all", "m"]["better_than"] == "some"
-    assert "m: the systems have 8 and 12 queries, 8 in common" in json.loads(out)["notes"][0]
+    assert "m: the systems have 8 and 12 queries, 8 in common" in messages_of(out)[0]
     assert "8 in common" in run(folder)[2]
-    assert err == ""
+    assert "8 in common" not in err
 
 
 GALLERY = {"references": 48, "queries": 12, "digest": "sha256:" + "a" * 64}
@@ -321,8 +337,8 @@ def test_systems_with_different_tasks_are_not_tested_and_it_is_said(
 
     assert rows_of(beside)["b", "m"]["better_than"] == "a"
     assert rows_of(out)["b", "m"]["better_than"] == ""
-    assert sum(says in note for note in json.loads(out)["notes"]) == 1
-    assert json.loads(beside)["notes"] == []
+    assert sum(says in message for message in messages_of(out)) == 1
+    assert messages_of(beside) == []
 
 
 def test_a_mean_over_other_queries_has_its_own_number_beside_it(run, tmp_path: Path) -> None:
@@ -388,14 +404,13 @@ def test_what_a_system_took_and_what_its_user_states_stand_in_the_table(
     }
     folder = written(tmp_path / "r", "m", {"a": [1, 0]})
     listed(folder, "performance.json", json.dumps(performance))
-    stated = tmp_path / "a.toml"
-    stated.write_text(
+    stated = (
         '[[system]]\nname = "a"\ntitle = "A net"\n[system.training]\ntime = "3 h"\nhardware = '
         '"one GPU"\n'
     )
 
-    row = rows_of(run(folder, "--system", stated, "--format", "json")[1])["A net", "m"]
-    _, table, _ = run(folder, "--system", f"a={stated}")
+    row = rows_of(run(folder, "--format", "json", tail=stated)[1])["A net", "m"]
+    _, table, _ = run(folder, tail=stated)
 
     assert (
         row["encode_seconds_per_image"],
@@ -419,7 +434,7 @@ def test_what_a_system_took_and_what_its_user_states_stand_in_the_table(
         ("dimension", "512"),
         ("images", "40"),
         ("training time", "3 h"),
-        ("trained on", "one GPU"),
+        ("training hardware", "one GPU"),
     ]
     assert "memory=the greatest that the whole command had" in table
 
@@ -434,7 +449,7 @@ def test_a_value_without_measurement_or_statement_is_empty(run, tmp_path: Path) 
     }
     assert {row[name] for name in ("hardware", "training_time", "training_hardware")} == {""}
     _, table = run(folder)[1].split("Performance\n")
-    assert re.findall(r"^(.*?)  +–$", table, re.M) == ["training time", "trained on"]
+    assert re.findall(r"^(.*?)  +–$", table, re.M) == ["training time", "training hardware"]
 
 
 def test_another_measure_is_chosen_by_its_exact_name_or_its_label(run, tmp_path: Path) -> None:
@@ -479,6 +494,7 @@ def museum(tmp_path: Path) -> Path:
     for side, names in (("r", range(6)), ("q", range(12))):
         (tmp_path / f"{side}.txt").write_text("".join(f"{side}{place}\n" for place in names))
     (tmp_path / "museum.toml").write_text(
+        "[table]\ncosts = true\n"
         '[[dataset]]\nname = "m"\ntitle = "Museum"\ncommand = "images"\nimages = '
         '"images.csv"\nscores = "{system}.npy"\n'
         'query_ids = "q.txt"\nitem_ids = "r.txt"\n'
@@ -495,7 +511,7 @@ def test_an_experiment_file_is_evaluated_where_it_changed_and_gives_one_table_fo
         museum.parent / "museum-results" / "m" / name / "cell.json" for name in ("good", "bad")
     ]
 
-    code, out, err = run(museum, "--format", "json", "--jobs", 2)
+    code, out, err = run(museum, "--format", "json", "--executor", "processes:2")
     before = [each.stat().st_mtime_ns for each in records]
     np.save(museum.parent / "bad.npy", -np.load(museum.parent / "good.npy"))
     again = run(museum, "--format", "json")
@@ -511,27 +527,36 @@ def test_an_experiment_file_is_evaluated_where_it_changed_and_gives_one_table_fo
         record.unlink()
     assert rows_of(run(museum, "--format", "json")[1]).keys() == rows_of(again[1]).keys()
     assert (
-        run(museum, "--jobs", 2)[1].split("Performance")[0]
+        run(museum, "--executor", "processes:2")[1].split("Performance")[0]
         == run(museum)[1].split("Performance")[0]
     )
 
 
-def test_a_cell_that_fails_is_a_gap_with_its_reason_and_one_of_another_command_is_refused(
-    run, museum: Path
-) -> None:
+def test_a_cell_that_fails_is_a_gap_with_its_reason(run, museum: Path) -> None:
     np.save(museum.parent / "bad.npy", np.full((12, 6), np.nan))
     code, out, err = run(museum, "--format", "csv")
 
     assert code == 2
-    assert "bad on Museum failed: " in err
+    assert "m/bad failed: " in err
     assert "the score is nan" in err
     assert [row["run"] for row in csv.DictReader(io.StringIO(out))] == ["A net", "bad"]
-    museum.write_text(
-        '[[dataset]]\nname = "m"\ncommand = "pairs"\nscores = "good.npy"\n[[system]]\nname = "a"\n'
-    )
-    code, _, err = run(museum)
-    assert code == 2
-    assert "museum.toml:3: dataset 'm': command is 'pairs'; expected 'images'" in err
+
+
+def test_the_bench_of_the_documentation_runs(run, tmp_path: Path) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "benches.md").read_text(encoding="utf-8")
+    text = page.split('```toml title="museum.toml"\n')[1].partition("```")[0]
+    for name, values in (("colours", [1, 0] * 6), ("grey", [1] * 12)):
+        written(tmp_path / "results" / name, "CLICIDE", {name: values})
+    (tmp_path / "museum.toml").write_text(text)
+
+    code, out, err = run(tmp_path / "museum.toml", "--format", "json")
+
+    assert code == 0, err
+    rows = rows_of(out)
+    assert rows["Grey pictures", "CLICIDE"]["training_time"] == "none"
+    assert rows["Grey pictures", "CLICIDE"]["better_than"] == "colours"
+    assert rows["SIFT", "CLICIDE"]["warning"]
+    assert (tmp_path / "museum-results" / "table.html").is_file()
 
 
 def test_the_table_is_written_in_every_form(run, tmp_path: Path) -> None:
@@ -565,30 +590,40 @@ def test_a_table_states_its_files_and_replaces_no_others(run, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("words", "head", "tail", "says"),
     [
-        ((), "name folders"),
-        (("{r}", "--alpha", "1"), "the level must be between 0 and 1"),
-        (("{r}", "--system", "b={toml}"), "--system b: unknown run"),
+        ((), "", "", "no [[dataset]]; give at least one"),
+        (("{r}",), "", "[comparison]\nlevel = 1", "comparison: the level is 1"),
+        (("{r}",), "", "[[system]]\nname = 'b'", "system 'b' is no run of any result"),
         (
-            ("{r}", "--system", "a={toml}", "--system", "a={toml}"),
-            "a second description of the system 'a'",
+            ("{r}",),
+            "",
+            "[[system]]\nname = 'a'\n[[system]]\nname = 'a'",
+            "a second system named 'a'",
         ),
-        (("{r}", "--published", "-m", "MAP"), "the published figures are P@1, the table shows AP"),
-        (("{r}/nowhere",), "is not a folder"),
+        (
+            ("{r}", "-m", "MAP"),
+            "published = true",
+            "",
+            "the published figures are P@1, the table shows AP",
+        ),
+        (("{r}/nowhere",), "", "", "is not a folder"),
+        (("{r}",), "measures = ['MAP', 'MP@1']", "", "the table of costs has one measure"),
+        (("{r}",), "mean = true", "", "the table of costs has one measure, all pairs"),
+        (("{r}", "--gpus", "1"), "", "", "--gpus is not for a bench with costs, published or"),
+        (("{r}", "--dry-run"), "", "", "--dry-run is not for a bench with costs"),
     ],
 )
 def test_bad_use_is_refused_in_one_line(
-    run, tmp_path: Path, words: tuple[str, ...], says: str
+    run, tmp_path: Path, words: tuple[str, ...], head: str, tail: str, says: str
 ) -> None:
     values = [
         Values("a", name, label, "percent", "mean", ("q",), np.ones(1))
         for name, label in (("P@1", "MP@1"), ("AP", "MAP"))
     ]
     folder = written_values(tmp_path / "r", values, {"dataset": "m"})
-    (tmp_path / "s.toml").write_text('[[system]]\nname = "s"\n')
 
-    code, out, err = run(*(word.format(r=folder, toml=tmp_path / "s.toml") for word in words))
+    code, out, err = run(*(word.format(r=folder) for word in words), head=head, tail=tail)
 
     assert (code, out) == (2, "")
     assert says in err
@@ -712,7 +747,7 @@ def test_letters_go_on_after_z() -> None:
     )
 
     assert [table.letters[name] for name in ("s0", "s25", "s26", "s27")] == ["a", "z", "aa", "ab"]
-    assert render_system_tables([table]).splitlines()[33].endswith("2.00 a,z,ab")
+    assert render_system_tables([table]).splitlines()[33].endswith("2.00ᵃ,ᶻ,ᵃᵇ")
 
 
 def test_a_system_alone_has_no_letter_and_a_missing_figure_a_dash() -> None:
@@ -785,10 +820,7 @@ def test_a_latex_table_explains_its_marks_where_readers_see_it() -> None:
         < seen.index(r"\caption{Mean Precision@1 in percent")
         < seen.index(r"\begin{tabular}")
     )
-    assert (
-        "Letters: a system is significantly better than those whose letters follow its figure."
-        in seen
-    )
+    assert "Superscripts: the systems that this one is significantly better than." in seen
     assert "Test: paired randomisation, Holm, level 0.05." in seen
     assert r"\textdagger{} SIFT on m: 70.08 is not possible" in seen
     assert r"said\par" in seen
@@ -822,10 +854,10 @@ def test_a_system_states_some_values_and_the_rest_is_empty(tmp_path: Path) -> No
     path = tmp_path / "s.toml"
     path.write_text(
         '[[system]]\nname = "a"\nnotes = "fine-tuned"\n[system.training]\nhardware = "2 '
-        'GPUs"\n[[system]]\nname = "b"\n'
+        'GPUs"\n[[system]]\nname = "b"\n[table]\nresults = ["r"]\n'
     )
 
-    assert read_statements(path) == {
+    assert read_experiment(path).statements == {
         "a": SystemStatement(notes="fine-tuned", training_hardware="2 GPUs"),
         "b": SystemStatement(),
     }
@@ -846,10 +878,10 @@ def test_a_system_states_some_values_and_the_rest_is_empty(tmp_path: Path) -> No
 )
 def test_a_wrong_system_file_is_refused_with_its_key(tmp_path: Path, text: str, says: str) -> None:
     path = tmp_path / "s.toml"
-    path.write_text(f"[[system]]\nname = 'a'\n{text}\n")
+    path.write_text(f"[[system]]\nname = 'a'\n{text}\n[table]\nresults = ['r']\n")
 
     with pytest.raises(BadInput, match=says):
-        read_statements(path)
+        read_experiment(path)
 
 
 def test_a_system_file_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
@@ -857,7 +889,7 @@ def test_a_system_file_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
     path.write_bytes(b'name = "\xff"')
 
     with pytest.raises(BadInput, match="not UTF-8"):
-        read_statements(path)
+        read_experiment(path)
 
 
 @pytest.mark.parametrize(

@@ -1092,7 +1092,7 @@ def test_a_positive_least_similarity_of_distances_is_refused(source: str):
     vectors = {"a": [1.0, 0.0], "b": [1.0, 0.2], "c": [1.0, 0.9]}
     given = {
         "engine": {"engine": Lists(near)},
-        "l2": {"embeddings": vectors, "metric": "l2"},
+        "l2": {"item_vectors": vectors, "metric": "l2"},
         "run": {"run": near},
     }[source]
 
@@ -1124,7 +1124,7 @@ def test_query_clips_are_chosen_by_id_or_by_keyword_and_find_all_clips():
     assert found.rules["query_clips"] == "d,a"
     with pytest.raises(UnknownName, match="no keyword 'q'"):
         evaluate_keywords(table, vectors, query_clips="q")
-    with pytest.raises(BadUsage, match="requires the mode video"):
+    with pytest.raises(BadUsage, match="texts are the queries, not clips"):
         evaluate_keywords(table, vectors, queries="keywords", text_encoder=len, query_clips="y")
 
 
@@ -1223,11 +1223,11 @@ def test_single_names_and_numbers_do_for_lists():
 @pytest.mark.parametrize(
     ("given", "named"),
     [
-        ({"run": "r.run", "metric": "cosine"}, "embeddings, metric"),
+        ({"run": "r.run", "metric": "cosine"}, "item_vectors, metric"),
         ({"run": "r.run", "item_vectors": None, "item_ids": "i.txt"}, "item_ids: "),
         ({"engine": Lists({}), "metric": "dot", "item_vectors": None}, "metric: "),
         ({"engine": Lists({}), "queries": "keywords"}, "item_vectors: "),
-        ({"engine": Lists({})}, "embeddings: Lists is queried by the clips' ids"),
+        ({"engine": Lists({})}, "item_vectors: Lists is queried by the clips' ids"),
         ({"text_encoder": len}, "text_encoder: "),
         ({"text_encoder": len, "query_vectors": np.eye(2)}, "query_vectors and text_encoder"),
     ],

@@ -65,7 +65,9 @@ def test_the_command_prints_ceiling_chance_and_the_tables(
         "--keyword-groups",
         "g,h",
     ]
-    code, out, err = run(*words, "-c", "alfa", "-q", capsys=capsys, monkeypatch=monkeypatch)
+    code, out, err = run(
+        *words, "-c", "alfa", "--per-query", capsys=capsys, monkeypatch=monkeypatch
+    )
     assert code == 0
     for word in (
         "Recall@5",
@@ -97,7 +99,14 @@ def test_the_command_writes_everything_and_json_holds_each_result(
         "g,h",
     ]
     code, out, _ = run(
-        *words, "-q", "-f", "json", "-o", files["out"], capsys=capsys, monkeypatch=monkeypatch
+        *words,
+        "--per-query",
+        "-f",
+        "json",
+        "-o",
+        files["out"],
+        capsys=capsys,
+        monkeypatch=monkeypatch,
     )
     assert code == 0
     found = json.loads(out)
@@ -106,7 +115,7 @@ def test_the_command_writes_everything_and_json_holds_each_result(
     assert len(row["retrieved"]) == len(row["similarities"]) == 5
     assert set(row["results"][0]) >= {"item", "rank", "similarity", "match", "groups", "reasons"}
     folder = Path(files["out"])
-    assert len(list((folder / "sheets").glob("*.png"))) == 2
+    assert not (folder / "sheets").exists()
     names = {path.name for path in folder.iterdir()}
     assert {
         "by_group.csv",
@@ -146,12 +155,19 @@ def test_the_manifest_names_a_folder_of_vectors(
     ]
     ids = str(folder / "vectors.ids.txt")
     code, _, err = run(
-        *words, "--item-ids", ids, "-q", "-o", files["out"], capsys=capsys, monkeypatch=monkeypatch
+        *words,
+        "--item-ids",
+        ids,
+        "--per-query",
+        "-o",
+        files["out"],
+        capsys=capsys,
+        monkeypatch=monkeypatch,
     )
 
     assert code == 0, err
     inputs = json.loads(Path(files["out"], "manifest.json").read_text())["inputs"]
-    assert inputs["embeddings"]["file"] == str(folder / "vectors.npy")
+    assert inputs["item_vectors"]["file"] == str(folder / "vectors.npy")
 
 
 @pytest.mark.parametrize(
@@ -166,11 +182,11 @@ def test_the_manifest_names_a_folder_of_vectors(
         ),
         (["--engine", "no_such_module_here:x"], 2, "no_such_module_here"),
         (["--keyword-threshold", "0.5"], 2, "give --queries"),
-        (["--strategy", "cover"], 2, "--strategy: in the mode video nothing reads texts"),
-        (["--query-vectors", "t.npy"], 2, "--text-embeddings: nothing reads it"),
+        (["--strategy", "cover"], 2, "--strategy: clips search, and nothing reads texts"),
+        (["--query-vectors", "t.npy"], 2, "t.npy: no such file"),
         (["--run", "r.run", "--metric", "dot"], 2, "--item-vectors, --metric: nothing reads them"),
-        (["--query-vectors", "t.npy", "--strategy", "cover"], 2, "--strategy: without --queries"),
-        (["--query-vectors", "t.npy", "--encoder", "m"], 2, "--encoder: without --queries"),
+        (["--query-vectors", "t.npy", "--strategy", "cover"], 2, "--strategy: without texts"),
+        (["--query-vectors", "t.npy", "--encoder", "m"], 2, "--encoder: without texts"),
         (["--queries", "q.txt", "--keyword-threshold", "0.5"], 2, "requires --encoder"),
         (["--exclude-group", "id:ZZZ"], 2, "no clip id contains 'ZZZ'"),
         (["--keyword-groups", ","], 2, "--keyword-groups ',' has an empty name"),
@@ -268,9 +284,9 @@ def test_the_csv_of_single_queries_has_their_results_once_and_as_json(
         "--keyword-groups",
         "g,h",
     ]
-    _, out, _ = run(*words, "-q", "-f", "csv", capsys=capsys, monkeypatch=monkeypatch)
+    _, out, _ = run(*words, "--per-query", "-f", "csv", capsys=capsys, monkeypatch=monkeypatch)
     rows = list(csv.DictReader(io.StringIO(out)))
-    _, out, _ = run(*words, "-q", "-f", "json", capsys=capsys, monkeypatch=monkeypatch)
+    _, out, _ = run(*words, "--per-query", "-f", "json", capsys=capsys, monkeypatch=monkeypatch)
     told = json.loads(out)["per_query"]
 
     queries = {row["query"] for row in rows}

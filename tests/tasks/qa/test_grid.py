@@ -17,8 +17,8 @@ from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.reporting.charts import draw
 from rankwell.reporting.line_charts import MOST_LINES, parameter_chart
 from rankwell.tasks.qa.answer_pairs import Predictions
-from rankwell.tasks.qa.commands.qa_grid import PointResult, figures_of, main_figures, run_grid, wide
 from rankwell.tasks.qa.formats import read_predictions, read_questions
+from rankwell.tasks.qa.grid import PointResult, figures_of, main_figures, run_grid, wide
 
 GOLD = {
     "version": "v2.0",
@@ -353,10 +353,10 @@ def test_a_data_set_of_another_task_is_refused(
     Path("grid.toml").write_text(
         f"[[dataset]]\nname = 'd'\ncommand = 'keywords'\ngold = 'gold.json'\n{system}"
     )
-    monkeypatch.setattr("sys.argv", ["rankwell", "qa", "grid", "grid.toml"])
+    monkeypatch.setattr("sys.argv", ["rankwell", "bench", "grid.toml"])
 
     assert cli.main() == 2
-    assert "is 'keywords'; a grid evaluates answers" in capsys.readouterr().err
+    assert "is 'keywords'; `call` or [chart] is for command = 'qa'" in capsys.readouterr().err
 
 
 def test_jobs_change_nothing(world: Write, monkeypatch: pytest.MonkeyPatch):
@@ -441,7 +441,7 @@ def test_a_grid_needs_its_questions(tmp_path: Path):
     file = "[[dataset]]\nname = 'q'\ncommand = 'qa'\n[[system]]\nname = 'a'\ncall = 'm:f'\n"
     (tmp_path / "grid.toml").write_text(file)
 
-    with pytest.raises(BadInput, match=r"dataset 'q': gold is missing; expected a string"):
+    with pytest.raises(BadInput, match=r"dataset 'q': gold is missing, found are .*; expected"):
         run(tmp_path / "grid.toml")
     second = "gold = 'g'\n[[dataset]]\nname = 'r'\ncommand = 'x'\n[[system]]"
     (tmp_path / "grid.toml").write_text(file.replace("[[system]]", second))
@@ -648,14 +648,14 @@ def test_a_chart_of_nothing_is_refused():
 def command(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
     from rankwell import cli
 
-    monkeypatch.setattr("sys.argv", ["rankwell", "qa", "grid", *arguments])
+    monkeypatch.setattr("sys.argv", ["rankwell", "bench", *arguments])
     return cli.main()
 
 
 @pytest.fixture
 def judged(monkeypatch: pytest.MonkeyPatch) -> None:
     """The evaluation by hand in place of the real one."""
-    monkeypatch.setattr("rankwell.tasks.qa.commands.qa_grid.evaluate_qa", evaluate)
+    monkeypatch.setattr("rankwell.tasks.qa.grid.evaluate_qa", evaluate)
 
 
 def test_the_command_writes_rows_charts_and_where_they_come_from(
@@ -797,7 +797,7 @@ def test_fresh_runs_everything_again_and_answers_once(world: Write):
     path = world(LIVE)
     run(path)
 
-    done = list(run_grid(read_experiment(path), Path("out"), evaluate, fresh=True))
+    done = list(run_grid(read_experiment(path), Path("out"), evaluate, again=True))
 
     assert [each.reused for each in done] == [False] * 6
     assert len(calls()) == 6
@@ -885,14 +885,15 @@ def test_the_folder_of_a_grid_is_one_of_tables_for_whoever_needs_values_of_queri
 
     (tmp_path / "n1.json").write_text(json.dumps({"q1": "The sky", "q2": "Moss"}))
     path = world(
-        '@[[system]]\nname = "old"\npredictions = "n{right}.json"\nparameters = { right = [1] }\n'
+        '[chart]\nmeasures = ["exact"]\n@convention = "squad2"\n[[system]]\nname = "old"\n'
+        'predictions = "n{right}.json"\nparameters = { right = [1] }\n'
     )
     codes = list[int]()
 
     for words in (
-        ["qa", "grid", str(path), "-o", "out"],
+        ["bench", str(path), "-o", "out"],
         ["report", "out"],
-        ["power", "out"],
+        ["compare", "--plan", "out"],
         ["compare", "out"],
     ):
         monkeypatch.setattr("sys.argv", ["rankwell", *words])

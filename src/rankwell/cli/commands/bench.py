@@ -1,16 +1,24 @@
-"""Evaluate many systems on many data sets from one TOML file, only where something has changed, and
-set them side by side.
-"""
+"""Evaluate many systems on many data sets from one TOML file."""
 
 import sys
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
 from rankwell import reporting
-from rankwell.comparison.bench.results import BenchOptions, check_output, evaluate_bench, to_do
-from rankwell.data.options import Differs, PartOptions, PartOutcome, refusal
-from rankwell.errors import BadUsage
+from rankwell.comparison.bench.files import Experiment, read_experiment
+from rankwell.comparison.bench.results import (
+    BenchOptions,
+    check_output,
+    evaluate_bench,
+    folder_of,
+    to_do,
+)
+from rankwell.comparison.bench.systems import evaluate_systems
+from rankwell.data.catalogue import result_kinds
+from rankwell.data.options import Differs, PartOptions, PartOutcome, refusal, refuse_options
+from rankwell.errors import BadInput, BadUsage
 from rankwell.reporting.options import FolderOption, Output, PrintedAs, Progress
 from rankwell.reporting.system_table import TableFormat
 from rankwell.runtime.parts import KINDS
@@ -24,14 +32,16 @@ def bench(
     options: BenchOptions,
     output: FolderOption = None,
     format: PrintedAs[TableFormat] = "table",
+    style: reporting.TableStyle,
     dry_run: Annotated[bool, Differs("it has cells")] = False,
     progress: Progress = None,
 ) -> Output:
-    """Evaluate many systems on many data sets from one TOML file, only where something has changed,
-    and set them side by side.
+    """Evaluate many systems on many data sets from one TOML file.
 
-    A data set names its command and gives its options by their names on the command line, a system
-    perhaps some of its own:
+    Computes only what has changed, and sets the systems side by side.
+
+    A data set names its command and gives its options by their names on the command line, a
+    system perhaps some of its own:
 
         [[dataset]]
         name = "scifact"
@@ -43,17 +53,22 @@ def bench(
         [[system]]
         name = "bm25"
 
-    docs/benches.md has a whole example, and the rule for evaluating a cell again. The letters after
-    a figure are those of the systems that it is significantly better than. A cell that fails is
+    Superscripts are the systems that a figure is significantly better than. A cell that fails is
     named, the others go on, and the exit code is 2.
+
+    Systems with call = "./FILE.py:OBJECT" are run, with every combination of their parameters,
+    and [chart] draws what the parameters change. costs = true in [table] shows what each system
+    took, published = true the figures of publications, results = ["DIR"] results that are there
+    already. docs/benches.md has examples of each, and the rule for evaluating a cell again.
+
+      rankwell bench bench.toml
 
     Parameters
     ----------
     file
-        The bench, TOML: a [[dataset]] for each with name, command (evaluate, agree, captions,
-        answers, clips, instances, pairs) and the options of that command, in whose texts {dataset}
-        and {system} are replaced by the names, and a [[system]] for each with name; docs/benches.md
-        has a whole example.
+        The bench, TOML: a [[dataset]] for each with name, command (evaluate, qa, embeddings,
+        crossmodal, images, keywords, pairs) and the options of that command, in whose texts
+        {dataset} and {system} are replaced by the names, and a [[system]] for each with name.
     output
         Folder for DATASET/SYSTEM/, each as its command writes it with -o, the tables and
         bench.json; NAME-results beside NAME.toml by default.
@@ -64,6 +79,13 @@ def bench(
     dry_run
         List the cells that would be evaluated, why, and by which command line; evaluate nothing.
     """
+    experiment = read_experiment(file)
+    if experiment.kind != "commands":
+        result = _of_kind(
+            experiment, output, options, format, style, dry_run=dry_run, progress=progress
+        )
+        folder = folder_of(experiment, output)
+        return result._replace(messages=(*result.messages, _wrote(folder, output)))
     if dry_run:
         if format == "html":
             raise BadUsage("--dry-run cannot be combined with --format html; choose table or json.")
@@ -92,12 +114,54 @@ def bench(
     if isinstance(result, PartOutcome):
         return Output(result.text, result.messages, result.exit_code)
     messages = [f"{failure.plan.cell.name} failed: {failure.error}" for failure in result.failed]
-    text = result.render(format, terminal=reporting.terminal_of(sys.stdout))
-    wrote = result.folder if output is None else output
-    wrote = wrote.relative_to(Path.cwd()) if wrote.is_relative_to(Path.cwd()) else wrote
+    text = result.render(format, style=style, terminal=reporting.terminal_of(sys.stdout))
     return Output(
         text=text,
-        messages=(*messages, *map(reporting.StatusNote, (result.status, f"wrote {wrote}/"))),
+        messages=(*messages, reporting.StatusNote(result.status), _wrote(result.folder, output)),
         exit_code=2 if result.failed else 0,
         findings=() if format in ("json", "html") else result.findings,
     )
+
+
+def _wrote(folder: Path, output: Path | None) -> reporting.StatusNote:
+    """The message on where the results are. folder: an absolute path."""
+    place = folder if output is None else output
+    place = place.relative_to(Path.cwd()) if place.is_relative_to(Path.cwd()) else place
+    return reporting.StatusNote(f"wrote {place}/")
+
+
+_KINDS = {"grid": ("executor",), "costs": ("measures", "only", "pages", "executor")}
+"""The options of `BenchOptions` that a bench which runs systems, and one of costs, have."""
+
+
+def _of_kind(
+    experiment: Experiment,
+    output: Path | None,
+    options: BenchOptions,
+    format: TableFormat,
+    style: reporting.TableStyle,
+    *,
+    dry_run: bool,
+    progress: Progress,
+) -> Output:
+    """The output of a bench that runs systems, or of one of costs. Raises BadUsage for an option
+    that it does not have.
+    """
+    is_grid = experiment.kind == "grid"
+    what = "`call` or [chart]" if is_grid else "costs, published or results in [table]"
+    refuse_options(options, _KINDS[experiment.kind], f"is not for a bench with {what}")
+    if dry_run:
+        raise BadUsage(f"--dry-run is not for a bench with {what}; leave it out.")
+    if not is_grid:
+        return evaluate_systems(experiment, output, options, format, style, progress)
+    if format == "html":
+        raise BadUsage(f"--format html is not for a bench with {what}; choose table or json.")
+    grids = {name: kind.grid for name, kind in result_kinds().items() if kind.grid}
+    for cell in experiment.cells:
+        if str(cell.command.value) not in grids:
+            raise BadInput(
+                f"{cell.command.where} is {cell.command.value!r}; {what} is for command = "
+                f"{' or '.join(map(repr, grids))}; leave it out for others."
+            )
+    module = import_module(grids[str(experiment.cells[0].command.value)])
+    return module.evaluate_grid(experiment, output, options, format, progress)

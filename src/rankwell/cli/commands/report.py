@@ -1,12 +1,12 @@
-"""Write a page of results, report.html: the verdict, every query, and the lists side by side. It
-opens from disk, offline.
-"""
+"""Write an HTML report that shows every query side by side."""
 
+import webbrowser
 from pathlib import Path
+from typing import Annotated
 
 from rankwell.comparison.folders import split_name
-from rankwell.comparison.pages import write_report
-from rankwell.data.options import DocumentTexts, Pictures, QueryTexts
+from rankwell.comparison.pages import has_page, write_report
+from rankwell.data.options import Differs, DocumentTexts, Pictures, QueryTexts
 from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.options import Seed
 from rankwell.io.result_folder import other_place
@@ -23,22 +23,29 @@ def report(
     thumbnails: Pictures = None,
     title: str | None = None,
     seed: Seed = 0,
+    open: Annotated[bool, Differs("a page is often written for others")] = False,
 ) -> Output:
-    """Write a page of results, report.html: the verdict, every query, and the lists side by side.
-    It opens from disk, offline.
+    """Write an HTML report that shows every query side by side.
 
-    Several folders, and several runs in one, are compared as `rankwell compare` does it; of more
-    than five runs each with the first alone.
+    The page begins with the verdict. It is one file and opens from disk, offline.
+
+    Several folders, and several runs in one, are compared as `rankwell compare` does it; of
+    more than five runs each with the first alone.
+
+      rankwell report results --open
 
     Parameters
     ----------
     places
         Folders of results (name=FOLDER renames what is in them).
     output
-        The page to write, or the folder for it; by default it goes into the folder of results, or
-        the first of several.
+        The page to write, or the folder for it.
+        [default: the folder of results, or the first of several]
     title
-        Title of the page; by default the names of the runs.
+        Title of the page. [default: the names of the runs]
+    open
+        Open the page in a browser. A folder that has the page of its results keeps it, unless
+        another option asks for a new one.
     """
     if not places:
         raise BadUsage("name a folder of results: rankwell report DIR, or several to compare them.")
@@ -54,14 +61,20 @@ def report(
                 f"{target.with_suffix('.html')}, or a folder."
             )
         target /= NAME
-    refuse_blocked(target)
-    written, messages = write_report(
-        places,
-        target,
-        documents=documents,
-        queries=queries,
-        thumbnails=thumbnails,
-        title=title,
-        seed=seed,
-    )
-    return Output(text=str(written[0]), messages=tuple(messages))
+    further = (output, *places[1:], documents, queries, thumbnails, title)
+    if open and not any(further) and not seed and has_page(target.parent):
+        page, messages = target, list[str]()
+    else:
+        refuse_blocked(target)
+        (page, *_), messages = write_report(
+            places,
+            target,
+            documents=documents,
+            queries=queries,
+            thumbnails=thumbnails,
+            title=title,
+            seed=seed,
+        )
+    if open and not webbrowser.open(page.resolve().as_uri()):
+        messages.append("no browser could be started; open the file by hand")
+    return Output(text=str(page), messages=tuple(messages))

@@ -12,7 +12,7 @@ import shlex
 import sys
 import sysconfig
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fnmatch import fnmatchcase
 from functools import cache, partial
 from itertools import chain, groupby, pairwise
@@ -41,6 +41,7 @@ from rankwell.errors import BadInput, BadUsage, CodeRefused, RankwellError, Unkn
 from rankwell.io.matrices import IDS_BESIDE
 from rankwell.io.result_folder import MANIFEST, digest_of
 from rankwell.processes import crew
+from rankwell.reporting import TableStyle
 from rankwell.reporting.drafts import remove_result
 from rankwell.reporting.options import Input, Progress
 from rankwell.store import STDIN, Source, is_draft, split_part, write_text
@@ -153,7 +154,7 @@ def _run(
     kind: CellKind, groups: Sequence[Sequence[PlannedCell]], jobs: int, progress: Progress
 ) -> Iterator[str]:
     if jobs < 1:
-        raise BadUsage(f"--jobs {jobs}: expected a positive integer.")
+        raise BadUsage(f"{flag('--executor', f'processes:{jobs}')}: expected a positive integer.")
     jobs = min(jobs, len(groups))
     if jobs < 2:
         yield from chain.from_iterable(kind.evaluate(group, progress) for group in groups)
@@ -393,6 +394,7 @@ _RUNNER_OPTIONS = (
     "gpus",
     "part_timeout",
     "dry_run",
+    *(field.name for field in fields(TableStyle)),
 )
 """Options that the runner sets itself."""
 
@@ -587,11 +589,6 @@ def plan_cells(
     for n_done, (cell, command) in enumerate(pairs):
         if progress is not None:
             progress("looking for changes", n_done, len(pairs))
-        if cell.call:
-            raise BadInput(
-                f"{cell.where}: `call` runs a system, which `rankwell bench` does not; name "
-                "the files of its results."
-            )
         check_folder_name(cell.system, f"{cell.where}: the name with its parameters")
         new_recipe, arguments = cell_recipe(cell, command, digest)
         key = json.dumps([cell.dataset, new_recipe["command"], new_recipe["options"]])

@@ -73,12 +73,12 @@ class TomlTable:
         title = f"{self.title}: {name}" if self.title else ""
         return replace(self, content=inner, path=(*self.path, name), title=title)
 
-    def tables_by_name(self, kind: str) -> dict[str, "TomlTable"]:
+    def tables_by_name(self, kind: str, *, required: bool = True) -> dict[str, "TomlTable"]:
         """The tables of an array by their names, which must be names of folders."""
         inner = self.content.get(kind, [])
         if not isinstance(inner, list) or not all(isinstance(table, dict) for table in inner):
             raise BadInput(f"{self.at(kind)} is not a list of tables; write [[{kind}]] above each.")
-        if not inner:
+        if not inner and required:
             raise BadInput(f"{self.file}: no [[{kind}]]; give at least one.")
         tables = dict[str, TomlTable]()
         titles: set[str] = set()
@@ -195,6 +195,9 @@ _TABLE = {
     "mean": bool,
     "intervals": bool,
     "side_by_side": bool,
+    "costs": bool,
+    "published": bool,
+    "results": list[str],
 }
 _COMPARISON = {"test": str, "correction": str, "level": float, "resamples": int, "seed": int}
 _HOLE = re.compile(r"\{(\w+)\}")
@@ -243,6 +246,19 @@ class Cell:
         return f"{self.dataset}/{self.system}"
 
 
+class SystemStatement(NamedTuple):
+    """Statements of a user about a system; "" where nothing is stated.
+
+    title: the name of the system in tables.
+    """
+
+    title: str = ""
+    training_time: str = ""
+    training_hardware: str = ""
+    training_data: str = ""
+    notes: str = ""
+
+
 @dataclass(frozen=True)
 class Experiment:
     """The content of an experiment file.
@@ -251,6 +267,7 @@ class Experiment:
     titles: the titles of systems and data sets, by kind and name.
     table, comparison: the settings in the file (docs/benches.md).
     chart: the labels of measures that charts show.
+    statements: system, as the file names it -> what its user states.
     """
 
     file: str
@@ -265,19 +282,17 @@ class Experiment:
     table: Mapping[str, Any]
     comparison: Mapping[str, Any]
     chart: tuple[str, ...]
+    statements: Mapping[str, SystemStatement]
 
-
-class SystemStatement(NamedTuple):
-    """Statements of a user about a system; "" where nothing is stated.
-
-    title: the name of the system in tables.
-    """
-
-    title: str = ""
-    training_time: str = ""
-    training_hardware: str = ""
-    training_data: str = ""
-    notes: str = ""
+    @property
+    def kind(self) -> Literal["commands", "grid", "costs"]:
+        """What evaluates it: the commands of its data sets; for `call` and [chart] a grid of
+        parameters; for costs, published figures and kept results the table of costs.
+        """
+        if self.chart or any(cell.call for cell in self.cells):
+            return "grid"
+        is_of_costs = any(self.table.get(name) for name in ("costs", "published", "results"))
+        return "costs" if is_of_costs else "commands"
 
 
 def read_experiment(path: str | Path) -> Experiment:
@@ -285,9 +300,12 @@ def read_experiment(path: str | Path) -> Experiment:
     BadInput with file, line, key.
     """
     source = Source(path)
-    top = _top(source)
-    datasets = top.tables_by_name("dataset")
-    systems = top.tables_by_name("system")
+    top = TomlTable.read(source)
+    top.allow(_TOP)
+    table_settings = top.child("table").settings(_TABLE)
+    is_needed = not (table_settings.get("results") or table_settings.get("published"))
+    datasets = top.tables_by_name("dataset", required=is_needed)
+    systems = top.tables_by_name("system", required=is_needed)
     for name, table in datasets.items():
         if name.casefold().startswith(("table.", "bench.json", "manifest.json")):
             raise BadInput(
@@ -297,7 +315,7 @@ def read_experiment(path: str | Path) -> Experiment:
     for table in systems.values():
         table.child("on").allow(datasets)
     cells = tuple(_cells(top, datasets, systems))
-    if not cells:
+    if not cells and (datasets or is_needed):
         raise BadInput(
             f"{source.name}: no system is on any data set. Correct `systems` and `datasets`."
         )
@@ -323,33 +341,22 @@ def read_experiment(path: str | Path) -> Experiment:
         systems=tuple(dict.fromkeys(cell.system for cell in by_entry)),
         datasets=tuple(dict.fromkeys(cell.dataset for cell in cells)),
         titles=titles,
-        table=top.child("table").settings(_TABLE),
+        table=table_settings,
         comparison=top.child("comparison").settings(_COMPARISON),
         chart=tuple(top.child("chart").settings({"measures": list[str]}).get("measures", ())),
+        statements={name: _statement(node) for name, node in systems.items()},
     )
 
 
-def read_statements(path: str | Path) -> dict[str, SystemStatement]:
-    """The title, notes and training of every `[[system]]` of an experiment file, by name; data sets
-    are not looked at.
-    """
-    statements = dict[str, SystemStatement]()
-    for name, node in _top(Source(path)).tables_by_name("system").items():
-        training = node.child("training").settings({"time": str, "hardware": str, "data": str})
-        stated = [training.get(key, "") for key in ("time", "hardware", "data")]
-        statements[name] = SystemStatement._make([node.text("title"), *stated, node.text("notes")])
-    return statements
+def _statement(system: TomlTable) -> SystemStatement:
+    training = system.child("training").settings({"time": str, "hardware": str, "data": str})
+    stated = [training.get(key, "") for key in ("time", "hardware", "data")]
+    return SystemStatement._make([system.text("title"), *stated, system.text("notes")])
 
 
 def written(value: Any) -> str:
     """A value in the name of a run or of a file: `true`, `0.5`, `bm25`."""
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _top(source: Source) -> TomlTable:
-    top = TomlTable.read(source)
-    top.allow(_TOP)
-    return top
 
 
 def _options(table: TomlTable, scope: Scope, besides: Sequence[str] = ()) -> dict[str, OptionValue]:

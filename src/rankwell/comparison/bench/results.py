@@ -7,7 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import chdir
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 from itertools import chain
 from math import fsum
@@ -30,7 +30,7 @@ from rankwell.comparison.bench import (
 from rankwell.comparison.bench.files import Experiment, read_experiment
 from rankwell.comparison.data import ComparisonOptions, Origin, exact_name, known_better
 from rankwell.comparison.folders import differing
-from rankwell.comparison.pairwise import compare_values, winners
+from rankwell.comparison.pairwise import compare_values
 from rankwell.comparison.parts.cells import PlacedCells, evaluate_in_parts
 from rankwell.data.findings import Finding, unignored
 from rankwell.data.findings.comparing import not_compared
@@ -54,7 +54,7 @@ from rankwell.data.options import (
 )
 from rankwell.data.registry import Better, suggest
 from rankwell.data.tables import Values
-from rankwell.errors import BadInput, RankwellError, UnknownName, printable
+from rankwell.errors import BadInput, BadUsage, RankwellError, UnknownName, flag, printable
 from rankwell.io.result_folder import (
     ResultFolder,
     digest_of,
@@ -63,7 +63,7 @@ from rankwell.io.result_folder import (
     read_summary,
     values_behind,
 )
-from rankwell.reporting import PLAIN, SUMMARY_COLUMNS, Row, Terminal
+from rankwell.reporting import PAPER, PLAIN, SUMMARY_COLUMNS, Row, TableStyle, Terminal
 from rankwell.reporting.drafts import (
     drafting,
     holding,
@@ -72,7 +72,7 @@ from rankwell.reporting.drafts import (
     refuse_other_result,
     refuse_unclaimed,
 )
-from rankwell.reporting.notebook.display import Displayable, system_tables
+from rankwell.reporting.notebook.display import Displayable, Rows, system_tables
 from rankwell.reporting.options import MissingPagesOption, Progress
 from rankwell.reporting.page import NAME as PAGE
 from rankwell.reporting.system_table import (
@@ -80,21 +80,16 @@ from rankwell.reporting.system_table import (
     SystemFigure,
     SystemTable,
     TableFormat,
+    for_paper,
     link_to,
     long_rows,
     render_system_tables,
     shared_rules,
+    winners,
 )
-from rankwell.runtime.executors import find_executor
+from rankwell.runtime.executors import find_executor, parse_worker_count
 from rankwell.store import refuse_blocked, refuse_file_name, write_text
 
-_CORRECTIONS = {
-    "holm": "Holm",
-    "bh": "Benjamini and Hochberg",
-    "max-t": "max-T",
-    "tukey": "Tukey's HSD",
-    "none": "no correction",
-}
 _NO_FACT = (*SUMMARY_COLUMNS, "against", "group")
 
 
@@ -107,7 +102,8 @@ class TableChoices:
         first figure.
     baseline: the system that all others are tested against; "" to test all pairs.
     mean: whether there is a column of means.
-    intervals: whether 95 % intervals are shown beside the figures.
+    intervals: whether 95 % intervals are shown beside the figures; None for all formats but md and
+        latex.
     side_by_side: whether one table has all measures as columns; None to do so where no measure is
         shown for two data sets.
     """
@@ -116,7 +112,7 @@ class TableChoices:
     measures: tuple[str, ...] = ()
     baseline: str = ""
     mean: bool = False
-    intervals: bool = True
+    intervals: bool | None = None
     side_by_side: bool | None = None
 
 
@@ -209,7 +205,7 @@ def make_tables(
         # missing.
         systems = [experiment.titles["system", name] for name in experiment.systems]
         first, *other_tables = tables or [SystemTable("", "–", [], None, systems=systems)]
-        gaps = [_gap(experiment, cell) for part in empty for cell in part.cells]
+        gaps = [gap_of(experiment, cell) for part in empty for cell in part.cells]
         tables = [replace(first, cells=[*first.cells, *gaps]), *other_tables]
     return tuple(tables), tuple(dict.fromkeys(findings))
 
@@ -418,7 +414,9 @@ def _table(
         directions[column] = next(iter(directions.values()))
     rules = dict[str, Any]()
     if any(len(part.results) > 1 for part in parts):
-        rules = _rules(experiment, choices, several=any(len(part.figures) > 1 for part in parts))
+        rules = test_rules(
+            experiment, choices, several=any(len(part.figures) > 1 for part in parts)
+        )
     return SystemTable(
         figure.measure,
         figure.name,
@@ -439,9 +437,9 @@ def _cells(
         system = cell.plan.cell.system
         row = part.results[system].rows_by_figure.get(figure) if system in part.results else None
         if row is None:
-            yield _gap(experiment, cell, figure)
+            yield gap_of(experiment, cell, figure)
             continue
-        names = ("ci_low", "ci_high") if choices.intervals else ()
+        names = ("ci_low", "ci_high") if choices.intervals is not False else ()
         losers = part.better_than.get((system, figure), ())
         yield SystemFigure(
             titles["system", system],
@@ -451,7 +449,9 @@ def _cells(
         )
 
 
-def _gap(experiment: Experiment, result: CellResult, figure: Figure | None = None) -> SystemFigure:
+def gap_of(
+    experiment: Experiment, result: CellResult, figure: Figure | None = None
+) -> SystemFigure:
     """The word in place of a missing figure, and why it is missing."""
     cell = result.plan.cell
     gap = result.status
@@ -472,17 +472,12 @@ def _means(entries: Sequence[SystemFigure], column: str, number: int) -> Iterato
             yield SystemFigure(system, column, fsum(means) / number, None, units.pop())
 
 
-def _rules(experiment: Experiment, choices: TableChoices, *, several: bool) -> dict[str, Any]:
-    tests = choices.tests
+def test_rules(experiment: Experiment, choices: TableChoices, *, several: bool) -> dict[str, Any]:
+    """The rules of the tests behind a table. several: whether it has several measures."""
     pairs = "all pairs"
-    secondary = ""
     if choices.baseline:
         pairs = f"every system against {experiment.titles['system', choices.baseline]}"
-    if tests.family == "primary" and several:
-        secondary = "; the first measure is primary, others are secondary"
-    scope = "and the measures of" if tests.family == "all" else "by each measure of"
-    family = f"{_CORRECTIONS[tests.correction]} over {pairs} {scope} a data set{secondary}"
-    return {"test": f"{tests.test}, two-sided; {family}", "alpha": round(1 - tests.level, 12)}
+    return choices.tests.test_rules(pairs, " of a data set", secondary=several)
 
 
 def requested_measures(texts: Sequence[str]) -> tuple[str, ...]:
@@ -554,11 +549,11 @@ class BenchResults(Displayable):
         return ", ".join(parts)
 
     @cached_property
-    def summary(self) -> list[Row]:
+    def summary(self) -> Rows:
         """One row per figure, data set and system, in the columns of table.csv; a figure that is
         not there has a `gap`.
         """
-        return [row for table in self.system_tables for row in long_rows(table)]
+        return Rows(row for table in self.system_tables for row in long_rows(table))
 
     @property
     def values(self) -> tuple[Values, ...]:
@@ -574,19 +569,31 @@ class BenchResults(Displayable):
         """The rules that stand below the tables."""
         return {**shared_rules(self.system_tables), "version": __version__}
 
-    def render(self, format: TableFormat = "table", *, terminal: Terminal = PLAIN) -> str:
+    def render(
+        self,
+        format: TableFormat = "table",
+        *,
+        style: TableStyle | None = None,
+        terminal: Terminal = PLAIN,
+    ) -> str:
         """The tables as text in one of the formats; rows of csv, tsv, json and jsonl have full
         precision.
         """
         if format not in ("table", "md", "latex", "html"):
             return render_system_tables(self.system_tables, format, findings=self.findings)
         tables = self._laid_out
+        if format in PAPER:
+            keeps = self.shown.intervals is not None
+            tables = [for_paper(table, style or TableStyle(), intervals=keeps) for table in tables]
         title = self.experiment.title if len(tables) == len(self.system_tables) else ""
         # Each table of LaTeX repeats its findings, so that it has those on itself alone.
         findings = self.comparison_findings if format == "latex" else self.findings
         return render_system_tables(
             tables, format, findings=findings, title=title, terminal=terminal
         )
+
+    def _latex(self, style: TableStyle) -> str:
+        return self.render("latex", style=style)
 
     def _repr_html_(self) -> str:
         return system_tables(self._laid_out, self.findings)
@@ -622,21 +629,25 @@ class BenchOptions:
     measures: Annotated[
         MeasureNames,
         Doc(
-            "Measures of the tables, by label or exact name; repeat it for more. By "
-            "default those of each data set, else its first."
+            "Measures of the tables, by label or exact name; repeat it for more. "
+            "[default: those of each data set, else its first]"
         ),
     ] = None
     baseline: Annotated[
         str | None,
         Differs("an experiment has no first system"),
-        Doc("The system that all others are tested against; by default all pairs are tested."),
+        Doc(
+            "The system that all others are tested against. [default: all pairs are tested]",
+            is_common=True,
+        ),
     ] = None
     only: Annotated[
         Sequence[str],
         Option(kind=list[str]),
         Doc(
             'Evaluate only cells that fit a pattern of DATASET/SYSTEM, as "scifact/*"; '
-            "repeat it for more. Others are left as they are."
+            "repeat it for more. Others are left as they are.",
+            "Scaling",
         ),
     ] = ()
     pages: MissingPagesOption = False
@@ -645,6 +656,19 @@ class BenchOptions:
     memory: MemoryOption = None
     gpus: GpusOption = None
     part_timeout: PartTimeoutOption = None
+
+    @property
+    def jobs(self) -> int:
+        """The number of processes of a bench that has no parts. Raises BadUsage for an executor
+        that is neither `here` nor `processes`.
+        """
+        name, _, address = (self.executor or "here").partition(":")
+        if name not in ("here", "processes"):
+            raise BadUsage(
+                f"{flag('--executor', self.executor)} is for a bench whose cells commands "
+                "evaluate; expected here or processes:N."
+            )
+        return parse_worker_count("processes", address, 1)
 
     @property
     def parts(self) -> PartOptions | None:
@@ -699,7 +723,7 @@ def evaluate_bench(
     cells.
     """
     experiment, folder = _read(file, output)
-    table_choices = _table_choices(experiment, options)
+    choices = table_choices(experiment, options)
     parts = options.parts
     with holding(folder):
         _refuse_output(experiment, folder)
@@ -711,23 +735,23 @@ def evaluate_bench(
         def _finish(kind: CommandCells) -> BenchResults:
             with chdir(experiment.folder):
                 done = tuple(evaluate_cells(kind, plans, pages=options.pages, progress=progress))
-            result = _results(experiment, folder, done, table_choices)
+            result = _results(experiment, folder, done, choices)
             if isinstance(kind, PlacedCells):
                 kind.forget_failed()
             return result
 
         if parts is None or not any(plan.why and plan.is_selected for plan in plans):
             return _finish(CommandCells())
-        choices = {"only": list(options.only), "overwrite": may_overwrite()}
-        outcome = evaluate_in_parts(file, plans, choices, parts, progress, _finish)
+        selected = {"only": list(options.only), "overwrite": may_overwrite()}
+        outcome = evaluate_in_parts(file, plans, selected, parts, progress, _finish)
     return outcome if outcome.result is None else outcome.result
 
 
 def _results(
-    experiment: Experiment, folder: Path, done: tuple[CellResult, ...], table_choices: TableChoices
+    experiment: Experiment, folder: Path, done: tuple[CellResult, ...], choices: TableChoices
 ) -> BenchResults:
     """The results of cells, with their tables, which are written."""
-    key = _tables_key(experiment, done, table_choices)
+    key = _tables_key(experiment, done, choices)
     try:
         # The tables of an earlier call with the same results and choices.
         stored: Mapping[str, Any] = read_record(folder / "bench.json")["shown"]
@@ -737,9 +761,9 @@ def _results(
         findings = tuple(map(Finding.of, stored["findings"]))
     except (ValueError, KeyError, TypeError):
         with chdir(folder):
-            tables, findings = make_tables(experiment, done, table_choices)
+            tables, findings = make_tables(experiment, done, choices)
     of_cells = tuple(findings_of_cells(done))
-    result = BenchResults(experiment, folder, done, tables, table_choices, findings, of_cells)
+    result = BenchResults(experiment, folder, done, tables, choices, findings, of_cells)
     _write(result, key)
     return result
 
@@ -776,15 +800,25 @@ def _refuse_output(experiment: Experiment, folder: Path) -> None:
 
 def _read(file: str | Path, output: str | Path | None) -> tuple[Experiment, Path]:
     experiment = read_experiment(file)
+    if experiment.kind != "commands":
+        raise BadInput(
+            f"{experiment.file}: `call`, [chart], and costs, published and results of [table] are "
+            "for the command `rankwell bench`; leave them out."
+        )
+    return experiment, folder_of(experiment, output)
+
+
+def folder_of(experiment: Experiment, output: str | Path | None) -> Path:
+    """The absolute path of the folder of all results. Raises BadUsage where it cannot be one."""
     folder = (
         experiment.folder / f"{experiment.stem}-results" if output is None else Path(output)
     ).absolute()
     refuse_file_name(folder)
     refuse_blocked(folder, folder=True)
-    return experiment, folder
+    return folder
 
 
-def _table_choices(experiment: Experiment, options: BenchOptions) -> TableChoices:
+def table_choices(experiment: Experiment, options: BenchOptions) -> TableChoices:
     """The choices of the file, replaced by those of the options. Raises BadInput for an unknown
     test or level.
     """
@@ -792,7 +826,8 @@ def _table_choices(experiment: Experiment, options: BenchOptions) -> TableChoice
         tests = with_options(ComparisonOptions(), experiment.comparison)
     except RankwellError as error:
         raise BadInput(f"{experiment.file}: comparison: {error}") from error
-    choices = dict(experiment.table)
+    shown = [field.name for field in fields(TableChoices)]
+    choices = {name: value for name, value in experiment.table.items() if name in shown}
     for name in ("measures", "baseline"):
         if getattr(options, name) is not None:
             choices[name] = getattr(options, name)

@@ -88,21 +88,26 @@ def second_judgments_missing(lacking: int, total: int) -> str:
 def values_of_sessions(sessions: int, n_queries: int) -> str:
     """Values are those of sessions, not of queries: a session is counted and resampled as one."""
     return (
-        f"values are of {sessions} sessions of {n_queries} queries, which are counted and "
-        "resampled as one"
+        f"values are of {count_of(sessions, 'session')} of "
+        f"{count_of(n_queries, 'query', 'queries')}, which are counted and resampled as one"
     )
 
 
 @finding("warning")
 def sessions_unjudged(sessions: int) -> str:
     """Sessions without a judged query are left out."""
-    return f"{sessions} sessions have no judged query and are left out"
+    have = count_of(sessions, "session has", "sessions have")
+    return f"{have} no judged query and {'is' if sessions == 1 else 'are'} left out"
 
 
 @finding("warning")
 def session_queries_unjudged(n: int, queries: Sequence[str]) -> str:
     """Queries of sessions without judgments gain nothing and keep their places."""
-    return f"{n} queries of sessions have no judgments: they gain nothing and keep their places"
+    have = "has" if n == 1 else "have"
+    return (
+        f"{count_of(n, 'query', 'queries')} of sessions {have} no judgments: they gain nothing and "
+        "keep their places"
+    )
 
 
 @finding("warning")
@@ -182,3 +187,9 @@ def lists_shorter_than_cutoff(run: str, longest: int, others: int, labels: Seque
 def not_above_chance(run: str, labels: Sequence[str]) -> str:
     """The whole interval of a mean is below what lists in random order reach."""
     return f"it is worse than chance by {', '.join(labels)}, whose whole interval is below it"
+
+
+@finding("info")
+def so_on_every_query(flag: str) -> str:
+    """A flag of the page of results holds for every query, so that no filter offers it."""
+    return flag

@@ -12,7 +12,8 @@ import numpy as np
 
 from rankwell import __version__
 from rankwell.data.catalogue import ResultKind
-from rankwell.data.findings import by_level
+from rankwell.data.findings import LEVELS
+from rankwell.data.findings.evaluation import so_on_every_query, unjudged_in_top
 from rankwell.data.tables import Bools, Floats, Ints, sort_ids
 from rankwell.documents import parse_json
 from rankwell.errors import BadInput, flag
@@ -54,10 +55,10 @@ class Items:
         self.texts, self.thumbnails = list[str | None](), list[str | None]()
 
     def number(
-        self, item: str, *, run: str = "", part: str = "", thumbnail: str | None = None
+        self, item: str, *, run: str = "", part: str = "", thumbnail: str | None = None, at: int = 0
     ) -> int:
         """The number of an item. run, part: in whose list it is; the items of a part are its own,
-        and so are those of runs.
+        and so are those of runs. at: where in its text that begins for which it is listed.
 
         An item of two runs is the same item; one without a run, such as the text of an answer, may
         have its id and is another.
@@ -69,7 +70,7 @@ class Items:
             item_row = self._item_rows.get((item, owner), {})
             source_text = self._source_texts.get(item) if owner is None else None
             self.ids.append(item)
-            self.texts.append(_snippet(item_row.get("text") or source_text))
+            self.texts.append(_snippet(item_row.get("text") or source_text, at))
             self.thumbnails.append(item_row.get("thumbnail"))
         number = self._numbers[key]
         if self.thumbnails[number] is None:
@@ -169,9 +170,7 @@ def page_data(source: PageSource) -> PageData:
         **({} if source.kind.noun == ResultKind().noun else {"noun": list(source.kind.noun)}),
         "verdicts": summaries.verdicts(source),
         "pair": None if source.pair is None else [source.runs.index(run) for run in source.pair],
-        "warnings": warnings_of(source, overview),
-        "findings": _findings(source, questions),
-        "notes": everywhere,
+        "findings": _findings(source, questions, overview, everywhere),
         "rules": [list(pair) for pair in rule_pairs(source.rules)],
         "inputs": [list(pair) for pair in source.inputs.items()],
         "runs": list(source.runs),
@@ -194,19 +193,31 @@ def page_data(source: PageSource) -> PageData:
     return PageData(head, lists, items, pictures)
 
 
-def _findings(source: PageSource, questions: "PageQueries") -> list[dict[str, Any]]:
-    """The findings with the places of their queries on the page, the most serious first."""
+def _findings(
+    source: PageSource,
+    questions: "PageQueries",
+    overview: Overview | None,
+    everywhere: Sequence[str],
+) -> list[dict[str, Any]]:
+    """The findings, first those that the page sums up, with the places of their queries on it.
+    everywhere: what is so on every query.
+    """
     places: dict[str, list[int]] = {}
     for place, (query, _) in enumerate(questions.keys):
         places.setdefault(query, []).append(place)
-    return [
-        {**finding.as_dict(), **({"queries": sorted(listed)} if finding.queries else {})}
-        for finding in by_level(source.findings)
-        for listed in [[place for query in finding.queries for place in places.get(query, ())]]
-    ]
+    findings = _unjudged(source, overview)
+    for finding in (*source.findings, *map(so_on_every_query, everywhere)):
+        facts = finding.as_dict()
+        if finding.queries:
+            listed = (place for query in finding.queries for place in places.get(query, ()))
+            facts["queries"] = sorted(listed)
+        findings.append(facts)
+    return sorted(findings, key=lambda facts: LEVELS.index(facts["level"]))
 
 
 _APART, _WORST, _BEST = 200, 100, 50
+_BEFORE = 40
+"""Number of characters of a text that are shown before the part for which it is listed."""
 _TAKEN = ("query", "text", "picture_item")
 
 
@@ -335,9 +346,9 @@ def flags_of(
     if overview is None:
         return {}, []
     flagged: dict[str, Any] = {"no relevant": overview.has_rows & (overview.n_relevant == 0)}
-    # Where every query has unjudged results, the warning with their number is enough.
+    # Where every query has unjudged results, the finding with their number is enough.
     if not source.is_keyed and not overview.n_unjudged.any(axis=0).all():
-        flagged[f"unjudged in the first {NEAR}"] = overview.n_unjudged > 0
+        flagged[f"unjudged in top {NEAR}"] = overview.n_unjudged > 0
     flagged[f"tie at rank {overview.cut}"] = overview.tied
     for run, name in enumerate(source.runs):
         if not source.kind.may_skip and overview.has_rows[run].any():
@@ -359,10 +370,8 @@ def flags_of(
     return flags, everywhere
 
 
-def warnings_of(source: PageSource, overview: Overview | None) -> list[dict[str, str]]:
-    """Cautions about the figures, each with the order of the queries that shows it: results without
-    a judgment.
-    """
+def _unjudged(source: PageSource, overview: Overview | None) -> list[dict[str, Any]]:
+    """The finding on results without a judgment, with the order of the queries that shows it."""
     if overview is None or source.is_keyed or not overview.n_unjudged.any():
         return []
     counts = zip(
@@ -384,8 +393,20 @@ def warnings_of(source: PageSource, overview: Overview | None) -> list[dict[str,
         ]
     queries = int(overview.n_unjudged.any(axis=0).sum())
     where = f"in {queries:,} {'query' if queries == 1 else 'queries'}"
-    text = f"Unjudged among the first {NEAR} results, {where}: {', '.join(shares)}."
-    return [{"text": text, "sort": "unjudged"}]
+    ends = dict.fromkeys(
+        f"{end([share for share, _ in unjudged_shares]):.0f}" for end in (min, max)
+    )
+    counted = ", counted as not relevant" if source.rules.get("unjudged") == "nonrelevant" else ""
+    return [
+        {
+            "name": unjudged_in_top.name,
+            "level": unjudged_in_top.level,
+            "message": f"{'–'.join(ends)} % of the top {NEAR} unjudged{counted}",
+            "detail": f"Unjudged among the first {NEAR} results, {where}: {', '.join(shares)}, of "
+            "the results of all queries together.",
+            "sort": "unjudged",
+        }
+    ]
 
 
 _MOST_NAMED = 4
@@ -489,8 +510,9 @@ def lists_of(
         attributes = _parsed_detail(detail) if detail else {}
         thumbnail = attributes.pop("thumbnail", None)
         picture = thumbnail.get("src") if isinstance(thumbnail, dict) else None
+        at = attributes.pop("at", 0)
         number = items.number(
-            item, run=source.runs[int(run)], part=parts[int(query)], thumbnail=picture
+            item, run=source.runs[int(run)], part=parts[int(query)], thumbnail=picture, at=at
         )
         if query not in lists:
             lists[query] = [[] for _ in source.runs]
@@ -524,10 +546,14 @@ def _parsed_detail(detail: str) -> dict[str, Any]:
     return plain(attributes) if "NaN" in detail or "Infinity" in detail else attributes
 
 
-def _snippet(text: str | None) -> str | None:
-    """The beginning of a text on one line, cut between words where there are any."""
+def _snippet(text: str | None, at: int = 0) -> str | None:
+    """The beginning of a text on one line, cut between words where there are any; of a text whose
+    part at `at` would be cut off, that part.
+    """
     if not text:
         return None
+    if len(text) > SNIPPET and at > SNIPPET // 2:
+        text = f"… {text[max(0, at - _BEFORE) :].partition(' ')[2]}"
     line = " ".join(text[: 4 * SNIPPET].split())
     if len(line) <= SNIPPET:
         return line or None

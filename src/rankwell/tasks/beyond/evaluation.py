@@ -112,7 +112,7 @@ def _measures(
             f"names, as in Gini@{options.k}."
         )
     k = options.k or 10
-    if names is None and convention.name != "rankwell":
+    if names is None and convention.origin != "rankwell":
         names = [f"{name}@{k}" for name in convention.defaults]
     elif names is None:
         has_catalogue = attributes.in_catalogue is not None

@@ -31,7 +31,7 @@ from rankwell.data.options import PartOptions, PartOutcome, cutoffs, own_arithme
 from rankwell.data.rankings import Ranking
 from rankwell.data.registry import FIGURES, Measure, measure_names, parse_measure
 from rankwell.data.tables import Floats, Unit, exact_mean, sort_ids
-from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, UnknownName, flag
+from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, UnknownName, count_of, flag
 from rankwell.evaluation.results import ResultsBuilder
 from rankwell.io import formats
 from rankwell.io.formats import scored
@@ -306,8 +306,8 @@ def _results_of_runs(
             lacking = f"{len(first) - n_shared} of {len(first)} queries"
             findings.append(remark(f"{name} lacks {lacking}, which share nothing"))
         if n_shared < len(lists[name]):
-            extra = f"{len(lists[name]) - n_shared} queries that {reference} lacks"
-            findings.append(remark(f"{name} has {extra}; they are ignored"))
+            extra = count_of(len(lists[name]) - n_shared, "query", "queries")
+            findings.append(remark(f"{name} has {extra} that {reference} lacks; they are ignored"))
         agreement.add(
             name, ranking_pairs(first, {query: lists[name].get(query, {}) for query in first})
         )

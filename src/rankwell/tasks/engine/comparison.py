@@ -124,6 +124,19 @@ class SettingsChosen:
                 return number
         return 0
 
+    def _cheapest(self) -> int | None:
+        """The cheapest setting that reaches the recall, or else of those as good as the best."""
+        if self.cheapest is not None:
+            return self.cheapest.setting
+        costs = [setting.costs.value(self._options.cost) for setting in self._settings]
+        is_best = () if self.best is None else self.best.is_best
+        known = [
+            (cost, number)
+            for number, (cost, best) in enumerate(zip(costs, is_best, strict=False))
+            if best and cost is not None
+        ]
+        return min(known)[1] if len(known) > 1 else None
+
     def marks(self) -> dict[str, Any]:
         """The rule by which a chart marks settings: the set of the best, the cheapest, and the
         recall that it reaches.
@@ -166,7 +179,7 @@ class SettingsChosen:
             choices.append("best")
         if self.cheapest is not None and self.cheapest.words[asked.number] == "accepted":
             choices.append("accepted")
-        if self.cheapest is not None and self.cheapest.setting == asked.number:
+        if asked.number == self._cheapest():
             choices.append("cheapest")
         if self.best is not None and self.best.gain["baseline"] == self._labels[asked.number]:
             choices.append("baseline")

@@ -1,6 +1,6 @@
 """Instance search among pictures."""
 
-from rankwell.data.catalogue import ResultKind
+from rankwell.data.catalogue import PERFORMANCE, ResultKind
 
 PUBLIC_NAMES = {
     "evaluate_images": "rankwell.tasks.images.evaluation",
@@ -10,10 +10,9 @@ PUBLIC_NAMES = {
 }
 """The names that the task adds to `rankwell`, each with the module that defines it."""
 
-PERFORMANCE = "performance.json"
-"""The file of what each run and the machine took."""
-
 RESULTS = ResultKind(
     files=("by_instance.csv", "encoding_errors.csv", PERFORMANCE, "sheets/*.png"),
     confidence="images",
+    pictures="rankwell.tasks.images.images:read_images",
+    published="rankwell.tasks.images.statistics:published_instances",
 )

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rankwell import threads
+from rankwell.data.catalogue import PERFORMANCE
 from rankwell.data.findings.evaluation import printed_figure
 from rankwell.data.findings.remarks import remark
 from rankwell.data.matrices import Scores, named_places
@@ -21,7 +22,6 @@ from rankwell.reporting.options import Format, Output, Progress, StatusNote, pre
 from rankwell.stats.granularity import granularity_of
 from rankwell.store import write_text
 from rankwell.task import Presented, Task, TaskInput
-from rankwell.tasks.images import PERFORMANCE
 from rankwell.tasks.images.computed_runs import ComputedRun, compute_run
 from rankwell.tasks.images.evaluation import InstanceResults, evaluate_images
 from rankwell.tasks.images.images import both_sides, named_place
@@ -234,10 +234,16 @@ def _peak_memory() -> float | None:
 
 images = Task(
     name="images",
-    about="""Evaluate a search for instances, such as the paintings of a museum: is the best \
-reference right, and where are the others.
+    about="""Evaluate search for the same object in photographs.
+
+Asks whether the best reference is right, and where the others are: paintings of a museum, \
+products, places.
 
 Every figure comes with its ceiling (a perfect ranker) and its chance level (a random one).""",
+    command_lines="""
+rankwell images museum --encoder clip-ViT-B-32
+rankwell images museum.csv --item-vectors photos.npy -o results
+""",
     options=ImageCommandOptions,
     inputs=(
         TaskInput(

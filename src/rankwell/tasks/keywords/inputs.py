@@ -67,7 +67,7 @@ class ClipInputs:
         self.convention = find_convention(options.convention, "keywords")
         self.rules = self.convention.rules_of("keywords", ClipConvention())
         self._check_rules()
-        if options.convention == "rankwell":
+        if self.convention.origin == "rankwell":
             # The convention of ties and of counted queries is not that of runs.
             self.convention = self.convention._replace(
                 title="the names of ir_measures; the rules below name ties and counted queries"
@@ -262,7 +262,7 @@ def choose_clip_measures(
     """
     bare = {default: default.partition("@")[0] for default in convention.defaults}
     is_cut = {word.lower() for default, word in bare.items() if "@" in default}
-    defaults = _WORDS if convention.name == "rankwell" else dict.fromkeys(bare.values())
+    defaults = _WORDS if convention.origin == "rankwell" else dict.fromkeys(bare.values())
     spelled: list[str] = []
     for text in texts or defaults:
         name = text.partition("(")[0].strip().lower()

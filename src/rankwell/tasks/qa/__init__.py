@@ -17,5 +17,6 @@ RESULTS = ResultKind(
     is_keyed=True,
     may_skip=True,
     files=("results.csv", "top_k.csv", "no_answer_curves.csv"),
+    grid="rankwell.tasks.qa.grid",
     tables={"failures": ("failed", "why", "questions", "share")},
 )

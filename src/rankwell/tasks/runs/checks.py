@@ -15,7 +15,7 @@ from rankwell.data.findings import Finding, by_level, unignored
 from rankwell.data.options import DocumentTexts, takes_options
 from rankwell.data.rankings import Ranking, hits_of_ranking
 from rankwell.data.tables import Judgments, format_value
-from rankwell.errors import NothingToEvaluate
+from rankwell.errors import NothingToEvaluate, count_of
 from rankwell.evaluation.judged import RunInput, name_runs, refuse_one_stream
 from rankwell.evaluation.mistakes import copies, judgment_mistakes, run_mistakes
 from rankwell.evaluation.options import JudgmentFileOptions, RunFormOptions
@@ -133,7 +133,8 @@ def check(judgments: Any, runs: Any = (), *, options: CheckOptions) -> Check:
     sources = name_runs(runs)
     refuse_one_stream([judgments, *sources.values(), options.documents])
     reading = JudgmentOptions(format=options.qrels_format, columns=options.qrels_columns)
-    run_judgments = read_run_judgments(io.judgments_file(judgments), reading)
+    with io.in_order(judgments, sources.values()):
+        run_judgments = read_run_judgments(io.judgments_file(judgments), reading)
     flat = run_judgments.judgments
     settings = RunOptions(run_format=options.run_format, columns=options.columns)
     rules = Rules.resolve(settings.convention, unjudged="nonrelevant")
@@ -149,8 +150,9 @@ def check(judgments: Any, runs: Any = (), *, options: CheckOptions) -> Check:
     for name, source in sources.items():
         ranking = io.check_ranking(source, format=options.run_format, columns=options.columns)
         lengths: list[int] = np.diff(ranking.table.offsets).tolist()
-        sizes = f"{min(lengths, default=0)} to {max(lengths, default=0)} items each"
-        facts.append(Fact(name, "queries", len(lengths), sizes))
+        least, most = min(lengths, default=0), max(lengths, default=0)
+        sizes = f"{least} to {most} items" if least < most else count_of(most, "item")
+        facts.append(Fact(name, "queries", len(lengths), f"{sizes} each"))
         hits = hits_of_ranking(ranking.table, flat)
         run = RunInput(
             name, hits, source, ranking.format, options.run_format, options.columns, ranking.table

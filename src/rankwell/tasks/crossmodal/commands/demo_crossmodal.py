@@ -1,6 +1,4 @@
-"""Rank videos by captions and captions by videos, with scores made on the spot: both directions,
-with ceiling and chance.
-"""
+"""Rank videos by captions and captions by videos."""
 
 import json
 from pathlib import Path
@@ -50,10 +48,16 @@ class Scenes(NamedTuple):
 
 
 def crossmodal(
-    *, output: FolderPath = Path("rankwell-demo-captions"), seed: int = 7, progress: Progress = None
+    *,
+    output: FolderPath = Path("rankwell-demo-crossmodal"),
+    seed: int = 7,
+    progress: Progress = None,
 ) -> Output:
-    """Rank videos by captions and captions by videos, with scores made on the spot: both
-    directions, with ceiling and chance.
+    """Rank videos by captions and captions by videos.
+
+    With scores made on the spot: both directions, with ceiling and chance.
+
+      rankwell demo crossmodal
 
     Parameters
     ----------
@@ -73,7 +77,7 @@ def crossmodal(
             write_text(positives, json.dumps(scenes.positives) + "\n")
             write_text(texts, "".join(f"{text}\n" for text in scenes.texts))
         results = output / "results"
-        options = CrossmodalCommandOptions(texts=str(texts), seed=seed, positives=str(positives))
+        options = CrossmodalCommandOptions(queries=str(texts), seed=seed, qrels=str(positives))
         done = crossmodal_task.command()(
             str(scores), options=options, output=results, progress=progress
         )

@@ -1,6 +1,4 @@
-"""Compare two small models with a larger one, all made on the spot: the share of its neighbours
-that they keep.
-"""
+"""Compare two small embedding models with a larger one."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -26,13 +24,16 @@ _TITLE = "How much of a neighbourhood survives fewer axes"
 
 def embeddings(
     *,
-    output: FolderPath = Path("rankwell-demo-agree"),
+    output: FolderPath = Path("rankwell-demo-embeddings"),
     samples: int = 500,
     seed: int = 42,
     progress: Progress = None,
 ) -> Output:
-    """Compare two small models with a larger one, all made on the spot: the share of its neighbours
-    that they keep.
+    """Compare two small embedding models with a larger one.
+
+    All made on the spot: the share of its neighbours that they keep.
+
+      rankwell demo embeddings
 
     Parameters
     ----------

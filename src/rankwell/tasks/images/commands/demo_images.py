@@ -1,15 +1,17 @@
-"""Recognise paintings and glass cabinets in bad photographs, all drawn on the spot: data sets,
-tables, contact sheets.
-"""
+"""Recognise paintings and glass cabinets in bad photographs."""
 
 import io
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
 from PIL.Image import Image
 
+from rankwell.comparison.bench.files import read_experiment
+from rankwell.comparison.bench.results import BenchOptions
+from rankwell.comparison.bench.systems import evaluate_systems
 from rankwell.comparison.pages import write_report
 from rankwell.errors import BadUsage, typed
 from rankwell.reporting import prose
@@ -18,7 +20,6 @@ from rankwell.reporting.options import FolderPath, Output, Progress
 from rankwell.reporting.page import NAME, page_lines
 from rankwell.store import write_bytes, write_text
 from rankwell.tasks.images.commands.images_stats import stats
-from rankwell.tasks.images.commands.images_table import SystemTableOptions, table
 from rankwell.tasks.images.drawn_museum import furnish, nothing, paint, photograph
 from rankwell.tasks.images.options import ImageSetOptions
 from rankwell.tasks.images.task import ImageCommandOptions
@@ -67,18 +68,18 @@ SYSTEMS = (
     ),
 )
 
-_STATEMENT = '[[system]]\nname = "{}"\ntitle = "{}"\n\n[system.training]\ntime = "{}"\n'
+_BENCH = "bench.toml"
 _TITLE = "Paintings in bad photographs, compared in four ways"
 
 
 def images(
-    *,
-    output: FolderPath = Path("rankwell-demo-instances"),
-    seed: int = 0,
-    progress: Progress = None,
+    *, output: FolderPath = Path("rankwell-demo-images"), seed: int = 0, progress: Progress = None
 ) -> Output:
-    """Recognise paintings and glass cabinets in bad photographs, all drawn on the spot: data sets,
-    tables, contact sheets.
+    """Recognise paintings and glass cabinets in bad photographs.
+
+    All drawn on the spot: data sets, tables, contact sheets.
+
+      rankwell demo images
 
     Parameters
     ----------
@@ -92,11 +93,6 @@ def images(
             make(collection, output / collection.name, seed=seed, progress=progress)
             for collection in COLLECTIONS
         ]
-        statements = [output / "systems" / f"{system.run}.toml" for system in SYSTEMS]
-        for system, path in zip(SYSTEMS, statements, strict=True):
-            title = system.run.replace("_", " ")
-            with keeping():
-                write_text(path, _STATEMENT.format(system.run, title, system.training))
         results = {
             (folder, system): output / "results" / f"{folder.name}-{system.run}"
             for folder in folders
@@ -115,8 +111,12 @@ def images(
                 progress=progress,
             )
         numbers = stats(*map(str, folders), data=ImageSetOptions())
-        options = SystemTableOptions(system=list(map(str, statements)), pages=True, seed=seed)
-        system_table = table(*map(str, results.values()), options=options, output=output / "table")
+        places = [place.relative_to(output).as_posix() for place in results.values()]
+        with keeping():
+            write_text(output / _BENCH, _bench_file(places, seed))
+        system_table = evaluate_systems(
+            read_experiment(output / _BENCH), output / "table", BenchOptions(pages=True), "table"
+        )
         first = [str(place) for (folder, _), place in results.items() if folder is folders[0]]
         write_report(first, output / NAME, title=_TITLE, seed=seed)
     last, drawn = SYSTEMS[-1], SYSTEMS[2].run
@@ -130,8 +130,7 @@ def images(
         "  rankwell images "
         f"{typed(folders[0], '--encoder', last.encoder, '--transform', last.transforms[0])} \\\n"
         f"    {typed('--run', last.run, '-o', first[-1])}\n"
-        f"  rankwell images table {typed(output)}/results/* "
-        f"{' '.join(typed('--system', statement) for statement in statements)}\n"
+        f"  rankwell bench {typed(output / _BENCH, '-o', output / 'table')}\n"
     )
     text = [
         prose(
@@ -150,6 +149,17 @@ def images(
         messages=(*numbers.messages, *system_table.messages),
         findings=(*numbers.findings, *system_table.findings),
     )
+
+
+def _bench_file(results: Sequence[str], seed: int) -> str:
+    """The bench of the results, with what their user states about the systems."""
+    lines = ["[table]", f"results = {json.dumps(results)}", "costs = true", ""]
+    lines += ["[comparison]", f"seed = {seed}"]
+    for system in SYSTEMS:
+        title = system.run.replace("_", " ")
+        lines += ["", "[[system]]", f'name = "{system.run}"', f'title = "{title}"']
+        lines += [f'training = {{ time = "{system.training}" }}']
+    return "\n".join([*lines, ""])
 
 
 @keeping()

@@ -1,5 +1,5 @@
-"""Set evaluated systems side by side: systems × data sets with intervals and significance, what
-each took, published figures.
+"""The bench of systems with what each took: evaluated cells and kept results side by side by one
+measure, with intervals and significance, and published figures.
 """
 
 import sys
@@ -8,23 +8,33 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import chdir
 from dataclasses import dataclass, replace
 from functools import cached_property
+from importlib import import_module
 from itertools import chain, combinations, compress
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from rankwell import reporting
-from rankwell.comparison.bench import CommandCells, evaluate_cells, plan_cells
-from rankwell.comparison.bench.files import SystemStatement, read_experiment, read_statements
+from rankwell.comparison.bench import CellResult, CommandCells, evaluate_cells, plan_cells
+from rankwell.comparison.bench.files import Experiment, SystemStatement
+from rankwell.comparison.bench.results import (
+    BenchOptions,
+    TableChoices,
+    folder_of,
+    gap_of,
+    table_choices,
+    test_rules,
+)
 from rankwell.comparison.data import ComparisonOptions, Origin, Pair
 from rankwell.comparison.folders import split_name
 from rankwell.comparison.pages import write_missing_pages
-from rankwell.comparison.pairwise import compare_values, winners
+from rankwell.comparison.pairwise import compare_values
+from rankwell.data.catalogue import result_kinds
+from rankwell.data.findings import Finding
 from rankwell.data.findings.remarks import remarks
-from rankwell.data.options import Doc, Option
+from rankwell.data.options import may_overwrite
 from rankwell.data.registry import Better, suggest
 from rankwell.data.tables import Values
 from rankwell.errors import BadInput, BadUsage
-from rankwell.evaluation.options import Seed
 from rankwell.evaluation.results import SCHEMA_VERSION
 from rankwell.io.result_folder import (
     ResultFolder,
@@ -33,14 +43,8 @@ from rankwell.io.result_folder import (
     read_summary,
     values_behind,
 )
-from rankwell.reporting.drafts import drafting, publish, refuse_foreign, refuse_unclaimed
-from rankwell.reporting.options import (
-    FolderOption,
-    JobsOption,
-    MissingPagesOption,
-    Output,
-    Progress,
-)
+from rankwell.reporting.drafts import drafting, holding, publish, refuse_foreign, refuse_unclaimed
+from rankwell.reporting.options import Output, Progress
 from rankwell.reporting.page import NAME as PAGE
 from rankwell.reporting.system_table import (
     SystemCost,
@@ -49,11 +53,10 @@ from rankwell.reporting.system_table import (
     TableFormat,
     link_to,
     render_system_tables,
+    winners,
 )
 from rankwell.stats.granularity import granularity_of
-from rankwell.store import refuse_blocked, write_text
-from rankwell.tasks.images import PERFORMANCE
-from rankwell.tasks.images.statistics import published_instances
+from rankwell.store import write_text
 
 _RULES = ("exclude", "ties", "contentless", "absent", "no_relevant", "marks")
 _WRITTEN: Mapping[TableFormat, str] = {
@@ -65,223 +68,175 @@ _WRITTEN: Mapping[TableFormat, str] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class SystemTableOptions:
-    """Options of a table of systems."""
-
-    published: Annotated[
-        bool,
-        Doc(
-            "The figures that the source printed (CLICIDE, GaRoFou; Mean Precision@1) "
-            "beside them; impossible ones are marked."
-        ),
-    ] = False
-    system: Annotated[
-        list[str] | None,
-        Doc(
-            "Experiment file with a [[system]] for each run: its name, perhaps a title, "
-            "notes and [system.training] with time, hardware and data. RUN=FILE names the "
-            "run of a file with one system. Repeat it for more files."
-        ),
-    ] = None
-    measure: Annotated[
-        str,
-        Option(("--measure", "-m")),
-        Doc("The measure in the cells, by its exact name or its label."),
-    ] = "P@1"
-    alpha: Annotated[float, Doc("Level of the tests.")] = 0.05
-    resamples: Annotated[int, Doc("Swaps that are drawn where not all can be counted.")] = 10_000
-    seed: Seed = 0
-    pages: MissingPagesOption = False
-
-
-def table(
-    *results: str,
-    options: SystemTableOptions,
-    jobs: JobsOption = 1,
-    format: Annotated[TableFormat, Option(("--format", "-f"))] = "table",
-    output: FolderOption = None,
+def evaluate_systems(
+    experiment: Experiment,
+    output: Path | None,
+    options: BenchOptions,
+    format: TableFormat,
+    style: reporting.TableStyle | None = None,
     progress: Progress = None,
 ) -> Output:
-    """Set evaluated systems side by side: systems × data sets with intervals and significance, what
-    each took, published figures.
+    """The output of a bench of costs, whose tables are in its folder.
 
-    After a figure are letters of the systems that it is significantly better than: by the paired
+    Superscripts are the systems that a figure is significantly better than: by the paired
     randomisation test over the queries that both have, with Holm's correction for all pairs of a
-    data set.
-
-    Parameters
-    ----------
-    results
-        Folders that `rankwell images -o` wrote, each as FOLDER or DATASET=FOLDER; or an
-        experiment file, NAME.toml, whose data sets have command = "images": cells that have
-        changed are evaluated into NAME-results, as in bench.
-    jobs
-        Processes that evaluate cells of an experiment file at the same time; the processors are
-        divided among them.
-    format
-        How to print; html is a page of its own.
-    output
-        Folder for the table as CSV, JSON, Markdown, LaTeX and HTML.
+    data set. Pairs whose rules differ have different tasks and are not tested.
     """
-    if output is not None:
-        refuse_unclaimed(output)
-        refuse_foreign(output, [f"table.{suffix}" for suffix in _WRITTEN.values()])
-    if not results and not options.published:
-        raise BadUsage(
-            "name folders that `rankwell images -o` wrote; or --published for the "
-            "source's figures alone."
+    folder = folder_of(experiment, output)
+    choices = table_choices(experiment, options)
+    plain = TableChoices(tests=choices.tests, measures=choices.measures[:1])
+    if choices != plain:
+        raise BadInput(
+            f"{experiment.file}: the table of costs has one measure, all pairs and intervals, and "
+            "no means; leave out the other settings of [table], or costs, published and results."
         )
-    if not 0 < options.alpha < 1:
-        raise BadUsage(f"--alpha {options.alpha}: the level must be between 0 and 1, such as 0.05.")
-    statements = _statements(options.system or [])
-    cells: list[_Cell] = []
-    for word in results:
-        if word.endswith(".toml") and Path(word).is_file():
-            cells += _evaluated(word, statements, options, jobs, progress)
-        else:
-            dataset, folder = split_name(word)
-            cells.append(_Cell(Path(folder), dataset))
-    run_results, source = _read(cells, statements, options.measure), published_instances()
-    measure, label = source.measure, source.label
+    with holding(folder):
+        refuse_unclaimed(folder)
+        refuse_foreign(folder, [f"table.{suffix}" for suffix in _WRITTEN.values()])
+        return _tabulated(experiment, folder, options, choices, format, style, progress)
+
+
+def _tabulated(
+    experiment: Experiment,
+    folder: Path,
+    options: BenchOptions,
+    choices: TableChoices,
+    format: TableFormat,
+    style: reporting.TableStyle | None,
+    progress: Progress,
+) -> Output:
+    """The table, written into the folder; a cell that fails is a gap with its reason."""
+    evaluated = _evaluated(experiment, folder, options, progress) if experiment.cells else []
+    failed = [result for result in evaluated if result.error]
+    titles = experiment.titles
+    cells = [
+        _Cell(result.plan.folder, titles["dataset", cell.dataset], cell.system)
+        for result in evaluated
+        if result.has_results
+        for cell in [result.plan.cell]
+    ]
+    for word in experiment.table.get("results", ()):
+        dataset, place = split_name(word)
+        cells.append(_Cell(experiment.folder / place, dataset))
+    published = _published_tables() if experiment.table.get("published") else None
+    measure, label = next(iter(choices.measures), ""), ""
+    run_results = _read(cells, experiment, measure)
     if run_results:
         measure, label = run_results[0].row["measure"], run_results[0].row["label"]
-    if options.published and measure != source.measure:
+    elif published is not None:
+        measure, label = published.measure, published.label
+    if published is not None and measure != published.measure:
         raise BadUsage(
-            f"the published figures are {source.measure}, the table shows {measure}; leave one out."
+            f"the published figures are {published.measure}, the table shows {measure}; leave one "
+            "out."
         )
     if options.pages:
         write_missing_pages([result.folder.place for result in run_results], progress)
     figures, notes = list[SystemFigure](), list[str]()
-    better: dict[str, dict[str, tuple[str, ...]]] = {}
     for dataset in dict.fromkeys(result.dataset for result in run_results):
         on_dataset = [result for result in run_results if result.dataset == dataset]
         notes += _notes(dataset, on_dataset)
-        better[dataset] = _compared(on_dataset, options)
-    figures += [result.figure(better[result.dataset].get(result.run, ())) for result in run_results]
-    failed = [cell for cell in cells if cell.error]
-    for cell in failed:
-        title = statements[cell.system].title
-        figures.append(
-            SystemFigure(title, cell.dataset, None, None, "", gap="failed", why=cell.error)
-        )
-    figures += _published() if options.published else []
-    costs = [result.cost for result in run_results]
-    system_table = SystemTable(measure, label, figures, costs, _rules(run_results, options))
-    if output is not None:
-        # The files link to the pages of their cells.
-        links = {
-            (result.shown, result.dataset): link_to(page, output)
-            for result in run_results
-            if (page := result.folder.place / PAGE).is_file()
-        }
-        linked = replace(system_table, links=links)
-        sources = {
-            f"{result.run} on {result.dataset}": result.folder.source for result in run_results
-        }
-        with drafting(output, sources.values()) as draft:
-            paths = [draft / f"table.{suffix}" for suffix in _WRITTEN.values()]
-            for kind, path in zip(_WRITTEN, paths, strict=True):
-                write_text(path, render_system_tables([linked], kind, findings=remarks(notes)))
-            content = {
-                "schema_version": SCHEMA_VERSION,
-                "rules": system_table.rules,
-                "inputs": {
-                    name: {"file": source.name, "digest": source.digest()}
-                    for name, source in sources.items()
-                },
-                "findings": [finding.as_dict() for finding in remarks(notes)],
-            }
-            publish(output, content, paths)
-        notes.append(reporting.StatusNote(f"wrote {output}/"))
+        better = _compared(on_dataset, choices.tests)
+        figures += [result.figure(better.get(result.run, ())) for result in on_dataset]
+    figures += [gap_of(experiment, result) for result in failed]
+    figures += () if published is None else _published_figures(published)
+    costs = [result.cost for result in run_results] if experiment.table.get("costs") else None
+    rules = _rules(run_results, experiment, choices)
+    system_table = SystemTable(measure, label, figures, costs, rules)
+    findings = remarks(notes)
+    _write(folder, system_table, run_results, findings)
     text = render_system_tables(
-        [system_table], format, findings=remarks(notes), terminal=reporting.terminal_of(sys.stdout)
+        [replace(system_table, style=style or reporting.TableStyle())],
+        format,
+        findings=findings,
+        terminal=reporting.terminal_of(sys.stdout),
     )
-    if format in ("json", "html"):
-        notes = [note for note in notes if isinstance(note, reporting.StatusNote)]
-    errors = [f"{cell.system} on {cell.dataset} failed: {cell.error}" for cell in failed]
-    return Output(text=text, messages=(*notes, *errors), exit_code=2 if failed else 0)
+    errors = [f"{result.plan.cell.name} failed: {result.error}" for result in failed]
+    return Output(
+        text=text,
+        messages=tuple(errors),
+        exit_code=2 if failed else 0,
+        findings=() if format in ("json", "html") else tuple(findings),
+    )
+
+
+def _write(
+    folder: Path,
+    system_table: SystemTable,
+    run_results: Sequence["_RunResult"],
+    findings: Sequence[Finding],
+) -> None:
+    """Writes the table in every form; the files link to the pages of their cells."""
+    links = {
+        (result.shown, result.dataset): link_to(page, folder)
+        for result in run_results
+        if (page := result.folder.place / PAGE).is_file()
+    }
+    linked = replace(system_table, links=links)
+    sources = {f"{result.run} on {result.dataset}": result.folder.source for result in run_results}
+    with drafting(folder, sources.values()) as draft:
+        paths = [draft / f"table.{suffix}" for suffix in _WRITTEN.values()]
+        for kind, path in zip(_WRITTEN, paths, strict=True):
+            write_text(path, render_system_tables([linked], kind, findings=findings))
+        content = {
+            "schema_version": SCHEMA_VERSION,
+            "rules": system_table.rules,
+            "inputs": {
+                name: {"file": source.name, "digest": source.digest()}
+                for name, source in sources.items()
+            },
+            "findings": [finding.as_dict() for finding in findings],
+        }
+        publish(folder, content, paths)
 
 
 class _Cell(NamedTuple):
-    """A folder of results, or the error in place of results.
+    """A folder of results.
 
-    folder: where the results are, or would be.
+    folder: where the results are.
     dataset: name of the data set; empty where the folder names it.
     system: name of the system; empty where the runs in the folder name it.
-    error: why there are no results; empty where there are.
     """
 
     folder: Path
-    dataset: str = ""
+    dataset: str
     system: str = ""
-    error: str = ""
 
 
 def _evaluated(
-    file: str,
-    statements: dict[str, SystemStatement],
-    options: SystemTableOptions,
-    jobs: int,
-    progress: Progress,
-) -> list[_Cell]:
-    """The cells of an experiment file, evaluated where they have changed; the statements in it join
-    the others.
+    experiment: Experiment, folder: Path, options: BenchOptions, progress: Progress
+) -> list[CellResult]:
+    """The cells of the file, evaluated where they have changed. Raises BadInput where none has
+    results.
     """
-    experiment, stated = read_experiment(file), read_statements(file)
-    folder = (experiment.folder / f"{experiment.stem}-results").absolute()
-    refuse_blocked(folder, folder=True)
     with chdir(experiment.folder):
-        plans = plan_cells(experiment, folder, progress=progress)
-        for plan in plans:
-            if plan.work.command.words != "images":
-                command = plan.cell.command
-                raise BadInput(
-                    f"{command.where} is {command.value!r}; expected 'images', whose results "
-                    "this table shows."
-                )
+        plans = plan_cells(
+            experiment, folder, only=options.only, again=may_overwrite(), progress=progress
+        )
         cells = list(
-            evaluate_cells(CommandCells(), plans, jobs=jobs, pages=options.pages, progress=progress)
+            evaluate_cells(
+                CommandCells(), plans, jobs=options.jobs, pages=options.pages, progress=progress
+            )
         )
     if not any(cell.has_results for cell in cells):
         raise BadInput(
-            f"{file}: no cell could be evaluated; first {cells[0].plan.cell.name}: {cells[0].error}"
+            f"{experiment.file}: no cell has results; first {cells[0].plan.cell.name}: "
+            f"{cells[0].error or 'left for another call'}."
         )
-    titles = experiment.titles
-    for cell in experiment.cells:
-        statement = stated[cell.entry]._replace(title=titles["system", cell.system])
-        statements.setdefault(cell.system, statement)
-    return [
-        _Cell(result.plan.folder, titles["dataset", cell.dataset], cell.system, result.error)
-        for result in cells
-        for cell in [result.plan.cell]
-    ]
+    return cells
 
 
-def _statements(words: Sequence[str]) -> dict[str, SystemStatement]:
-    """The statements of all files by run. Raises BadUsage for two about one run."""
-    statements: dict[str, SystemStatement] = {}
-    for word in words:
-        name, file = split_name(word)
-        stated = read_statements(file)
-        if name and len(stated) > 1:
-            raise BadUsage(
-                f"--system {word}: the file names {len(stated)} systems itself; leave out {name}=."
-            )
-        for run, statement in stated.items():
-            if (name or run) in statements:
-                raise BadUsage(
-                    f"--system {word}: a second description of the system {name or run!r}; "
-                    "leave one out."
-                )
-            statements[name or run] = statement
-    return statements
+def _published_tables() -> Any:
+    """The published figures of the task that has some."""
+    module, _, name = next(
+        kind.published for kind in result_kinds().values() if kind.published
+    ).partition(":")
+    return getattr(import_module(module), name)()
 
 
-def _published() -> Iterator[SystemFigure]:
-    source = published_instances()
-    for system, dataset, figure in source.systems:
-        n_queries = source.datasets[dataset].queries
+def _published_figures(published: Any) -> Iterator[SystemFigure]:
+    for system, dataset, figure in published.systems:
+        n_queries = published.datasets[dataset].queries
         granularity = granularity_of(figure, n_queries)
         warning = "" if granularity.possible else str(granularity)
         yield SystemFigure(
@@ -353,7 +308,7 @@ class _RunResult:
     @property
     def cost(self) -> SystemCost:
         """The cost, as far as it was measured, and the statements of the system's user."""
-        performance = read_performance(self.folder, PERFORMANCE)
+        performance = read_performance(self.folder)
         of_run: Mapping[str, Any] = performance.get("runs", {}).get(str(self.row["run"]), {})
         machine: Mapping[str, Any] = performance.get("machine", {})
         numbers = [
@@ -386,16 +341,20 @@ def _short(digest: object) -> str:
     return str(digest).removeprefix("sha256:")[:8]
 
 
-def _read(
-    cells: Sequence[_Cell], statements: Mapping[str, SystemStatement], measure: str
-) -> list[_RunResult]:
-    """Every run of every folder. Raises BadInput for a measure that one lacks, and for two results
-    of a run on a data set.
+def _read(cells: Sequence[_Cell], experiment: Experiment, measure: str) -> list[_RunResult]:
+    """Every run of every folder. Raises BadInput for a measure that one lacks, for two results of a
+    run on a data set, and for a system of the file that has none.
+
+    measure: the measure of the table; "" for the first of the first folder.
     """
+    statements = {**experiment.statements} | {
+        cell.system: experiment.statements[cell.entry]._replace(
+            title=experiment.titles["system", cell.system]
+        )
+        for cell in experiment.cells
+    }
     run_results: dict[tuple[str, str], _RunResult] = {}
     for cell in cells:
-        if cell.error:
-            continue
         path, folder = cell.folder, read_results(cell.folder)
         summary = read_summary(folder)
         dataset = cell.dataset or str(folder.rules.get("dataset") or "")
@@ -405,6 +364,7 @@ def _read(
             )
         for run in folder.runs:
             rows = [row for row in summary if row["run"] == run]
+            measure = measure or rows[0]["label"]
             row = next(
                 (row for key in ("measure", "label") for row in rows if row[key] == measure), None
             )
@@ -422,10 +382,13 @@ def _read(
                     f"{earlier.folder.place} and {path} both have the run {name!r} on {dataset!r}; "
                     f"leave one out, or name its data set, as DATASET={path}."
                 )
-    runs = {run for run, _ in run_results} | {cell.system for cell in cells}
-    for name in statements:
-        if name not in runs:
-            raise BadUsage(f"--system {name}: unknown run; {suggest(name, runs - {''})}")
+    runs = {run for run, _ in run_results}
+    entries = {cell.entry for cell in experiment.cells}
+    for name in experiment.statements:
+        if name not in runs | entries:
+            raise BadInput(
+                f"{experiment.file}: system {name!r} is no run of any result; {suggest(name, runs)}"
+            )
     measures = list(dict.fromkeys(result.row["measure"] for result in run_results.values()))
     if len(measures) > 1:
         raise BadInput(
@@ -436,7 +399,7 @@ def _read(
 
 
 def _compared(
-    on_dataset: Sequence[_RunResult], options: SystemTableOptions
+    on_dataset: Sequence[_RunResult], tests: ComparisonOptions
 ) -> dict[str, tuple[str, ...]]:
     """The systems of one data set that each run is better than, as `rankwell compare` finds them;
     those of different rules have different tasks and are not tested.
@@ -454,15 +417,11 @@ def _compared(
     directions: dict[str, Better] = {}
     for result in reversed(on_dataset):
         directions |= result.folder.better
-    tests = ComparisonOptions(
-        intervals="none",
-        level=1 - options.alpha,
-        power=(1 + options.alpha) / 2,
-        resamples=options.resamples,
-        seed=options.seed,
-    )
     comparison = compare_values(
-        values, options=tests, pairs=pairs, origin=Origin(better=directions)
+        values,
+        options=replace(tests, intervals="none"),
+        pairs=pairs,
+        origin=Origin(better=directions),
     )
     titles = {result.run: result.shown for result in on_dataset}
     better: dict[str, tuple[str, ...]] = {}
@@ -498,7 +457,9 @@ def _notes(dataset: str, on_dataset: Sequence[_RunResult]) -> Iterator[str]:
             )
 
 
-def _rules(run_results: Sequence[_RunResult], options: SystemTableOptions) -> dict[str, Any]:
+def _rules(
+    run_results: Sequence[_RunResult], experiment: Experiment, choices: TableChoices
+) -> dict[str, Any]:
     """The rules of the table."""
     rules: dict[str, Any] = {}
     conventions = dict.fromkeys(
@@ -521,8 +482,7 @@ def _rules(run_results: Sequence[_RunResult], options: SystemTableOptions) -> di
             for (system, transforms), names in datasets.items()
         )
     if len({result.dataset for result in run_results}) < len(run_results):
-        rules["test"] = "paired randomisation, two-sided, Holm over the pairs of a data set"
-        rules["alpha"] = options.alpha
-    if options.published:
+        rules |= test_rules(experiment, choices, several=False)
+    if experiment.table.get("published"):
         rules["published"] = "as its source printed it, on its own queries"
     return rules

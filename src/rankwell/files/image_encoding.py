@@ -1,86 +1,97 @@
-"""Encode images to a file of embeddings: with a network of ONNX, torch or sentence-transformers, or
-without any.
-"""
+"""Encoding of images as a function: a folder of them, or those that a table lists."""
 
 import hashlib
 import json
 import math
+import re
 import shutil
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 
 from rankwell import reporting
+from rankwell.data.catalogue import result_kinds
+from rankwell.data.columns import TEXT
+from rankwell.data.options import Doc
 from rankwell.errors import BadInput, BadUsage
 from rankwell.io.matrices import IDS_BESIDE, ids_content
-from rankwell.reporting.options import Output, OutputPath, Progress, StatusNote
+from rankwell.io.result_folder import column_types
+from rankwell.reporting.options import Output, Progress, StatusNote
 from rankwell.store import Source, refuse_blocked, replacing
-from rankwell.tasks.images.images import read_images
-from rankwell.vectors.encoders import ImageSettings, NetworkSettings, load_image_encoder
+from rankwell.vectors.encoders import ImageSettings, load_image_encoder
 from rankwell.vectors.encoders.runs import VectorFile, digests, encode_images, manifest_of
 from rankwell.vectors.media.images import list_media
 
 _TABLE = ".images.csv"
 
 
-def images(
+@dataclass(frozen=True, kw_only=True)
+class ImagePlaces:
+    """Where the images of a table are, and where their vectors are kept."""
+
+    root: Annotated[str | None, Doc("Folder of the images that a table or a JSON lists.")] = None
+    cache: Annotated[
+        Path | None,
+        Doc(
+            "Folder in which vectors of images are kept by the content of each, for other data "
+            "sets as well. Without it they are kept until the file is whole, so that an "
+            "interrupted run resumes."
+        ),
+    ] = None
+
+
+def holds_images(place: str) -> bool:
+    """Whether a place is a folder, or a table or JSON of images rather than of texts. Raises
+    BadUsage for a table of both.
+    """
+    if Path(place).is_dir():
+        return True
+    if ".txt" in Path(place).suffixes:
+        return False
+    is_parquet = Path(place).suffix == ".parquet" and Path(place).is_file()
+    head = "" if is_parquet else Source(place).head().decode("utf-8", "replace").lstrip()
+    if head.startswith("{") and re.search('"(?:imlist|gnd|qimlist)"', head):
+        return True
+    first = head.partition("\n")[0]
+    is_json = first.startswith(("{", "["))
+    names = re.findall(r'"([^"]+)"\s*:', first) if is_json else re.split("[,;\t|]", first)
+    names += column_types(Path(place)) if is_parquet else ()
+    columns = {name.strip(' "\r').lower() for name in names}
+    image_columns, text_columns = columns & {"split", "side", "set"}, columns & {*TEXT}
+    if image_columns and text_columns:
+        raise BadUsage(
+            f"{place} has columns of images ({', '.join(image_columns)}) and of texts "
+            f"({', '.join(text_columns)}); name the folder of the images with --root, or the "
+            "column of the texts with --columns text=NAME."
+        )
+    return bool(image_columns)
+
+
+def encode_image_files(
     images: str,
-    /,
-    *,
-    output: OutputPath,
+    output: Path,
     encoder: str,
-    root: str | None = None,
-    normalize: bool | None = None,
-    settings: NetworkSettings,
-    cache: Path | None = None,
+    settings: ImageSettings,
+    places: ImagePlaces,
+    *,
     overwrite: bool = False,
     progress: Progress = None,
 ) -> Output:
-    """Encode images to a file of embeddings: with a network of ONNX, torch or
-    sentence-transformers, or without any.
-
-    An image that cannot be read stops nothing. Beside NAME.npy are NAME.ids.txt,
-    NAME.manifest.json, which records how it was made, and NAME.images.csv, which has the time of
-    every image, or the reason why it has no vector.
-
-    Parameters
-    ----------
-    images
-        Folder of images (ids are paths below it), or a data set of `rankwell images`: a table or
-        a JSON of ground truth.
-    output
-        File to write, .npy.
-    encoder
-        resnet152-im:FILE.onnx, alexnet-im:FILE.onnx, gordo:FILE.onnx, any FILE.onnx,
-        torch:./FILE.py:OBJECT, ./FILE.py:OBJECT (a function of paths), a model of
-        sentence-transformers such as CLIP by folder or name; or what needs no model:
-        colour-histogram[:BINS], small-grey[:WIDTHxHEIGHT], colours-and-shapes;
-        FILE.toml names one as `model`, with size, mean, std, channels, output, weights, max_size
-        and normalize.
-    root
-        Folder of the images that a table or a JSON lists.
-    normalize
-        Vectors of length one; with --no-normalize also without a model's own normalisation. By
-        default as the model does.
-    cache
-        Folder in which vectors are kept by the content of each image, for other data sets as well.
-        Without it they are kept until the file is whole, so that an interrupted run resumes.
-    overwrite
-        Replace vectors that were made from other images or in another way, and other files of these
-        names.
+    """The encoding of a folder, a table or a JSON of images, which resumes; an image that cannot be
+    read stops nothing. Arguments as those of the command.
     """
     if output.suffix != ".npy":
         raise BadUsage(f"{output}: embeddings are written as .npy; name the file so.")
     refuse_blocked(output)
     file = VectorFile(output, "images", (_TABLE, *IDS_BESIDE))
     file.refuse_foreign([images], overwrite=overwrite)
-    ids, paths = _listed(images, root)
-    picture_encoder = load_image_encoder(
-        encoder,
-        ImageSettings(normalize=normalize, batch_size=settings.batch_size, device=settings.device),
-    )
+    ids, paths = _listed(images, places.root)
+    picture_encoder = load_image_encoder(encoder, settings)
     # The SHA-256 over every image's id and content, in order.
     pairs = zip(ids, digests(paths), strict=True)
     total = hashlib.sha256("".join(map(json.dumps, pairs)).encode()).hexdigest()
@@ -91,7 +102,7 @@ def images(
     with file.making(expected, overwrite=overwrite) as done:
         if done:
             return Output(messages=(*notes, *done))
-        cache_folder = cache or output.with_name(output.name + ".part")
+        cache_folder = places.cache or output.with_name(output.name + ".part")
         is_new = not cache_folder.exists()
         try:
             encoded = encode_images(
@@ -103,7 +114,7 @@ def images(
             )
         except BadUsage:
             # No picture would change this: there is nothing to go on with.
-            if cache is None and is_new:
+            if places.cache is None and is_new:
                 shutil.rmtree(cache_folder, ignore_errors=True)
             raise
         vectors, seconds = encoded.embeddings, encoded.seconds
@@ -124,7 +135,7 @@ def images(
             output.unlink(missing_ok=True)
             contents = {_TABLE: reporting.render_rows(rows, "csv"), **ids_content(vectors.ids)}
             file.write_beside(manifest, Source(draft).digest(), contents)
-        if cache is None:
+        if places.cache is None:
             shutil.rmtree(cache_folder, ignore_errors=True)
     if encoded.cached:
         notes.append(f"{encoded.cached} vectors were there from an earlier run")
@@ -154,7 +165,10 @@ def _listed(place: str, root: str | None) -> tuple[Sequence[str], Sequence[Path]
         if not paths:
             raise BadInput(f"{place} holds no image; name a folder of images.")
         return [path.relative_to(place).as_posix() for path in paths], paths
-    table = read_images(place, root=root)
+    module, _, name = next(
+        kind.pictures for kind in result_kinds().values() if kind.pictures
+    ).partition(":")
+    table = getattr(import_module(module), name)(place, root=root)
     if table.paths is None:
         raise BadInput(f"{place}: its images are not beside it; name their folder with --root.")
     return table.ids, table.paths

@@ -1,4 +1,4 @@
-"""Evaluate retrievers and readers over a grid of parameters, from result files or by running them;
+"""Grids: the bench of retrievers and readers over parameters, from result files or by running them;
 interrupted runs resume.
 """
 
@@ -19,9 +19,11 @@ import numpy as np
 
 from rankwell import __version__, reporting
 from rankwell.comparison import bench
-from rankwell.comparison.bench.files import Cell, Experiment, read_experiment, written
+from rankwell.comparison.bench.files import Cell, Experiment, written
+from rankwell.comparison.bench.results import BenchOptions, folder_of
 from rankwell.data.code import code_name, load_object
 from rankwell.data.findings import Finding
+from rankwell.data.options import may_overwrite
 from rankwell.data.rankings import Ranking
 from rankwell.data.registry import suggest
 from rankwell.errors import BadInput, BadUsage, RankwellError, kind_of
@@ -29,8 +31,8 @@ from rankwell.io.formats import read_ranking
 from rankwell.reporting.charts import write_charts
 from rankwell.reporting.drafts import drafting, holding, publish, refuse_foreign, refuse_unclaimed
 from rankwell.reporting.line_charts import parameter_chart
-from rankwell.reporting.options import FolderOption, FormatOption, JobsOption, Output, Progress
-from rankwell.store import Source, refuse_blocked, write_text
+from rankwell.reporting.options import Output, Progress
+from rankwell.store import Source, write_text
 from rankwell.tasks.qa.answer_pairs import Predictions, Questions
 from rankwell.tasks.qa.evaluation import evaluate_qa
 from rankwell.tasks.qa.formats import read_questions
@@ -103,63 +105,37 @@ class PointResult(NamedTuple):
         return bench.key_of([cell.entry, dict(cell.parameters), dict(settings)])[:12]
 
 
-def grid(
-    file: Path,
-    /,
-    *,
-    output: FolderOption = None,
-    format: FormatOption = "table",
-    fresh: bool = False,
-    jobs: JobsOption = 1,
+def evaluate_grid(
+    experiment: Experiment,
+    output: Path | None,
+    options: BenchOptions,
+    format: reporting.Format,
     progress: Progress = None,
 ) -> Output:
-    """Evaluate retrievers and readers over a grid of parameters, from result files or by running
-    them; interrupted runs resume.
+    """The output of a grid: a row for each run, whose tables, charts and finished work are in the
+    folder of the bench.
 
     A callable gets the questions and a point's parameters by name, and returns a ranking ({id:
     {document: score}} or a Ranking), answers ({id: string or list of strings} or Predictions), or a
-    pair of both. Two come with rankwell: rankwell.tasks.qa.answering:bm25_overlap
-    (k_retriever, k_reader, threshold) and :bm25_transformers (model, …). docs/answers.md has a
-    whole grid and a whole callable.
-
-    Parameters
-    ----------
-    file
-        Experiment file, TOML: one [[dataset]] with gold and options, and [dataset.vary] with those
-        that are tried value by value; a [[system]] each with call = "./FILE.py:OBJECT" or files,
-        and [system.parameters]; [chart].
-    output
-        Folder for results.csv, summary.csv, a chart for each parameter and finished work; by
-        default GRID-results.
-    format
-        How to print: a row for each run.
-    fresh
-        Run and evaluate everything anew, as after a change that is not looked at: other files that
-        a callable reads, or other versions of installed packages.
-    jobs
-        Processes that run and evaluate systems at the same time; the processors are divided among
-        them.
+    pair of both (docs/answers.md).
     """
-    experiment = read_experiment(file)
-    folder = Path(f"{experiment.stem}-results") if output is None else output
-    refuse_blocked(folder, folder=True)
-    absolute, results = folder.absolute(), list[PointResult]()
-    with holding(absolute):
-        refuse_unclaimed(absolute, (_RESULTS,))
-        if not (absolute / "kept").is_dir():
-            refuse_foreign(absolute, (_RESULTS, "summary.csv"))
+    folder, results = folder_of(experiment, output), list[PointResult]()
+    with holding(folder):
+        refuse_unclaimed(folder, (_RESULTS,))
+        if not (folder / "kept").is_dir():
+            refuse_foreign(folder, (_RESULTS, "summary.csv"))
         with chdir(experiment.folder):
             for result in run_grid(
                 experiment,
-                absolute / "kept",
+                folder / "kept",
                 evaluate_qa,
-                fresh=fresh,
-                jobs=jobs,
+                again=may_overwrite(),
+                jobs=options.jobs,
                 progress=progress,
             ):
                 results.append(result)
-                write_text(absolute / _RESULTS, reporting.render_rows(wide(results), "csv"))
-        return _output(results, experiment, file, folder, format)
+                write_text(folder / _RESULTS, reporting.render_rows(wide(results), "csv"))
+        return _output(results, experiment, folder, format)
 
 
 def run_grid(
@@ -167,7 +143,7 @@ def run_grid(
     folder: Path,
     evaluate: Evaluate,
     *,
-    fresh: bool = False,
+    again: bool = False,
     jobs: int = 1,
     progress: Progress = None,
 ) -> Iterator[PointResult]:
@@ -188,12 +164,12 @@ def run_grid(
     for point in points:
         recipe = _recipe(point, digest, content)
         record = folder / "rows" / bench.record_name(recipe)
-        why = ("requested",) if fresh else bench.reasons(recipe, record)
+        why = ("requested",) if again else bench.reasons(recipe, record)
         group, inputs = bench.key_of(recipe[0]), tuple(map(Path, point.files.values()))
         plans.append(
             bench.PlannedCell(point.cell, recipe, record, point, group, why, inputs=inputs)
         )
-    kind = GridCells(experiment.file, folder, evaluate, fresh)
+    kind = GridCells(experiment.file, folder, evaluate, again)
     results = bench.evaluate_cells(kind, plans, jobs=jobs, progress=progress)
     for plan, result in zip(plans, results, strict=True):
         record = bench.read_record(plan.record)
@@ -206,11 +182,6 @@ def _point(cell: Cell, experiment: Experiment, options: set[str]) -> GridPoint:
     values = {name: option.value for name, option in cell.options.items()}
     files = {name: str(values[name]) for name in _FILES if values.get(name)}
     settings = {name: value for name, value in values.items() if name not in _FILES}
-    if cell.command.value != "qa":
-        raise BadInput(
-            f"{cell.command.where} is {cell.command.value!r}; a grid evaluates answers: write "
-            "command = 'qa', or run `rankwell bench` for other tasks."
-        )
     if "gold" not in files:
         raise BadInput(
             f"{experiment.file}: dataset {cell.dataset!r}: gold is missing; expected a string."
@@ -269,18 +240,18 @@ def _recipe(
 
 @dataclass(frozen=True)
 class GridCells:
-    """The cells of `rankwell qa grid`. Cells of one group share their answers.
+    """The cells of a grid. Cells of one group share their answers.
 
     file: the experiment file, for messages.
     folder: absolute path of the folder of finished work.
     evaluate_qa: evaluates predictions and retrieved documents.
-    fresh: whether answers of earlier runs are ignored.
+    again: whether answers of earlier runs are ignored.
     """
 
     file: str
     folder: Path
     evaluate_qa: Evaluate
-    fresh: bool
+    again: bool
 
     def evaluate(self, cells: Sequence[bench.PlannedCell], _: Progress, /) -> Iterator[str]:
         """Evaluates the points and writes their rows. Raises BadInput and others with the name of
@@ -314,7 +285,7 @@ class GridCells:
     def _answers(self, planned: bench.PlannedCell) -> Row:
         """The answers of a callable, as they are kept: seconds, and the columns of both tables."""
         path, cell = self.folder / "answers" / bench.record_name(planned.recipe[0]), planned.cell
-        record = None if self.fresh else bench.unsealed(bench.read_record(path))
+        record = None if self.again else bench.unsealed(bench.read_record(path))
         if record is None:
             call, started = cell.call, time.perf_counter()
             try:
@@ -453,11 +424,7 @@ def figures_of(rows: Sequence[Row]) -> dict[str, Row]:
 
 
 def _output(
-    results: Sequence[PointResult],
-    experiment: Experiment,
-    file: Path,
-    folder: Path,
-    format: reporting.Format,
+    results: Sequence[PointResult], experiment: Experiment, folder: Path, format: reporting.Format
 ) -> Output:
     """Writes the tables and charts of the runs; what is printed of them."""
     names = _exact_names(results)
@@ -476,7 +443,7 @@ def _output(
         hidden = len(labels) - len(columns)
         rows = [{name: row[name] for name in ("run", *columns)} for row in table]
     gold = experiment.folder / str(experiment.cells[0].options["gold"].value)
-    inputs = {"grid": Source(file), "gold": Source(gold)}
+    inputs = {"grid": Source(experiment.file), "gold": Source(gold)}
     with drafting(folder, inputs.values(), growing=(_RESULTS,)) as draft:
         tables = {draft / _RESULTS: table, draft / "summary.csv": _long(results)}
         for path, content in tables.items():
@@ -509,7 +476,6 @@ def _output(
     if format == "table":
         lines = [f"  {name} = {names[name]}" for name in rows[0] if name in names]
         text += "\n".join(["exact names:", *lines, ""])
-    messages.append(reporting.StatusNote(f"wrote {folder}/"))
     return Output(text=text, messages=tuple(messages), findings=tuple(findings))
 
 
