@@ -5,7 +5,7 @@ pass over the data.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -32,7 +32,8 @@ from rankwell.tasks.runs.findings import (
 from rankwell.tasks.runs.options import RunOptions
 
 
-class Fact(NamedTuple):
+@dataclass(frozen=True)
+class Fact:
     """A count in one of the files.
 
     file: `judgments`, `documents`, or the name of a run.
@@ -85,7 +86,7 @@ class Check:
         """The facts and findings in one of the formats of the command line; a single table has the
         findings alone.
         """
-        facts = [fact._asdict() for fact in self.facts]
+        facts = [vars(fact) for fact in self.facts]
         if format in ("table", "json"):
             return reporting.render_rows(
                 facts, format, findings=self.findings if format == "json" else (), terminal=terminal
