@@ -970,11 +970,7 @@ def test_kept_tables_with_other_kinds_of_values_are_made_again(
             r"systems is 'low'; expected a list of systems",
         ),
         ('runs = "runs/{system}.run"', "", r"bench.toml: 'low' and 'high' have the same files"),
-        (
-            'command = "evaluate"',
-            "",
-            r"dataset 'runs': command is missing, found are 'name', .*; expected a string",
-        ),
+        ('command = "evaluate"', "", r"dataset 'runs': command is missing; expected a string"),
         (
             "[[dataset]]",
             "[dataset]",

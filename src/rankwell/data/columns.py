@@ -237,7 +237,7 @@ def is_rows(thing: Any) -> bool:
     is_mapping = isinstance(first, Mapping)
     cells: Iterable[Any] = first.values() if is_mapping else first
     return (is_mapping or hasattr(first, "_fields")) and not any(
-        isinstance(cell, (Mapping, list, tuple, set)) for cell in cells
+        hasattr(cell, "__len__") and not isinstance(cell, (str, bytes)) for cell in cells
     )
 
 
