@@ -50,6 +50,7 @@ def parameters() -> set[str]:
         Results.gate,
         Results.compare,
         Results.report,
+        Results.to_latex,
     ]
     for thing in things:
         if callable(thing) and not (isinstance(thing, type) and issubclass(thing, Exception)):

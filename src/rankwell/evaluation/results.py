@@ -215,6 +215,10 @@ class ResultData:
             {name: columns[name] for name in self.query_columns} for columns in self._attributes
         )
 
+    def score_table(self) -> Any:
+        """The scores as a table of runs by measures; None where they make none."""
+        return None
+
     def describe(self) -> dict[str, Any]:
         """The rules for JSON: every choice that decided a number, the definition of each measure,
         the version.

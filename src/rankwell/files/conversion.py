@@ -58,7 +58,9 @@ class ConvertOptions(DuplicateOptions):
     source_format: Annotated[
         str | None,
         Option(("--from",)),
-        Doc("Name of the source's format, where its content does not determine it."),
+        Doc(
+            "Name of the source's format, where its content does not determine it.", is_common=True
+        ),
     ] = None
     target_format: TargetFormat = None
     holds: Annotated[
@@ -72,8 +74,8 @@ class ConvertOptions(DuplicateOptions):
         InputData,
         Differs("by default they are those beside the source"),
         Doc(
-            "Texts of queries, for formats that name a query by its text; those beside the source "
-            "by default."
+            "Texts of queries, for formats that name a query by its text. "
+            "[default: those beside the source]"
         ),
     ] = None
     graded_by: Annotated[

@@ -543,7 +543,7 @@ def test_every_format_holds_the_changes_and_per_query_rows(folder):
         "RBO",
     ]
 
-    whole = json.loads(command(*arguments, "-f", "json", "-q", cwd=folder).stdout)
+    whole = json.loads(command(*arguments, "-f", "json", "--per-query", cwd=folder).stdout)
     table = command(*arguments, cwd=folder).stdout
     csv = command(*arguments, "-f", "csv", cwd=folder).stdout
 

@@ -1,5 +1,4 @@
-"""Find the nearest items of each query among embeddings, exactly: a run, or the ground truth of an
-approximate index.
+"""Find exact nearest neighbours among embeddings.
 
 Of items with the same score the one that stands first in ITEMS comes first; the result is the same
 for every backend.
@@ -33,8 +32,11 @@ _TRUTH = "positions and distances"
 def knn(
     items: str, queries: str, /, *, output: FilePath, options: KnnOptions, progress: Progress = None
 ) -> Output:
-    """Find the nearest items of each query among embeddings, exactly: a run, or the ground truth of
-    an approximate index.
+    """Find exact nearest neighbours among embeddings.
+
+    Writes a run, or the ground truth of an approximate index.
+
+      rankwell knn documents.npy queries.npy -o nearest.run
 
     Parameters
     ----------

@@ -69,18 +69,18 @@ class EncodeOptions:
         ),
     ] = None
     fit: Annotated[
-        str | None, Doc("File of texts that the encoder is fitted to first (tfidf-svd).")
+        str | None, Doc("File of texts that the encoder is fitted to first (tfidf-svd).", "Input")
     ] = None
     normalize: Annotated[
         bool | None,
         Doc(
             "Vectors of length one; with --no-normalize also without a model's own "
-            "normalisation. By default as the model does."
+            "normalisation. [default: as the model does]"
         ),
     ] = None
     dimensions: Annotated[int | None, Doc("Keep only the first numbers of each vector.")] = None
     dtype: Annotated[Literal["float32", "float16"], Doc("Kind of number to store.")] = "float32"
-    batch_size: Annotated[int, Doc("Texts that the model sees at a time.")] = 32
+    batch_size: Annotated[int, Doc("Texts that the model sees at a time.", "Scaling")] = 32
     device: DeviceOption = None
     seed: Annotated[int | None, Doc("Seed of the decomposition (tfidf-svd).")] = None
 

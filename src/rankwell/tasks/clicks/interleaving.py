@@ -49,7 +49,8 @@ class InterleavingOptions(RunFileOptions):
             "round; `balanced`: both runs' first items in turn; `probabilistic`: each "
             "item from a random run, drawn with probabilities that fall with the rank; "
             "`optimised`: the distribution over lists that is unbiased and most "
-            "sensitive."
+            "sensitive.",
+            is_common=True,
         ),
     ] = "team-draft"
     depth: Annotated[
@@ -68,15 +69,15 @@ class InterleavingOptions(RunFileOptions):
         float | None,
         Doc(
             "Of probabilistic interleaving: an item of rank r is drawn with a probability "
-            "proportional to 1 / r^tau; 3 by default."
+            "proportional to 1 / r^tau. [default: 3]"
         ),
     ] = None
     credit: Annotated[
         CreditFunction | None,
         Doc(
             "Of optimised interleaving: the credit of a click on an item is 1 / rank in "
-            "the first run less 1 / rank in the second (`inverse`, by default), or the "
-            "difference of ranks (`linear`)."
+            "the first run less 1 / rank in the second (`inverse`), or the "
+            "difference of ranks (`linear`). [default: inverse]"
         ),
     ] = None
     seed: Seed = 0

@@ -371,17 +371,21 @@ def evaluate(
 ) -> Results:
     """The values of every run on every measure.
 
-    judgments: a file, the folder of a data set, `irds:ID`, a mapping query -> item -> grade or
-    query -> list or set of ids, a dataframe, or Judgments.
-    runs: one run of any such kind (a list has the ids from the first rank on, or pairs of id and
-    score), a folder with the shards of one, a list of files, or a mapping name -> run. options: the
-    fields of `RunOptions`, as keywords or as one; measures may follow the runs. details: keep the
-    first items and every judged item of each query for a page; `unjudged` keeps the unjudged ones
-    of the first alone, in a fraction of the memory.
-    executor: `here`, `processes:N`, `ray`, `ray:HOST:PORT` or `array`. work: the folder of parts,
-    with which the same call goes on after an interruption. Raises Unfinished with
-    `executor="array"` while parts are missing; the message has what to submit. Raises
-    NothingToEvaluate where no query is left to average over, and the reader's errors for bad input.
+    Raises Unfinished with `executor="array"` while parts are missing; the message has what to
+    submit. Raises NothingToEvaluate where no query is left to average over, and the reader's errors
+    for bad input.
+
+    Parameters
+    ----------
+    judgments
+        A file, the folder of a data set, `irds:ID`, a mapping query -> item -> grade or query ->
+        list or set of ids, a dataframe, or Judgments.
+    runs
+        One run of any such kind (a list has the ids from the first rank on, or pairs of id and
+        score), a folder with the shards of one, a list of files, or a mapping name -> run.
+    details
+        Keep the first items and every judged item of each query for a page; `unjudged` keeps the
+        unjudged ones of the first alone, in a fraction of the memory.
 
     >>> import rankwell as rw
     >>> qrels, run = (

@@ -1,6 +1,4 @@
-"""Print the table of data sets of images: instances, references, queries, images per instance,
-before and after filtering.
-"""
+"""Print the table of data sets of images."""
 
 from dataclasses import replace
 from typing import Any
@@ -27,8 +25,11 @@ def stats(
     format: FormatOption = "table",
     output: FileOption = None,
 ) -> Output:
-    """Print the table of data sets of images: instances, references, queries, images per instance,
-    before and after filtering.
+    """Print the table of data sets of images.
+
+    Counts instances, references, queries and images per instance, before and after filtering.
+
+      rankwell images stats museum.csv
 
     Parameters
     ----------
