@@ -121,7 +121,6 @@ def _clips_by_text(**options: Any) -> Found:
     result = rw.evaluate_keywords(
         "clips/table.csv",
         "clips/vectors.npy",
-        mode="text",
         queries="clips/queries.csv",
         schema=schema,
         query_vectors="clips/texts.npy",
@@ -141,11 +140,7 @@ class _Engine:
 
 def _clips_live() -> Found:
     result = rw.evaluate_keywords(
-        "clips/table.csv",
-        mode="text",
-        queries="clips/queries.csv",
-        engine=_Engine(),
-        convention="alfa",
+        "clips/table.csv", queries="clips/queries.csv", engine=_Engine(), convention="alfa"
     )
     return shown(result, "by_group", "by_keyword")
 

@@ -309,7 +309,7 @@ def may_choose(holds: str) -> bool:
 
 
 def chosen_columns(
-    choice: "ColumnChoice | None", holds: Literal["run", "judgments", "log"]
+    choice: "ColumnChoice | None", holds: Literal["run", "judgments", "log", "texts"]
 ) -> dict[str, str]:
     """The names or numbers of the chosen columns, by what they hold. Raises BadUsage for another
     form.

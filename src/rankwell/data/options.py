@@ -355,9 +355,9 @@ class Argument(NamedTuple):
     @property
     def group(self) -> Group | Literal[""]:
         """Its heading on the help page, where something decides it."""
-        documented = [mark.group for mark in self.marks if isinstance(mark, Doc) and mark.group]
-        if documented:
-            return documented[-1]
+        for mark in reversed(self.marks):
+            if isinstance(mark, Doc) and mark.group:
+                return mark.group
         if any(isinstance(mark, Input) for mark in self.marks):
             return "Input"
         if self.option.writes or self.name in ("format", "per_query", "overwrite"):

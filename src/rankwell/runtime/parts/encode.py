@@ -134,7 +134,7 @@ def encoder_texts(path: str, options: EncodeOptions) -> EncoderTexts:
         table = io.read_texts(path)
         ids = None if table.format == "lines" else list(table.texts)
         texts = list(table.texts.values())
-        titles = [table.attributes[name].get(columns.get("title"), "") for name in table.texts]
+        titles = [table.attributes[name].get(columns.get("title", ""), "") for name in table.texts]
     else:
         texts = _cells(path, columns["text"])
         titles = _cells(path, columns["title"]) if "title" in columns else []
