@@ -278,17 +278,20 @@ MeasureNames = Annotated[
 ConventionName = Annotated[
     str, Option(("--convention", "-c")), Differs("each task has conventions of its own")
 ]
-QueryTexts = Annotated[
-    InputData,
+ShownQueryTexts = Annotated[
+    str | None,
     Doc(
         "File of what the queries say (BEIR queries.jsonl, or any table with an id column); "
         "further columns are attributes to group and filter by."
     ),
 ]
-DocumentTexts = Annotated[
-    InputData,
+"""Texts that a page shows; they decide no result."""
+ShownDocumentTexts = Annotated[
+    str | None,
     Doc("File of what the items say (BEIR corpus.jsonl, or any table with an id column)."),
 ]
+QueryTexts = Annotated[InputData, *ShownQueryTexts.__metadata__]
+DocumentTexts = Annotated[InputData, *ShownDocumentTexts.__metadata__]
 Pictures = Annotated[
     str | None, Doc("Pictures of the items: a folder, or the place of each as 'img/{id}.jpg'.")
 ]
