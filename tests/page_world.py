@@ -156,6 +156,7 @@ def _list(query: int, run: int) -> list[list[Any]]:
 
 def _difference() -> dict[str, Any]:
     interval = {"difference": 0.1, "low": 0.05, "high": 0.15, "p": 0.01, "adjusted_p": 0.02}
+    interval["decisive"] = True
     return {"a": 0, "b": 1, "measure": 0, **interval, "better": 9, "worse": 5, "equal": 3}
 
 

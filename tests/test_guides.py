@@ -29,7 +29,7 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def typed(line: str, monkeypatch: pytest.MonkeyPatch) -> tuple[int, str]:
     """The exit code and output of a command line of rankwell."""
     out = io.StringIO()
-    monkeypatch.setattr("sys.argv", shlex.split(line.removesuffix("> /dev/null"), comments=True))
+    monkeypatch.setattr("sys.argv", shlex.split(re.sub(r" > \S+$", "", line), comments=True))
     with contextlib.redirect_stdout(out):
         code = cli.main()
     return code, out.getvalue()

@@ -56,7 +56,9 @@ class _Stub:
         bases = [base.__name__ for base in value.__mro__[1:] if self._is_typed_here(base)]
         methods = [
             f"    {self._typed(method, function)}"
-            for method, function in vars(value).items()
+            for base in value.__mro__
+            if base is value or not self._is_typed_here(base)
+            for method, function in vars(base).items()
             if _takes_options(function)
         ]
         return (
@@ -91,10 +93,7 @@ class _Stub:
             if each.name == "self":
                 parts.append("self")
                 continue
-            parts.append(
-                f"{star}{each.name}: "
-                f"{self._type(hints[each.name])}{'' if each.default is each.empty else ' = ...'}"
-            )
+            parts.append(f"{star}{each.name}: {self._type(hints[each.name])}{_default(each)}")
         return f"def {name}({', '.join(parts)}) -> {self._type(hints['return'])}: ...\n"
 
     def _type(self, hint: Any) -> str:
@@ -121,6 +120,14 @@ class _Stub:
             alias = f" as {hint.__name__}" if hint.__name__ in self.exported else ""
             self.imports.add(f"from {hint.__module__} import {hint.__name__}{alias}")
         return hint.__name__
+
+
+def _default(parameter: inspect.Parameter) -> str:
+    """The default as it is written; `...` in place of an object."""
+    if parameter.default is parameter.empty:
+        return ""
+    is_plain = isinstance(parameter.default, (str, int, float, types.NoneType))
+    return f" = {parameter.default!r}" if is_plain or parameter.default == () else " = ..."
 
 
 def _takes_options(value: Any) -> bool:

@@ -17,10 +17,20 @@ from registries import registry_page
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
+LISTS = """\
+Lists of measures and cut-offs may be written in three ways: `-m P@10,AP`, `-m P@10 AP` or
+`-m P@10 -m AP`, and `-k 1,5,10` or `-k 1 5 10`. With blanks, a further word belongs to the list
+where it names a measure or is a whole number, and no file has that name. So a list never takes a
+file from the command; commas leave no doubt.
+
+Every command takes `--threads`, `-q` (`--quiet`) and `-v` (`--verbose`). `-h` shows its common
+options, `--help` all of them; `rankwell help COMMAND` is the same as `rankwell COMMAND --help`.
+"""
+
 
 def command_page() -> str:
     """Every command with its help, as a terminal of 100 columns shows it."""
-    parts = ["# Commands\n\nWritten by `make docs` from the code; do not edit.\n"]
+    parts = ["# Commands\n\nWritten by `make docs` from the code; do not edit.\n", LISTS]
     for words in command_summaries():
         stream = io.StringIO()
         Console(file=stream, width=100, force_terminal=False, color_system=None).print(

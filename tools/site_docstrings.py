@@ -1,5 +1,6 @@
 """The docstrings of the Python reference: those of public functions, whose stub has none, and
-examples as blocks of code.
+examples as blocks of code,
+parameters as a list.
 """
 
 import inspect
@@ -10,6 +11,8 @@ from typing import Any
 import griffe
 
 rankwell: Any = import_module("rankwell")
+_PARAMETERS = re.compile(r"^Parameters\n-+\n(.*?)(?=\n\n|\Z)", re.MULTILINE | re.DOTALL)
+_PARAMETER = re.compile(r"^(\*?\w+: .*)(?:\n    (.*))?$", re.MULTILINE)
 _EXAMPLE = re.compile(r"^>>> .*?(?=^\s*$|\Z)", re.MULTILINE | re.DOTALL)
 
 
@@ -38,6 +41,12 @@ def _fence(parent: griffe.Object) -> None:
         if isinstance(member, griffe.Alias):
             continue
         if member.docstring:
+            member.docstring.value = _PARAMETERS.sub(
+                lambda section: (
+                    "**Parameters**\n\n" + _PARAMETER.sub(r"* `\1`\n\n    \2", section[1])
+                ),
+                member.docstring.value,
+            )
             member.docstring.value = _EXAMPLE.sub(
                 lambda example: f"```pycon\n{example[0].rstrip()}\n```\n", member.docstring.value
             )

@@ -460,7 +460,7 @@ flips whole clusters, and the t-test takes the spread between them; the mean rem
 
 ## Orders of systems
 
-Letters (Piepho 2004): two systems share one where no significant difference was found; they need not be equal. Kendall's τ-b,
+Superscripts name the systems that a system is significantly better than; two without such a mark need not be equal. Kendall's τ-b,
 τ-AP (Yilmaz and others 2008: the top counts more) and RBO (Webber and others 2010, extrapolated, p = 0.9) compare the orders by
 two measures, and the order over all queries with that in each group. Borda points count the systems below, measure by measure.
 The critical-difference diagram (Demšar 2006) shows mean ranks over queries; its bars join neighbours without a significant

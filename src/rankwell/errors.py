@@ -3,8 +3,9 @@ returns for it.
 """
 
 import os
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Container, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from numbers import Integral, Real
 
 
@@ -261,6 +262,29 @@ class GateFailed(RankwellError):
     """A requirement that the user stated does not hold."""
 
     exit_code = 1
+
+
+KEEP_ONE = "keep one of them"
+"""The advice on an item that is there twice."""
+_OFFERED: ContextVar[Container[str] | None] = ContextVar("offered", default=None)
+
+
+@contextmanager
+def offering(options: Container[str] | None) -> Generator[None]:
+    """A block whose messages name no options but these, None for any; inside another such block it
+    changes nothing: a command may call functions of Python, which have options of their own.
+    """
+    token = _OFFERED.set(options if _OFFERED.get() is None else _OFFERED.get())
+    try:
+        yield
+    finally:
+        _OFFERED.reset(token)
+
+
+def is_offered(option: str) -> bool:
+    """Whether messages may name an option, by the name of its argument."""
+    options = _OFFERED.get()
+    return options is None or option in options
 
 
 @contextmanager

@@ -3,6 +3,8 @@
 # Only what every evaluation needs is imported here: comparison, folders and pages come with the
 # methods that need them.
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, Self
 
@@ -18,15 +20,16 @@ from rankwell.comparison.data import (
 )
 from rankwell.data.options import overwriting, own_arithmetic, takes_options
 from rankwell.data.tables import Values
-from rankwell.errors import BadUsage, GateFailed, kind_of
+from rankwell.errors import BadUsage, GateFailed, RankwellError, kind_of
 from rankwell.evaluation.bounds import UnjudgedItems
 from rankwell.evaluation.results import DETAIL_DEPTH, ResultData
 from rankwell.reporting import plain
-from rankwell.reporting.notebook.display import Displayable, text
+from rankwell.reporting.notebook.display import Displayable, Rows, text
 from rankwell.store import refuse_file_name, writing_to
 
 if TYPE_CHECKING:
     from rankwell.io.result_folder import ResultFolder
+    from rankwell.reporting.system_table import SystemTable
 
 _ADVICE = "evaluate with texts of the queries that have it as a column, or with details=True"
 
@@ -42,6 +45,17 @@ class Results(ResultData, Displayable):
     def __repr__(self) -> str:
         """The table as on a terminal, without limit of width."""
         return text(self)
+
+    @cached_property
+    def summary(self) -> Rows:
+        """One row per run and measure, which print as a table."""
+        return Rows(super().summary)
+
+    def per_query(self) -> Rows:
+        """One row per run, query and measure, which print as a table; `value` is None where the
+        query is not counted.
+        """
+        return Rows(super().per_query())
 
     @takes_options(ComparisonOptions)
     def compare(
@@ -88,6 +102,36 @@ class Results(ResultData, Displayable):
                 unjudged=self._unjudged_items,
                 better=stated_directions(rules),
             ),
+        )
+
+    @own_arithmetic
+    def score_table(self) -> "SystemTable | None":
+        """The scores as a table of runs by measures, which says which systems are significantly
+        better than which; None where a run has several scores of one name.
+        """
+        from rankwell.io.result_folder import result_kind, stated_directions
+        from rankwell.reporting.system_table import score_table
+
+        rows = [row for row in self.summary if row.get("against") is None]
+        runs, rules, directions = {row["run"] for row in rows}, self.describe(), {}
+        comparison = self if isinstance(self, ComparisonResults) else None
+        if comparison is None and len(runs) > 1:
+            with suppress(RankwellError):
+                comparison = self.compare(intervals="none")
+        if comparison is not None:
+            directions = {row["of"]: row["better"] for row in comparison.differences}
+            baseline = comparison.baseline
+            pairs = "all pairs" if baseline is None else f"every system against {baseline}"
+            rules |= comparison.method.test_rules(
+                pairs if len(runs) > 2 else "", secondary=len(directions) > 1
+            )
+        return score_table(
+            rows,
+            stated_directions(rules) | directions,
+            rules,
+            differences=() if comparison is None else comparison.differences,
+            attributes=[name for name in self.query_columns if name != "against"],
+            noun=result_kind(self.task).noun[1],
         )
 
     def _unjudged_items(self) -> UnjudgedItems | None:
@@ -180,7 +224,7 @@ class Results(ResultData, Displayable):
     @own_arithmetic
     def report(
         self,
-        path: str | Path = "report.html",
+        path: str | Path | None = None,
         *,
         documents: str | Path | Mapping[str, str] | None = None,
         queries: str | Path | Mapping[str, str] | None = None,
@@ -188,23 +232,23 @@ class Results(ResultData, Displayable):
         title: str | None = None,
         seed: int = 0,
         overwrite: bool = False,
-    ) -> Path:
-        """The path of the page of the results, which is written; both lists of a query are in it
-        after `details=True`.
+    ) -> "ReportPath":
+        """The path of the page of the results, which is written, and which a notebook shows; both
+        lists of a query are in it after `details=True`.
 
-        path: a file, or a folder for `report.html`. documents: what the items say, as a file or by
-        id. queries: likewise of the queries, where the results lack it. thumbnails: pictures of
-        the items, as a folder or a pattern such as `img/{id}.jpg`. title: by default the names of
-        the runs. seed: of the comparison, and of the queries that are drawn where not all can have
-        lists. Raises BadUsage for a place that cannot be written; without `overwrite`, for another
-        file there.
+        path: a file, or a folder for `report.html`; by default a temporary one. documents: what the
+        items say, as a file or by id. queries: likewise of the queries, where the results lack
+        it. thumbnails: pictures of the items, as a folder or a pattern such as `img/{id}.jpg`.
+        title: by default the names of the runs. seed: of the comparison, and of the queries that
+        are drawn where not all can have lists. Raises BadUsage for a place that cannot be written;
+        without `overwrite`, for another file there.
         """
-        from tempfile import TemporaryDirectory
+        from tempfile import TemporaryDirectory, mkdtemp
 
         from rankwell.comparison.pages import write_report
         from rankwell.reporting.page import NAME
 
-        target = Path(path)
+        target = Path(mkdtemp(prefix="rankwell-") if path is None else path)
         items, queries = (
             str(texts) if isinstance(texts, Path) else texts for texts in (documents, queries)
         )
@@ -221,7 +265,17 @@ class Results(ResultData, Displayable):
                 title=title,
                 seed=seed,
             )
-        return pages[0]
+        return ReportPath(pages[0])
+
+
+class ReportPath(type(Path())):
+    """The path of a page, which a notebook shows."""
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        page = escape(self.read_text(encoding="utf-8"))
+        return f'<iframe srcdoc="{page}" width="100%" height="700"></iframe>'
 
 
 class ComparisonResults(ComparisonData, Results):

@@ -27,13 +27,23 @@ from rankwell.evaluation.results import (
     QUERIES_UNKNOWN,
     ResultsBuilder,
 )
-from rankwell.reporting import FOR_PEOPLE, OUTPUTS, Document, Format, Row, prose, render_rows
+from rankwell.reporting import (
+    FOR_PEOPLE,
+    OUTPUTS,
+    Document,
+    Format,
+    Row,
+    TableStyle,
+    prose,
+    render_rows,
+)
 from rankwell.reporting.options import (
     FolderOption,
     FormatOption,
     Output,
     PerQueryOption,
     Progress,
+    paper_text,
     present,
 )
 from rankwell.results import Results
@@ -115,6 +125,7 @@ class Task:
     name: the words of the command.
     about: a line for lists of commands, then paragraphs for the help of the command and of the
         Python function.
+    command_lines: one or two command lines that show its use.
     options: a frozen dataclass, of `PartOptions` where the work may be done in parts.
     inputs: the files that stand by themselves, in order.
     files: the files that `--output` writes.
@@ -138,6 +149,7 @@ class Task:
     inputs: tuple[TaskInput, ...] = ()
     files: str = ""
     example: str = ""
+    command_lines: str = ""
     charts: bool = True
     per_query: bool = True
     evaluation: Callable[..., Outcome] | None = None
@@ -217,7 +229,9 @@ class TaskCommand:
     """The command of a task, with its signature; other processes know it by its name."""
 
     def __init__(self, task: Task) -> None:
-        self.task, self.together, self.__doc__ = task, task.together, task.about
+        self.task, self.together = task, task.together
+        lines = "\n".join(f"  {line}" for line in task.command_lines.split("\n") if line)
+        self.__doc__ = f"{task.about}\n\n{lines}".rstrip()
         parameters: list[Parameter] = []
         for declared in task.inputs:
             is_optional = not (declared.missing or declared.many)
@@ -234,10 +248,11 @@ class TaskCommand:
                     ],
                 )
             )
-        folder = Annotated[FolderOption, Doc(f"Folder for {task.files}.")]
+        folder = Annotated[FolderOption, Doc(f"Folder for the results. It gets {task.files}.")]
         printing = [
             _keyword("per_query", PerQueryOption, False),
             _keyword("format", FormatOption, "table"),
+            _keyword("style", TableStyle),
             _keyword("output", task.output or folder, None),
             _keyword("progress", Progress, None),
         ]
@@ -262,6 +277,7 @@ class TaskCommand:
         options: Any,
         per_query: bool = False,
         format: Format = "table",
+        style: TableStyle | None = None,
         output: Path | None = None,
         progress: Progress = None,
     ) -> Output:
@@ -280,9 +296,11 @@ class TaskCommand:
             *task.inputs_of(words), options=options, details=details, progress=progress, **folder
         )
         if isinstance(outcome, Presented):
-            return outcome.present(
+            printed = outcome.present(
                 outcome.result, format=format, per_query=per_query, output=output
             )
+            text = paper_text(outcome.result, format, style) if format == "latex" else ""
+            return printed._replace(text=text or printed.text)
         if isinstance(outcome, PartOutcome):
             if outcome.result is None:
                 return Output(outcome.text, (*refused, *outcome.notes), outcome.exit_code)
@@ -294,6 +312,7 @@ class TaskCommand:
             output=output,
             charts=task.charts,
             advice=task.advice,
+            style=style,
         )
 
 

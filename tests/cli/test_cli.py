@@ -185,7 +185,17 @@ def test_json_has_exactly_the_promised_shape(folder: Path, monkeypatch, capsys):
         "unit": "share",
     }
     assert (
-        run(monkeypatch, "evaluate", "qrels.txt", "a.run", "-m", "RR", "--format", "json", "-q")
+        run(
+            monkeypatch,
+            "evaluate",
+            "qrels.txt",
+            "a.run",
+            "-m",
+            "RR",
+            "--format",
+            "json",
+            "--per-query",
+        )
         == 0
     )
     found = json.loads(capsys.readouterr().out)
@@ -410,13 +420,13 @@ def test_what_goes_into_a_pipe_is_utf_8_whatever_the_locale(folder: Path, encodi
         ).stdout
 
     assert b"\nodd,q\xe9,RR," in _printed(
-        "evaluate", "odd.txt", "odd.run", "-m", "RR", "-q", "--format", "csv"
+        "evaluate", "odd.txt", "odd.run", "-m", "RR", "--per-query", "--format", "csv"
     )
     assert b"recip_rank            \tq\xe9\t" in _printed(
         "trec-eval", "-q", "-m", "recip_rank", "odd.txt", "odd.run"
     )
     assert "─" in _printed("evaluate", "odd.txt", "odd.run", "-m", "RR").decode()
-    assert "╭─ Commands" in _printed("--help").decode()
+    assert "text–video" in _printed("--help").decode()
 
 
 @pytest.mark.parametrize("command", ["evaluate", "trec-eval"])

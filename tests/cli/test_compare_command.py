@@ -12,9 +12,7 @@ import numpy as np
 import pytest
 
 from commanding import with_fields
-from rankwell.cli.commands.compare import ComparedQueries
 from rankwell.cli.commands.compare import compare as compare_command
-from rankwell.comparison.data import ComparisonOptions
 from rankwell.data.tables import Values
 from rankwell.errors import BadInput, BadUsage, UnknownName
 from rankwell.io.result_folder import read_results
@@ -285,7 +283,7 @@ def test_folders_may_have_any_name(tmp_path, name):
     assert read_results(place).details()["item"] == ["d1"]
 
 
-def test_three_systems_have_letters_orders_and_a_diagram(two, tmp_path):
+def test_three_systems_have_marks_orders_and_a_diagram(two, tmp_path):
     third = folder_of(tmp_path / "third", lift=0.2)
 
     done = compare(*two, third, output=tmp_path / "out")
@@ -298,8 +296,10 @@ def test_three_systems_have_letters_orders_and_a_diagram(two, tmp_path):
     }
     with (tmp_path / "out" / "systems.csv").open(newline="") as stream:
         assert [
-            (row["run"], row["letters"]) for row in csv.DictReader(stream) if row["measure"] == "AP"
-        ] == [("old", "c"), ("new", "b"), ("third", "a")]
+            (row["run"], row["better_than"])
+            for row in csv.DictReader(stream)
+            if row["measure"] == "AP"
+        ] == [("old", ""), ("new", "old"), ("third", "old, new")]
 
 
 @pytest.mark.parametrize("form", ["table", "md", "latex", "csv", "tsv", "jsonl", "json"])
@@ -416,9 +416,9 @@ def test_documents_are_for_the_page_of_a_folder(tmp_path, monkeypatch):
         Path(f"{name}.run").write_text("".join(f"q{each} Q0 {item} 1 2 r\n" for each in range(12)))
     Path("corpus.tsv").write_text("id\ttext\nd1\tred of the first\nd2\tblue of the second\n")
 
-    words, queries = ("qrels", "one.run", "two.run"), ComparedQueries(documents="corpus.tsv")
+    words = ("qrels", "one.run", "two.run")
     with pytest.raises(BadUsage, match="--documents is for the page that -o writes"):
-        compare_command(*words, options=ComparisonOptions(), queries=queries)
-    compare_command(*words, options=ComparisonOptions(), queries=queries, output=Path("out"))
+        compare(*words, documents="corpus.tsv")
+    compare(*words, documents="corpus.tsv", output=Path("out"))
 
     assert "red of the first" in Path("out/report.html").read_text()

@@ -3,6 +3,7 @@ systems.
 """
 
 import json
+import re
 import subprocess
 import sys
 import tracemalloc
@@ -161,20 +162,20 @@ def test_columns_that_need_a_word_are_explained_below_the_table():
 
     one = " ".join(str(compare_values(two_systems(measures=("RR",)))).split())
     assert "primary:" not in one, "with one measure there is nothing to tell apart"
-    assert "letters" not in one
+    assert "superscripts" not in one
 
     three = str(
         compare_values(
             [
-                values_of(run, "RR", [n / 9, n / 8, n / 7])
+                values_of(run, "RR", [n / (place + 7) for place in range(12)])
                 for run, n in (("A", 1), ("B", 2), ("C", 3))
             ]
         )
     )
-    assert (
-        "letters after a mean: systems that share one show no significant difference"
-        in " ".join(three.split())
+    assert "superscripts: the systems that this one is significantly better than" in " ".join(
+        three.split()
     )
+    assert re.search(r"^a +C +\S+ᵇᶜ$", three, re.MULTILINE)
 
 
 def test_lower_ranks_are_better():
@@ -447,9 +448,10 @@ def test_the_leader_of_many_systems_is_named_with_those_that_do_not_differ_signi
         "is better than C, B and A; there is no significant difference from D; Tukey's HSD "
         "over 5 systems." in sentence
     )
-    letters = {row["run"]: row["letters"] for row in result.systems if row["measure"] == "nDCG@10"}
-    assert letters["D"] == letters["E"] == "a"
-    assert len(set(letters.values())) == 4
+    beaten = {
+        row["run"]: row["better_than"] for row in result.systems if row["measure"] == "nDCG@10"
+    }
+    assert beaten == {"A": "", "B": "A", "C": "A, B", "D": "A, B, C", "E": "A, B, C"}
 
 
 @pytest.mark.parametrize("correction", ["holm", "bh", "max-t", "tukey"])
@@ -547,7 +549,7 @@ def test_a_measure_without_a_better_direction_is_never_tested(runs):
     assert "systems" not in alone.tables
 
 
-def test_letters_bars_and_verdict_are_of_one_comparison():
+def test_superscripts_bars_and_verdict_are_of_one_comparison():
     random = np.random.default_rng(7)
     base = random.random(60)
     values = [
@@ -559,10 +561,11 @@ def test_letters_bars_and_verdict_are_of_one_comparison():
 
     apart = {frozenset((row["run"], row["against"])): row["decisive"] for row in result.differences}
     assert len(set(apart.values())) == 2
-    letters = {row["run"]: set(row["letters"]) for row in result.systems}
+    beaten = {row["run"]: row["better_than"].split(", ") for row in result.systems}
     (ranks,) = result.mean_ranks
     for pair, decisive in apart.items():
-        assert decisive == (not set.intersection(*(letters[run] for run in pair)))
+        one, other = pair
+        assert decisive == (other in beaten[one] or one in beaten[other])
         assert not (decisive and any(pair <= set(bar) for bar in ranks["not_told_apart"]))
 
 

@@ -16,6 +16,7 @@ from rankwell import errors
 from rankwell.data.catalogue import command_function, command_summaries
 from rankwell.data.options import arguments_of
 from rankwell.results import Results
+from regression.running import in_process
 
 SOURCE = Path(rw.__file__).parent
 
@@ -49,6 +50,7 @@ def parameters() -> set[str]:
         Results.gate,
         Results.compare,
         Results.report,
+        Results.to_latex,
     ]
     for thing in things:
         if callable(thing) and not (isinstance(thing, type) and issubclass(thing, Exception)):
@@ -65,6 +67,94 @@ def test_every_flag_of_a_message_is_one_of_a_command():
     }
 
     assert [(place, typed) for place, typed, _ in named_flags() if typed not in known] == []
+
+
+def commands_of(path: Path) -> list[tuple[str, ...]]:
+    """The commands that print the messages of a module: those of its task, or its own; all for
+    another module.
+    """
+    every = list(command_summaries())
+    if path.parts[0] == "tasks" and len(path.parts) > 2:
+        task = "evaluate" if path.parts[1] == "runs" else path.parts[1]
+        return [words for words in every if task in words]
+    if path.parts[:2] == ("cli", "commands"):
+        return [words for words in every if "_".join(words) == path.stem]
+    return every
+
+
+def test_a_command_has_the_options_that_its_messages_name():
+    # The messages of `worker` are about the command that planned its work.
+    known = {
+        words: {word for each in arguments_of(command_function(words)) for word in each.words}
+        for words in command_summaries()
+        if words != ("worker",)
+    }
+    wrong = list[tuple[str, str]]()
+    for place, typed, _ in named_flags():
+        commands = [words for words in commands_of(Path(place.partition(":")[0])) if words in known]
+        typed = typed if typed.startswith("-") else f"--{typed.replace('_', '-')}"
+        if commands and all(typed not in known[words] for words in commands):
+            wrong.append((place, typed))
+
+    assert wrong == []
+
+
+def test_every_option_of_a_command_is_read():
+    text = "\n".join(path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.py"))
+
+    assert [
+        (words, each.name)
+        for words in command_summaries()
+        for each in arguments_of(command_function(words))
+        if each.owner and not re.search(rf"\.{each.name}\b|[\"']{each.name}[\"']", text)
+    ] == []
+
+
+def test_help_shows_no_empty_default():
+    for words in command_summaries():
+        _, out, _ = in_process([*words, "--help"])
+        assert not re.search(r"\[default:\s*(\(\)|\[\]|\{\}|None)?\]", out), words
+
+
+TYPED_ALONE = re.compile(
+    r"cli/|.*/commands/|tasks/judge/|compat/|.*/task\.py|tasks/keywords/(presentation|lint|options)"
+    r"|engines/conformance|runtime/executors/array|runtime/parts/(execution|plans)|threads|data/"
+    r"|.*/measures/|measures/|comparison/(fusion/runs|gate|bench/__init__)|files/explanations|tasks/images/"
+    r"(computed_runs|runs)|tasks/pairs/evaluation|vectors/encoders/images_|tasks/embeddings/evaluation|tasks/engine/exact|tasks/keywords/mapping"
+)
+"""Modules whose flags are those of command lines, in text that Python does not print, or that names
+both surfaces.
+"""
+
+
+def spelt_flags() -> Iterator[tuple[str, str]]:
+    """Place and text of each string with a flag that `flag` did not write."""
+    for path in sorted(SOURCE.rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        others = {
+            id(part)
+            for node in ast.walk(tree)
+            if (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+            or (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Name)
+                and node.func.id in ("flag", "Doc", "Option")
+            )
+            for part in ast.walk(node)
+        }
+        for node in ast.walk(tree):
+            if (
+                isinstance(node, ast.Constant)
+                and isinstance(node.value, str)
+                and id(node) not in others
+                and re.search(r"(?<![\w-])--[a-z]", node.value)
+                and not re.fullmatch(r"\S+", node.value)
+            ):
+                yield path.relative_to(SOURCE).as_posix(), node.value
+
+
+def test_messages_of_python_spell_no_flag():
+    assert [each for each in spelt_flags() if not TYPED_ALONE.match(each[0])] == []
 
 
 def test_every_argument_of_a_message_is_one_of_a_public_function():

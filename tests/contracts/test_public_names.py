@@ -5,6 +5,7 @@ runs.
 import importlib
 import inspect
 import pkgutil
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -198,3 +199,40 @@ def test_every_public_function_runs_whatever_numpy_does_with_floating_point_erro
 
 def test_no_call_is_left_of_a_name_that_is_gone():
     assert sorted(set(CALLS) - set(FUNCTIONS)) == []
+
+
+WITH_OPTIONS = {
+    **{name: getattr(rankwell, name) for name in FUNCTIONS},
+    **{
+        f"Results.{name}": function
+        for name, function in inspect.getmembers(rankwell.Results, inspect.isfunction)
+    },
+}
+WITH_OPTIONS = {
+    name: function
+    for name, function in WITH_OPTIONS.items()
+    if "options" in inspect.signature(function).parameters
+}
+
+
+@pytest.mark.parametrize("name", WITH_OPTIONS)
+def test_help_has_every_parameter_with_its_type_and_default_and_speaks_of_no_command_line(
+    name: str,
+):
+    function = WITH_OPTIONS[name]
+    text = inspect.getdoc(function) or ""
+    section = text.partition("\nParameters\n----------\n")[2].partition("\n\n>>> ")[0]
+    lines = [line for line in section.splitlines() if line and not line.startswith(" ")]
+    parameters = inspect.signature(function).parameters
+
+    assert [line.partition(":")[0].lstrip("*") for line in lines] == [
+        parameter for parameter in parameters if parameter != "self"
+    ]
+    for line, parameter in zip(
+        lines, [each for each in parameters.values() if each.name != "self"], strict=True
+    ):
+        assert ": " in line
+        if parameter.default is not inspect.Parameter.empty:
+            assert line.endswith(f" = {parameter.default!r}")
+    assert not re.search(r"(?<![\w-])--?[a-z]|[Rr]epeat it|Option\(|Injected|Annotated", text)
+    assert not re.search(r"Option\(|Injected|Annotated", str(inspect.signature(function)))

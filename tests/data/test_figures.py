@@ -136,7 +136,7 @@ def test_a_figure_that_is_requested_as_a_measure_names_the_option_that_prints_it
 
 
 def test_a_misspelt_measure_is_found_in_other_capitals():
-    with pytest.raises(UnknownName, match=r"did you mean 'SessionDCG'"):
+    with pytest.raises(UnknownName, match=r"did you mean 'SessionDCG@10'"):
         parse_measure("sesiondcg@10")
 
 

@@ -75,7 +75,7 @@ def test_every_spelling_leads_to_one_canonical_text(text: str, canonical: str | 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("nDGC@10", "did you mean 'nDCG'"),
+        ("nDGC@10", "did you mean 'nDCG@10'"),
         ("nDCG@0", "a positive integer"),
         ("nDCG@ten", "a positive integer"),
         ("P", "write it as P@5"),

@@ -189,13 +189,13 @@ CASES = [
     ),
     Case(
         "report of answers -k 1",
-        "demo qa -o demo\nanswers demo/questions.json demo/answers.jsonl -k 1 -o out\nreport out",
+        "demo qa -o demo\nqa demo/questions.json demo/answers.jsonl -k 1 -o out\nreport out",
         codes=(0,),
         holds=("out/report.html",),
     ),
     Case(
         "compare of answers -k 1",
-        "demo qa -o demo\nanswers demo/questions.json demo/answers.jsonl -k 1 -o "
+        "demo qa -o demo\nqa demo/questions.json demo/answers.jsonl -k 1 -o "
         "out\ncompare one=out two=out",
         codes=(0,),
         hides="more than once|Traceback",

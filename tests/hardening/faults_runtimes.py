@@ -83,7 +83,7 @@ if sys.platform == "linux":
             ),
             Case(
                 "a matrix that the system does not read",
-                "captions /proc/self/mem",
+                "crossmodal /proc/self/mem",
                 shows=r"rankwell: /proc/self/mem cannot be read \(Input/output error\)",
             ),
         ]

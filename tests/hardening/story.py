@@ -178,7 +178,7 @@ INPUTS = [
     ),
     Case(
         "two runs without judgments",
-        "agree --reference run run2",
+        "embeddings --reference run run2",
         _world(run2="1 Q0 d1a 1 2 t\n"),
         codes=(0,),
         shows="RBO",

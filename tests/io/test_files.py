@@ -512,7 +512,7 @@ WRONG_RUNS = {
     "qrels": (
         "q1 0 d1 1\nq1 0 d2 0\n",
         BadInput,
-        r"x:1: 'q1 0 d1 1': .*judgments.*exchange the two files",
+        r"x:1: 'q1 0 d1 1': .*judgments \(trec\); expected a run; name another file",
     ),
     "qrels in CSV": (
         "qid,docno,label\nq,d,1\n",
@@ -639,7 +639,7 @@ WRONG_JUDGMENTS = {
     "a run": (
         "q Q0 d 1 2.5 t\n",
         BadInput,
-        r"x:1: 'q Q0 d 1 2.5 t': .*a run.*exchange the two files",
+        r"x:1: 'q Q0 d 1 2.5 t': .*a run \(trec\); expected judgments; name another file",
     ),
     "a run in CSV": (
         "qid,docno,score\nq,d,0.35\n",

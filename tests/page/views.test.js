@@ -36,7 +36,7 @@ test("ranked rows are in order of rank, without junk and what was not retrieved"
 
 test("answers mark what they share by characters, not by code units", () => {
   const detail = {right: "Paris", characters: [[6, 11]], tokens: [[6, 11]], right_characters: [], right_tokens: []};
-  const title = viewOf("answers").title([4, 1, 1, null, "relevant", detail]);
+  const title = viewOf("qa").title([4, 1, 1, null, "relevant", detail]);
 
   assert.deepEqual(title.ofClass("same-word").map(node => node.textContent), ["paris"]);
   assert.equal(title.textContent, "🌍 the paris");
@@ -48,7 +48,7 @@ test("captions state the lead of the best right one", () => {
     [[1, 1, 0.8, 1, "relevant", null], [0, 2, 0.5, null, "nonrelevant", null]],
   ];
 
-  const text = viewOf("captions").summary(2).textContent;
+  const text = viewOf("crossmodal").summary(2).textContent;
 
   assert.match(text, /caption to video/);
   assert.match(text, /rank 2, 0\.5000 short of the first/);
@@ -56,7 +56,7 @@ test("captions state the lead of the best right one", () => {
 });
 
 test("instances count the right ones among the first 10", () => {
-  const text = viewOf("instances").summary(1).textContent;
+  const text = viewOf("images").summary(1).textContent;
 
   assert.match(text, /first right one at rank 1 · 1 of 2 right among the first 10/);
 });
@@ -65,7 +65,7 @@ test("clips list the keyword that fails most first", () => {
   const groups = (found, missing) => ({groups: {who: {found, missing}}});
   data.lists[3] = [[[0, 1, 2, 1, "relevant", groups(["car"], ["bus"])], [1, 2, 1, 0, "nonrelevant", groups([], ["bus", "car"])]], []];
 
-  const summary = viewOf("clips").summary(3);
+  const summary = viewOf("keywords").summary(3);
 
   assert.deepEqual(summary.ofClass("keyword").map(node => node.textContent), ["bus", "car"]);
   assert.match(summary.textContent, /bus is missing in 2 of 2/);
@@ -77,7 +77,7 @@ test("clips say in words what a result lacks, and what it has that is excluded",
     where: {found: ["without tunnel"], missing: ["other", "road", "without night", "without lights"]},
   };
   const reasons = ["missing:bus", "missing:other", "missing:road", "missing:without lights", "excluded:truck", "excluded:night"];
-  const shown = (state, detail) => viewOf("clips").result([0, 1, 2, 0, state, detail]);
+  const shown = (state, detail) => viewOf("keywords").result([0, 1, 2, 0, state, detail]);
   const text = (state, detail) => shown(state, detail).textContent;
 
   const view = shown("nonrelevant", {groups, reasons});
@@ -102,18 +102,18 @@ test("retrieve states the time of a query, its missing exact results and what ha
   data.unanswered = [{run: 1, query: 0, id: "q10", round: 2, status: "timeout", error: "no answer within 1 s"}];
   data.lists[0][0].push([3, null, null, 1, "relevant", null]);
 
-  const lines = viewOf("retrieve").summary(0).children[0].children.map(line => line.textContent);
+  const lines = viewOf("engine").summary(0).children[0].children.map(line => line.textContent);
 
   assert.match(lines[0], /1\.500 ms1 exact result missing$/);
   assert.match(lines[1], /timeout in round 2: no answer within 1 s$/);
-  assert.equal(viewOf("retrieve").summary(3), null);
+  assert.equal(viewOf("engine").summary(3), null);
 });
 
 test("agreement counts what was found within the reference's cut", () => {
   const under = margin => ({reference_rank: 1, reference_score: 0.5 + margin, margin});
   data.lists[4] = [[[0, 1, 2, 1, "relevant", under(0.1)], [1, 2, 1, 0, "nonrelevant", under(-0.004)], [2, 3, 1, 1, "relevant", under(0)]], []];
 
-  const view = viewOf("agreement");
+  const view = viewOf("embeddings");
 
   assert.deepEqual(["kept", "lost", "other"].map(kind => view.summary(4).ofClass("strip")[0].ofClass(kind).length), [1, 1, 1]);
   assert.match(view.result(data.lists[4][0][1]).textContent, /margin −0\.0040as good as counted/);

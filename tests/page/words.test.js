@@ -25,14 +25,14 @@ test("the frame names words that there are, and has no others", () => {
 });
 
 test("words of tasks have plural forms", async () => {
-  const [agreement, answers, clips] = await Promise.all(["agreement", "answers", "clips"].map(task => load(`tasks/${task}/words.js`)));
+  const [embeddings, qa, keywords] = await Promise.all(["embeddings", "qa", "keywords"].map(task => load(`tasks/${task}/words.js`)));
 
-  assert.equal(agreement.say.near(0, "0", 0.005, "5th"), ", and no other item lies within 0.005 of the 5th");
-  assert.equal(agreement.say.near(1, "1", 0.005, null), ", and 1 other item lies within 0.005 of the former");
-  assert.equal(agreement.say.near(2, "2", 0.005, null), ", and 2 other items lie within 0.005 of the former");
-  assert.deepEqual([answers.say.rights(1), answers.say.rights(2)], ["right answer", "right answers"]);
-  assert.deepEqual([clips.say.caption(1), clips.say.caption(9)], ["Keywords of the first result", "Keywords of the first 9 results"]);
-  assert.equal(clips.say.several(2, 3, 9), "2 keywords are missing in 3 of 9");
+  assert.equal(embeddings.say.near(0, "0", 0.005, "5th"), ", and no other item lies within 0.005 of the 5th");
+  assert.equal(embeddings.say.near(1, "1", 0.005, null), ", and 1 other item lies within 0.005 of the former");
+  assert.equal(embeddings.say.near(2, "2", 0.005, null), ", and 2 other items lie within 0.005 of the former");
+  assert.deepEqual([qa.say.rights(1), qa.say.rights(2)], ["right answer", "right answers"]);
+  assert.deepEqual([keywords.say.caption(1), keywords.say.caption(9)], ["Keywords of the first result", "Keywords of the first 9 results"]);
+  assert.equal(keywords.say.several(2, 3, 9), "2 keywords are missing in 3 of 9");
 });
 
 test("a task's own name for a query is in every word, and names of runs are left alone", () => {
@@ -43,6 +43,6 @@ test("a task's own name for a query is in every word, and names of runs are left
   const written = Object.entries(say).map(([name, each]) => [name, typeof each === "function" ? String(each).replace(own, "") : JSON.stringify(each)]);
   for (const [name, text] of [...written, ["keys", JSON.stringify(KEYS)], ["signs", JSON.stringify(SIGNS)]]) assert.doesNotMatch(text, /quer(y|ies)\b/i, name);
   assert.equal(counted(2, "query"), "2 pairs");
-  assert.equal(say.soleVerdict("query 7", "AP 0.5", null, 1), "query 7: AP 0.5, over 1 pair");
+  assert.equal(say.band(1, "rank 1", "query 7"), "1 pair, rank 1: query 7");
   assert.equal(say.queriesView, "Pairs");
 });

@@ -439,3 +439,36 @@ def test_evaluating_loads_nothing_that_only_notebooks_need():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert done.stdout == "[]\n"
+
+
+def test_the_summary_and_the_values_of_queries_print_as_tables(evaluation):
+    summary, per_query = evaluation.summary, evaluation.per_query()
+
+    assert repr(summary).split()[:3] == ["run", "measure", "mean"]
+    assert summary == [dict(row) for row in summary]
+    assert repr(per_query).splitlines()[0].split()[:2] == ["run", "query"]
+    assert len(repr(per_query).splitlines()) == 2 + 2 * len(QUERIES)
+    for rows in (summary, per_query):
+        assert rows._repr_html_().startswith("<table")
+        assert rows.to_latex().startswith(r"\begin{tabular}")
+        assert rows.to_columns()["run"][0] == "one"
+    assert list(summary.to_pandas()["mean"]) == [row["mean"] for row in summary]
+    assert per_query.to_polars()["value"].to_list() == [row["value"] for row in per_query]
+
+
+def test_long_tables_print_their_beginning():
+    many = results_of(*(f"run{number}" for number in range(8))).per_query()
+    assert repr(many).splitlines()[-1] == "and 122 lines more: .to_pandas()"
+
+
+def test_a_report_is_a_temporary_page_that_a_notebook_shows(evaluation, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    page = evaluation.report()
+
+    assert page.is_file()
+    assert page.name == "report.html"
+    assert not list(tmp_path.iterdir())
+    shown = page._repr_html_()
+    assert shown.startswith('<iframe srcdoc="&lt;!doctype html&gt;')
+    assert shown.count('"') == 2 * 3

@@ -29,20 +29,37 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return written(tmp_path_factory.mktemp("hostile"), hostile_world())
 
 
-def test_a_long_verdict_is_a_headline_and_a_sentence_below(browser: Page, tmp_path: Path):
-    claim = f"There is no significant difference between {'a' * 80} and {'b' * 80}, p = 0.1250"
-    data = world() | {
-        "verdicts": [
-            f"{claim}; with 30 queries a true difference of about 0.2 is significant 80 % of "
-            "the time."
-        ]
-    }
+def test_a_verdict_on_many_runs_is_a_headline_with_its_evidence_and_whole_in_the_method(
+    browser: Page, tmp_path: Path
+):
+    data = world(runs=["one", "two", "three"])
+    data["verdicts"] = ["two leads by nDCG@10 (0.9); there is no significant difference from one."]
     browser.open(written(tmp_path, data))
 
-    assert browser.find("h1").text == f"{claim}."
-    assert browser.texts(".verdicts li") == [
-        "With 30 queries a true difference of about 0.2 is significant 80 % of the time."
-    ]
+    assert browser.find("h1").text == "two leads by nDCG@10 (0.9)"
+    assert browser.find(".evidence").text == (
+        "there is no significant difference from one. 0.500 against 0.500 for one · "
+        "95 % CI [0.050, 0.150] · p = 0.0200 · 9 better, 3 equal, 5 worse"
+    )
+    browser.click("#to-method")
+    assert browser.texts("#method .part:nth-of-type(1) li") == data["verdicts"]
+
+
+def test_a_verdict_on_two_runs_is_in_numbers(browser: Page, tmp_path: Path):
+    data = world()
+    data["summary"][2]["mean"] = 0.62525
+    browser.open(written(tmp_path, data))
+    assert browser.find("h1").text == "whole_docs is better: +0.100 nDCG@10"
+    evidence = "0.625 against 0.500 for first_sentences · 95 % CI [0.050, 0.150] · p = 0.0200"
+    assert browser.find(".evidence").text == f"{evidence} · 9 better, 3 equal, 5 worse"
+
+    # The other way round, the difference of the better one is the same, and so is the interval.
+    data["differences"][0] |= {"decisive": False}
+    data["summary"][0]["mean"], data["summary"][2]["mean"] = 0.625, 0.5
+    browser.open(written(tmp_path, data))
+    assert browser.find("h1").text == "No significant difference: first_sentences −0.100 nDCG@10"
+    assert "CI [−0.150, −0.050]" in browser.find(".evidence").text
+    assert "5 better, 3 equal, 9 worse" in browser.find(".evidence").text
 
 
 def test_runs_that_share_no_query_are_not_among_the_differences(browser: Page, tmp_path: Path):
@@ -53,8 +70,10 @@ def test_runs_that_share_no_query_are_not_among_the_differences(browser: Page, t
     ]
     browser.open(written(tmp_path, data))
 
-    assert len(browser.texts("#differences ~ .wide tbody td.number")) == 2
-    assert not any("three" in text for text in browser.texts("#differences ~ .wide tbody th"))
+    assert len(browser.texts("#scores .whisker")) == 1
+    row = "#scores tbody tr:nth-child(3)"
+    assert browser.texts(f"{row} th") == ["three"]
+    assert browser.texts(f"{row} td")[-3:] == ["–", "–", "–"]
 
 
 def test_a_query_without_a_text_has_its_id_in_the_first_line(browser: Page, tmp_path: Path):
@@ -93,12 +112,21 @@ def test_it_loads_with_its_charts_and_without_complaints(browser: Page, plain: P
 
     browser.wait(lambda: browser.texts(".chart svg"), "a chart")
     assert browser.find("h1").text.startswith("whole_docs is better")
-    assert browser.texts("#figures, #differences, #charts, #groups, #provenance") == [
-        "Figures",
-        "Differences",
-        "Charts",
+    assert browser.texts("#overview .card h2")[0] == "Where is the first relevant document?"
+    assert browser.texts("#scores h2, .chart-card h2, #slices h2, #groups h2") == [
+        "Scores",
+        "A chart",
+        "By kind of query",
         "Groups",
-        "How this was measured",
+    ]
+    assert browser.texts("#method h2") == [
+        "Verdict",
+        "Findings",
+        "Rules",
+        "Measures",
+        "Queries with lists",
+        "Inputs",
+        "Software",
     ]
     assert browser.complaints() == []
 
@@ -298,7 +326,7 @@ def test_both_themes_are_readable_and_kept(browser: Page, plain: Path):
     for theme in ("light", "dark"):
         browser.open(plain, f"#overview?theme={theme}")
         browser.wait(lambda: browser.texts(".chart svg"), "a chart")
-        for selector in (".lead h1", ".note", ".figures .interval", ".eyebrow", ".figures a"):
+        for selector in (".lead h1", ".note", ".figures .interval", ".evidence", ".figures a"):
             assert contrast(browser, selector) >= 4.5, (theme, selector)
         grounds[theme] = browser.run("getComputedStyle(document.body).backgroundColor")
     assert grounds["light"] != grounds["dark"]
@@ -594,17 +622,22 @@ def test_who_fails_and_what_is_unjudged_lead_to_their_queries(browser: Page, tmp
         row | {"ceiling": 0.75, "chance": 0.125 * row["run"]} for row in data["summary"]
     ]
     browser.open(written(tmp_path, data))
-    assert browser.texts(".part > h2")[:2] == ["Who fails where", "Figures"]
-    assert browser.texts("section[aria-labelledby=failures] tbody th") == ["reader 20", "none 20"]
-    assert browser.texts("section[aria-labelledby=figures] thead th")[-2:] == ["Ceiling", "Chance"]
-    assert browser.texts("section[aria-labelledby=figures] tbody tr:first-child td")[-2:] == [
-        "0.7500",
-        "0.0000–0.1250",
-    ]
-    browser.click("section[aria-labelledby=failures] tbody td a")
+    assert browser.texts("#overview .card h2")[0] == "Who fails where"
+    assert browser.texts("#failures .stage") == ["reader 20", "none 20"]
+    assert browser.texts("#scores thead th")[-2:] == ["Ceiling", "Chance"]
+    assert browser.texts("#scores tbody tr:first-child td")[-2:] == ["0.750", "0.000–0.125"]
+    bars = browser.run(
+        "Array.from(document.querySelectorAll('.reason-bar'), each => "
+        "each.getBoundingClientRect().width)"
+    )
+    assert bars[0] == pytest.approx(bars[1])
+    browser.click("#failures .stage + a")
     assert browser.find("#shown").text == "20 of 40 queries"
     assert browser.texts("#active .chip") == ["failed by: reader", "why: wrong answer"]
-    assert browser.texts("#filters .attribute label") == ["failed by", "why"]
+    assert browser.texts("#filters .attribute label") == [
+        *("failed by", "why"),
+        *(f"first right in {run}" for run in data["runs"]),
+    ]
     # The worst of A come first: B is what it is compared with.
     assert (
         browser.find("#presets [data-sort=worst]").get_attribute("title")
@@ -617,7 +650,7 @@ def test_who_fails_and_what_is_unjudged_lead_to_their_queries(browser: Page, tmp
     assert len(values) > 9
     assert values == sorted(values)
     browser.open(written(tmp_path, data))
-    browser.click(".warnings a")
+    browser.click(".finding.warning")
     assert browser.find("#presets [data-sort=unjudged]").get_attribute("aria-pressed") == "true"
     assert browser.complaints() == []
 
@@ -635,19 +668,20 @@ def test_a_text_that_repeats_the_id_is_shown_once(browser: Page, tmp_path: Path)
     assert set(browser.column("text")) == {"–", "a text of its own"}
 
 
-def test_many_notes_are_folded_and_levels_are_those_of_the_rules(browser: Page, tmp_path: Path):
+def test_notes_are_in_the_method_and_levels_are_those_of_the_rules(browser: Page, tmp_path: Path):
     data = world()
     data["notes"] = [f"note {place}" for place in range(9)]
+    data["measures"][0]["definition"] = "as `--relevance all` counts it"
     data["rules"].append(["level", "0.99"])
     browser.open(written(tmp_path, data))
-    assert [
-        each.is_displayed() for each in browser.browser.find_elements("css selector", ".notes li")
-    ] == [True] * 4 + [False] * 5
-    browser.click(".notes summary")
-    assert all(
-        each.is_displayed() for each in browser.browser.find_elements("css selector", ".notes li")
-    )
-    assert "99 % interval" in browser.texts("#differences ~ .wide thead th")
+    assert "99 % CI" in browser.find(".evidence").text
+    assert browser.texts(".finding")[-1] == "How this was measured, 9 notes"
+    browser.click("li:last-child > .finding")
+    assert browser.find("#method").is_displayed()
+    assert browser.texts(".all-findings li")[-9:] == data["notes"]
+    assert browser.texts(".facts code") == ["--relevance all"]
+    browser.press("o")
+    assert browser.find("#overview").is_displayed()
 
 
 @pytest.mark.parametrize("width", [1440, 900, 390])
@@ -728,9 +762,10 @@ def test_a_difference_of_means_is_not_called_a_difference_of_medians(browser: Pa
     for heads, summary in ((plain_heads, "mean"), (median_heads, "median")):
         data["measures"][place]["summary"] = summary
         browser.open(written(tmp_path, data), "#overview")
-        heads += browser.texts("#differences ~ .wide tbody th")
+        heads += browser.texts("#scores .whisker")
 
-    assert median_heads[0].startswith(f"{label} (mean)")
+    assert label
+    assert "(mean)" in median_heads[0]
     assert not any("(mean)" in head for head in plain_heads)
 
 
@@ -782,8 +817,7 @@ def test_bars_are_as_high_as_their_counts_on_an_axis(browser: Page, tmp_path: Pa
         assert height == pytest.approx(max(2, high * n / most))
     labels = browser.texts("#spread-card svg > g > text")
     assert labels[:2] == ["0", "10"]
-    assert {"40", "queries", "+0.02", "−0.02"} <= set(labels)
-    assert "2 pixels high" in browser.find("#spread-card .note").text
+    assert {"40", "queries", "+0.05", "−0.05"} <= set(labels)
     with width_of(browser, 390):
         browser.wait(
             lambda: len(browser.texts("#spread-card svg > g > text")) < len(labels),

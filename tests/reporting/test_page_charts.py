@@ -45,7 +45,7 @@ def test_charts_of_runs_with_long_names_fit_and_are_not_scaled(
         found = browser.run(SIZES)
     finally:
         browser.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-    assert {name for name, *_ in found} == {"intervals", "k_curves", "critical_difference"}
+    assert {name for name, *_ in found} == {"k_curves", "critical_difference"}
     assert [own for _, _, own, _ in found] == pytest.approx(
         [drawn for _, drawn, _, _ in found], abs=1
     )

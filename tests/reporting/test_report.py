@@ -958,7 +958,14 @@ def test_a_constant_is_drawn_on_a_scale_that_is_not_empty(name, number):
 
 def test_the_table_of_systems_has_the_words_of_the_other_tables():
     """Of two measures with one word the exact name follows it."""
-    row = {"run": "a", "mean": 0.5, "rank": 1.0, "mean_rank": 1.0, "letters": None, "unit": "share"}
+    row = {
+        "run": "a",
+        "mean": 0.5,
+        "rank": 1.0,
+        "mean_rank": 1.0,
+        "better_than": "",
+        "unit": "share",
+    }
     names = [("P@1", "Recall@1"), ("R@1", "R"), ("R@5", "R")]
     systems = [{**row, "measure": measure, "label": label} for measure, label in names]
 

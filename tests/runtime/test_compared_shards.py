@@ -65,7 +65,7 @@ def compared(files: Path, reference: object, **options: Any) -> Results:
 
 def values(result: Results) -> str:
     details = {name: list(column) for name, column in (result.details or {}).items()}
-    return repr([result.summary, list(result.per_query()), details])
+    return repr([list(result.summary), list(result.per_query()), details])
 
 
 def test_a_folder_of_shards_is_compared_in_place(files: Path):

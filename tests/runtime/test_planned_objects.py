@@ -47,7 +47,7 @@ def compared(reference: str, other: str, **options: Any) -> Results:
 
 
 def values(result: Results) -> str:
-    return repr([result.summary, list(result.per_query()), result.notes])
+    return repr([list(result.summary), list(result.per_query()), result.notes])
 
 
 @pytest.mark.parametrize(("suffix", "write"), [("npy", npy), ("fbin", fbin), ("fvecs", fvecs)])

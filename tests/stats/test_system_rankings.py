@@ -1,4 +1,4 @@
-"""Orders of systems: correlations of them, letters, points, mean ranks and their critical
+"""Orders of systems: correlations of them, points, mean ranks and their critical
 difference.
 """
 
@@ -17,7 +17,6 @@ from rankwell.stats.system_comparisons import (
     descending_ranks,
     friedman,
     rank_biased_overlap,
-    significance_letters,
     studentised_range_quantile,
     tau_ap,
 )
@@ -129,29 +128,6 @@ def test_friedmans_p_is_that_of_30_digits(systems):
     assert found.p == pytest.approx(
         distributions.chi_square_p(found.chi_square, systems - 1), rel=1e-11
     )
-
-
-@pytest.mark.parametrize("seed", range(30))
-def test_two_systems_share_a_letter_exactly_where_they_do_not_differ_significantly(seed):
-    random = np.random.default_rng(seed)
-    n = int(random.integers(2, 9))
-    upper = np.triu(random.random((n, n)) < 0.5, 1)
-    apart = upper | upper.T
-    order = random.permutation(n).tolist()
-
-    letters = significance_letters(apart, order)
-
-    for one in range(n):
-        for other in range(one):
-            assert bool(set(letters[one]) & set(letters[other])) == (not apart[one, other])
-    assert "a" in letters[order[0]]
-
-
-def test_more_than_26_groups_have_letters_of_their_own():
-    letters = significance_letters(~np.eye(30, dtype=bool), list(range(30)))
-
-    assert letters[0] == "a"
-    assert letters[26:] == ["aa", "ab", "ac", "ad"]
 
 
 def test_bars_join_the_largest_sets_of_neighbours_that_do_not_differ():

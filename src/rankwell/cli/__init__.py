@@ -99,13 +99,16 @@ def _dispatch(arguments: list[str]) -> int:
         )
         print(f"rankwell {__version__}\ncompiled kernel: {kernel}")  # noqa: T201
         return 0
-    from rankwell.errors import at_the_command_line
+    from rankwell.errors import at_the_command_line, offering
 
+    if arguments[:1] == ["help"]:
+        arguments = [*arguments[1:], "--help"]
     try:
         if arguments[:1] == ["trec-eval"]:
             from rankwell.compat import trec_eval
 
-            return trec_eval.main(arguments[1:], sys.stdout)
+            with offering(()):
+                return trec_eval.main(arguments[1:], sys.stdout)
         with at_the_command_line():
             return _run(arguments)
     except (KeyboardInterrupt, BrokenPipeError):
@@ -180,6 +183,7 @@ def _without_threads(arguments: list[str]) -> tuple[list[str], str | None]:
 
 
 def _run_command(arguments: list[str]) -> int:
+    from rankwell.cli.lists import with_lists
     from rankwell.data.catalogue import (
         HELP,
         Words,
@@ -188,8 +192,8 @@ def _run_command(arguments: list[str]) -> int:
         find_command,
         subcommands,
     )
-    from rankwell.data.options import bind, files_to_write, overwriting
-    from rankwell.errors import BadUsage
+    from rankwell.data.options import SWITCHES, arguments_of, bind, files_to_write, overwriting
+    from rankwell.errors import BadUsage, offering
     from rankwell.store import reading
 
     # All that read standard input know it by this name.
@@ -198,22 +202,21 @@ def _run_command(arguments: list[str]) -> int:
     try:
         words = find_command(arguments)
         command_arguments = arguments[len(words) :]
-        options = (
-            command_arguments[: command_arguments.index("--")]
-            if "--" in command_arguments
-            else command_arguments
-        )
+        end = command_arguments.index("--") if "--" in command_arguments else len(command_arguments)
+        options = command_arguments[:end]
         if words not in command_summaries() or not HELP.isdisjoint(options):
             from rich.console import Console
 
             from rankwell.cli.help import page
 
-            Console().print(page(words, Console().width))
+            is_short = "--help" not in options
+            Console().print(page(words, Console().width, is_short=is_short))
             return 0
-        command, quiet = command_function(words), "--quiet" in options
-        positionals, keywords = bind(
-            command, [*filter("--quiet".__ne__, options), *command_arguments[len(options) :]]
-        )
+        command = command_function(words)
+        given_switches = {flags[0] for flags in SWITCHES if not {*flags}.isdisjoint(options)}
+        switches = {word for flags in SWITCHES for word in flags}
+        options = with_lists(command, [word for word in options if word not in switches])
+        positionals, keywords = bind(command, [*options, *command_arguments[end:]])
         # Some commands have an option of this name.
         allowed = "overwrite" not in command.__annotations__ and keywords.pop("overwrite", False)
         # A dry run writes nothing, and notes what the work itself would be refused for.
@@ -237,14 +240,17 @@ def _run_command(arguments: list[str]) -> int:
         warnings.showwarning = _show_warning
         if "progress" in command.__annotations__:
             keywords["progress"] = bars if sys.stderr.isatty() else None
-        output: Any = command(*positionals, **keywords)
+        # The tables of a bench have the options of other commands.
+        names = None if words == ("bench",) else {each.name for each in arguments_of(command)}
+        with offering(names):
+            output: Any = command(*positionals, **keywords)
     if output is None:
         return 0
-    _print_output(output, quiet=quiet)
+    _print_output(output, quiet="--quiet" in given_switches, verbose="--verbose" in given_switches)
     return output.exit_code
 
 
-def _print_output(output: "Any", *, quiet: bool) -> None:
+def _print_output(output: "Any", *, quiet: bool, verbose: bool) -> None:  # noqa: ARG001
     """Prints the notes of a command to standard error, then its text; quiet leaves out asides."""
     for note in output.notes:
         # `report.StatusNote`, which is loaded where there is one.

@@ -1,88 +1,140 @@
 """The pages of help: of the program, of a word that begins several commands, and of a command."""
 
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
+from typing import get_args
 
-from rich import box
-from rich.console import Group
+from rich.console import Group, RenderableType
 from rich.padding import Padding
-from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from rankwell.data.catalogue import DROP_IN, Words, command_function, command_summaries, subcommands
-from rankwell.data.options import QUIET, REQUIRED, THREADS, Argument, arguments_of, texts_of
+from rankwell.data.catalogue import Words, command_function, command_summaries, subcommands
+from rankwell.data.options import REQUIRED, SWITCHES, THREADS, Argument, arguments_of, texts_of
+from rankwell.data.options import Group as Heading
 
-ABOUT = "Measures how well anything retrieves: exact, explained, with uncertainty."
-_DROP_IN: dict[Words, str] = {
-    (DROP_IN,): "Print what trec_eval prints, byte for byte, so that a script changes one word."
+ABOUT = (
+    "Evaluates search and retrieval: search engines, RAG, embedding models and recommenders. "
+    "It tells you which system is better, and where it fails."
+)
+COMMANDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "Evaluate and compare": (
+            *("evaluate", "compare", "report", "check", "gate", "explain", "demo"),
+        ),
+        "Other kinds of data": (
+            *("qa", "rag", "embeddings", "crossmodal", "images", "keywords", "pairs", "clicks"),
+            "beyond",
+        ),
+        "Judgments, search engines, benchmarks": ("judge", "engine", "bench"),
+        "Files": ("convert", "fuse", "encode", "knn"),
+    }
+)
+"""The first words of commands under their headings, in the order of the page. Others are hidden."""
+_WORDS = {
+    "judge": "Make relevance judgments with few labels",
+    "engine": "Query a live search engine and evaluate it",
 }
+"""The lines of first words that are no commands themselves."""
+_EXAMPLES = """\
+rankwell demo
+rankwell evaluate qrels.txt bm25.run dense.run
+rankwell compare qrels.txt bm25.run dense.run -o results"""
 _NARROW = 60
 _KINDS = {int: "INT", float: "FLOAT", Path: "PATH"}
 
 
-def page(words: Words, width: int) -> Group:
+def page(words: Words, width: int, *, is_short: bool = False) -> Group:
     """The page of a command, of a word that begins several, or of the program where there are no
-    words.
+    words. is_short: only the common options of a command, `-h`.
     """
     if words in command_summaries():
-        return _command_page(words, width)
-    usage = Text(" ".join(["Usage: rankwell", *words, "COMMAND\n"]))
+        return _command_page(words, width, is_short=is_short)
+    usage = Text(" ".join(["Usage: rankwell", *words, "COMMAND"]))
     if words:
-        return Group(usage, _commands(subcommands(words[0]), width))
-    return Group(usage, Text(f"{ABOUT}\n"), _commands({**command_summaries(), **_DROP_IN}, width))
+        about = Text(f"\n{_WORDS.get(words[0], '')}.")
+        return Group(usage, about, *_section("Commands", _rows(subcommands(words[0])), width))
+    lines = {words: line for words, line in command_summaries().items() if len(words) == 1}
+    lines |= {(word,): line for word, line in _WORDS.items()}
+    sections = [
+        part
+        for title, names in COMMANDS.items()
+        for part in _section(title, _rows({(name,): lines[(name,)] for name in names}), width)
+    ]
+    closing = Text("\nrankwell COMMAND -h: its common options; --help: all of them.")
+    return Group(usage, Text(f"\n{ABOUT}"), *sections, *_examples(_EXAMPLES), closing)
 
 
-def _commands(lines: Mapping[Words, str], width: int) -> Panel:
-    rows = ((Text(" ".join(words), "cyan"), Text(line)) for words, line in sorted(lines.items()))
-    return _panel("Commands", rows, width)
+def _rows(lines: Mapping[Words, str]) -> list[tuple[Text, Text]]:
+    return [
+        (Text(" ".join(words).ljust(10), "cyan"), Text(line.removesuffix(".")))
+        for words, line in lines.items()
+    ]
 
 
-def _command_page(words: Words, width: int) -> Group:
+def _command_page(words: Words, width: int, *, is_short: bool) -> Group:
     function = command_function(words)
     about, texts = texts_of(function)
     arguments = arguments_of(function)
-    positionals, options = (
-        [argument for argument in arguments if bool(argument.flags) is flagged]
-        for flagged in (False, True)
-    )
+    paragraphs = about.split("\n\n")
+    examples = [text for text in paragraphs if text.startswith("  rankwell ")]
+    sentences = [
+        text if text.startswith(" ") else " ".join(text.split())
+        for text in paragraphs
+        if text not in examples
+    ]
+    positionals = [argument for argument in arguments if not argument.flags]
+    options = [
+        argument
+        for argument in arguments
+        if argument.flags and (argument.is_common or not is_short)
+    ]
+    nested_commands = subcommands(words[0]) if len(words) == 1 else {}
+    parts: list[RenderableType] = [
+        Text(_usage(words, arguments, has_commands=bool(nested_commands))),
+        Text("\n" + "\n\n".join(sentences[:1] if is_short else sentences)),
+    ]
+    if nested_commands:
+        parts += _section("Commands", _rows(nested_commands), width)
+    if positionals:
+        rows = [_row(argument, texts, is_short=is_short) for argument in positionals]
+        parts += _section("Arguments", rows, width)
+    has_measures = any(argument.name == "measures" for argument in arguments)
+    fallback = "Measures and rules" if has_measures else "Options"
+    rows_of: dict[str, list[tuple[Text, Text]]] = {title: [] for title in get_args(Heading)}
+    for argument in options:
+        title = "Common options" if is_short else argument.group or fallback
+        rows_of.setdefault(title, []).append(_row(argument, texts, is_short=is_short))
+    if not is_short:
+        rows_of["Output"] += [
+            (Text(" ".join(flags), "cyan"), Text(text)) for flags, text in SWITCHES.items()
+        ]
+        rows_of["Scaling"].append((Text("--threads INT", "cyan"), Text(THREADS)))
+    for title, rows in rows_of.items():
+        parts += _section(title, rows, width) if rows else []
+    parts += _examples("\n".join(examples))
+    if is_short:
+        parts.append(Text(f"\nAll options: rankwell {' '.join(words)} --help"))
+    return Group(*parts)
+
+
+def _usage(words: Words, arguments: Iterable[Argument], *, has_commands: bool) -> str:
     required = [
         f"{argument.flags[0]} {_word(argument)}"
-        for argument in options
-        if argument.default is REQUIRED
+        for argument in arguments
+        if argument.flags and argument.default is REQUIRED
     ]
-    usage = " ".join(
-        ["Usage: rankwell", *words, *required, "[OPTIONS]", *map(_positional_word, positionals)]
-    )
-    nested_commands = subcommands(words[0]) if len(words) == 1 else {}
-    if nested_commands:
-        usage += f"\n       rankwell {words[0]} COMMAND"
-    paragraphs = "\n\n".join(
-        part if part.startswith(" ") else " ".join(part.split()) for part in about.split("\n\n")
-    )
-    common = [
-        (Text("--threads INT", "cyan"), Text(THREADS)),
-        (Text("--quiet", "cyan"), Text(QUIET)),
-    ]
-    panels = [
-        _commands(nested_commands, width) if nested_commands else None,
-        _panel(
-            "Arguments",
-            (_row(argument, texts.get(argument.name, "")) for argument in positionals),
-            width,
-        )
-        if positionals
-        else None,
-        _panel(
-            "Options",
-            [*(_row(argument, texts.get(argument.name, "")) for argument in options), *common],
-            width,
-        ),
-    ]
-    return Group(Text(usage + "\n"), Text(paragraphs + "\n"), *(panel for panel in panels if panel))
+    places = [_positional_word(argument) for argument in arguments if not argument.flags]
+    usage = " ".join(["Usage: rankwell", *words, *required, "[OPTIONS]", *places])
+    return usage + (f"\n       rankwell {words[0]} COMMAND" if has_commands else "")
 
 
-def _panel(title: str, rows: Iterable[tuple[Text, Text]], width: int) -> Panel:
+def _section(
+    title: str, rows: Iterable[tuple[Text, Text]], width: int
+) -> tuple[RenderableType, RenderableType]:
+    """A title, and the rows below it."""
     table = Table.grid(padding=(0, 2, 0, 0), expand=True)
     if width < _NARROW:
         table.add_column(overflow="fold")
@@ -94,21 +146,42 @@ def _panel(title: str, rows: Iterable[tuple[Text, Text]], width: int) -> Panel:
         table.add_column(ratio=1, overflow="fold")
         for row in rows:
             table.add_row(*row)
-    return Panel(table, title=title, title_align="left", box=box.ROUNDED, border_style="dim")
+    return Text(f"\n{title}", "bold"), Padding(table, (0, 0, 0, 2))
 
 
-def _row(argument: Argument, text: str) -> tuple[Text, Text]:
+def _examples(lines: str) -> list[RenderableType]:
+    commands = "\n".join(f"  {line.strip()}" for line in lines.splitlines() if line.strip())
+    return [Text("\nExamples", "bold"), Text(commands)] if commands else []
+
+
+def _row(argument: Argument, texts: Mapping[str, str], *, is_short: bool) -> tuple[Text, Text]:
     name = Text(" ".join(argument.words) or argument.name.upper(), "cyan")
     if argument.flags and argument.form not in ("switch", "pair"):
         name.append(f" {_word(argument)}", "")
+    text = texts.get(argument.name, "")
+    if is_short:
+        computed_default = re.search(r" \[default: .*?\]$", text)
+        text = re.split(r"(?<=[.?;]) (?=[A-Za-z`])", text)[0].rstrip(".;") + "."
+        if computed_default and computed_default[0] not in text:
+            text += computed_default[0]
     description = Text(text)
     if argument.choices:
         description.append(f" [{', '.join(argument.choices)}]", "dim")
     if argument.default is REQUIRED and argument.form != "rest":
         description.append(" [required]", "red")
-    elif argument.form not in ("switch", "rest") and argument.default is not None:
-        description.append(f" [default: {argument.default}]", "dim")
+    elif default := default_text(argument):
+        description.append(f" [default: {default}]", "dim")
     return name, description
+
+
+def default_text(argument: Argument) -> str:
+    """The default value as it is typed; "" where there is none to show."""
+    value = argument.default
+    if argument.form == "pair":
+        return argument.flags[0] if value else ""
+    if argument.form in ("switch", "rest") or value is None or value == ():
+        return ""
+    return ",".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
 
 
 def _word(argument: Argument) -> str:

@@ -21,6 +21,15 @@ RowAttributes = Mapping[str, Any]
 """Columns that distinguish values of one measure (`direction`)."""
 
 
+_CORRECTIONS = {
+    "holm": "Holm",
+    "bh": "Benjamini and Hochberg",
+    "max-t": "max-T",
+    "tukey": "Tukey's HSD",
+    "none": "no correction",
+}
+
+
 class Pair(NamedTuple):
     """Two runs to compare. The values of the second are subtracted from those of the first.
 
@@ -48,6 +57,8 @@ DifferenceIntervals = Annotated[
 class DifferenceOptions:
     """The intervals of differences."""
 
+    help_group = "Statistics"
+
     intervals: DifferenceIntervals[Intervals] = "bootstrap-t"
     level: Level = 0.95
     resamples: Annotated[
@@ -62,25 +73,30 @@ class ComparisonOptions(DifferenceOptions):
     numbers out of range.
     """
 
+    help_group = "Statistics"
+
     baseline: Annotated[
         str | None,
         Doc(
-            "The run that all others are compared with; by default the first of two, and "
-            "all pairs of more."
+            "The run that all others are compared with. [default: the first of two, and all"
+            " pairs of more]",
+            is_common=True,
         ),
     ] = None
     measures: Annotated[
         MeasureNames,
         Doc(
             "Only this measure; repeat it for more. The first is the primary one, which "
-            "the verdicts are about."
+            "the verdicts are about.",
+            "Measures and rules",
         ),
     ] = None
     test: Annotated[
         Test,
         Doc(
             "Sign flips at random (exact for few queries), Student's t, Wilcoxon's signed "
-            "ranks, the sign test, or the studentised bootstrap; all two-sided."
+            "ranks, the sign test, or the studentised bootstrap; all two-sided.",
+            is_common=True,
         ),
     ] = "randomisation"
     family: Annotated[
@@ -96,7 +112,8 @@ class ComparisonOptions(DifferenceOptions):
         Doc(
             "For several tests: Holm, Benjamini and Hochberg's false discovery rate, the "
             "largest t under shared sign flips, Tukey's HSD by randomisation over all "
-            "systems of each measure, or none."
+            "systems of each measure, or none.",
+            is_common=True,
         ),
     ] = "holm"
     power: Annotated[
@@ -133,6 +150,18 @@ class ComparisonOptions(DifferenceOptions):
                 "or bootstrap, with holm."
             )
 
+    def test_rules(self, pairs: str, of: str = "", *, secondary: bool = False) -> dict[str, Any]:
+        """The test behind marks in a table, as rules. pairs: what is compared; empty for a single
+        pair. of: where. secondary: whether there are measures besides the primary one.
+        """
+        text = f"{self.test}, two-sided"
+        if pairs:
+            scope = "and the measures" if self.family == "all" else "by each measure"
+            text += f"; {_CORRECTIONS[self.correction]} over {pairs} {scope}{of}"
+        if secondary and self.family == "primary":
+            text += "; the first measure is primary, others are secondary"
+        return {"test": text, "alpha": self.alpha}
+
     @property
     def alpha(self) -> float:
         """The level of the tests."""
@@ -154,7 +183,8 @@ class GateOptions(DifferenceOptions):
             "Without a run it is required of every run but the baseline; "
             "R@1[direction=t2v] chooses rows. Numbers are in the unit of the results; 38% "
             "is 0.38 of shares and 38 of percentages. FILE.toml has require = [...], "
-            "no_regression, tolerance and measures = [...]; options go before it."
+            "no_regression, tolerance and measures = [...]; options go before it.",
+            "Measures and rules",
         ),
     ] = None
     no_regression: Annotated[
@@ -165,7 +195,9 @@ class GateOptions(DifferenceOptions):
             "where a run is significantly worse: the interval of the paired difference, "
             "as in rankwell compare, lies wholly on the worse side of 0. With few queries "
             "a worse run may pass: the test has little power. Times of queries are "
-            "compared only where --measure names them (-m latency)."
+            "compared only where --measure names them (-m latency).",
+            "Measures and rules",
+            is_common=True,
         ),
     ] = None
     tolerance: Annotated[
@@ -174,11 +206,14 @@ class GateOptions(DifferenceOptions):
         Doc(
             "Fail instead where a run may be worse by more than this (non-inferiority): "
             "where that interval reaches further on the worse side. In the measure's "
-            "unit, or in percent of the baseline's mean (1%)."
+            "unit, or in percent of the baseline's mean (1%).",
+            "Measures and rules",
+            is_common=True,
         ),
     ] = None
     measures: Annotated[
-        MeasureNames, Doc("Only this measure must not be worse; repeat it for more.")
+        MeasureNames,
+        Doc("Only this measure must not be worse; repeat it for more.", "Measures and rules"),
     ] = None
     intervals: DifferenceIntervals[Literal["bootstrap-t", "bootstrap", "t"]] = "bootstrap-t"
 
@@ -277,7 +312,8 @@ class ComparisonData(ResultData):
     differences: a row for each measure and pair of runs.
     verdicts: sentences, one for each pair, or a single one about the leader of many.
     groups: the differences in each group of queries; empty where queries are not grouped.
-    systems: for three systems or more, the mean, rank and letters of each by each measure.
+    systems: for three systems or more, the mean and rank of each by each measure, and the systems
+        that it is significantly better than.
     orders: the correlations between two orders of systems: by two measures, or over all queries and
         over a group.
     borda: the Borda points of each system over the measures that all systems have.

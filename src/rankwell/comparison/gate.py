@@ -48,9 +48,15 @@ def check_requirements(results: ResultFolder, rows: Sequence[Row], options: Gate
             "nothing is required; add --require 'nDCG@10.ci_low >= 0.38' or --no-regression "
             "BASELINE."
         )
-    for option, setting in (("--tolerance", required.tolerance), ("--measure", required.measures)):
+    for option, name, setting in (
+        ("--tolerance", "", required.tolerance),
+        ("--measure", "measures", required.measures),
+    ):
         if setting and not required.no_regression:
-            raise BadUsage(f"{option} belongs to --no-regression; name the baseline.")
+            raise BadUsage(
+                f"{flag(option, name=name)} belongs to {flag('--no-regression')}; name the "
+                "baseline."
+            )
     parsed = [parse_requirement(text) for text in required.require]
     known_figures = SummaryFigures(rows, results.values, results.row_attributes, results.rules)
     baseline_run = required.no_regression if required.no_regression in results.runs else None
@@ -217,7 +223,7 @@ def _shared(
         if values.run == base and (values.measure, facts) not in in_run:
             raise BadInput(
                 f"{run} has no values of {values.label}, which {base} has; evaluate it as well, or "
-                "choose measures by --measure."
+                f"choose measures by {flag('--measure', name='measures')}."
             )
     is_shared = [(values.measure, facts) in in_base for values, facts in measured]
     labels = dict.fromkeys(
@@ -245,7 +251,7 @@ def _check_lost_queries(row: Row, measured: Sequence[_AttributedValues]) -> None
             f"{about}: {len(lost)} of {len(counted[base])} queries that count there do not "
             f"count for {run}, such as {lost[0]!r}, "
             "and cannot be compared. Evaluate both on the same queries, or choose measures by "
-            "--measure."
+            f"{flag('--measure', name='measures')}."
         )
 
 

@@ -30,7 +30,7 @@ from rankwell.reporting import Row
 from rankwell.reporting.charts import difference_label
 from rankwell.reporting.difference_tables import difference_text, write_comparison
 from rankwell.reporting.drafts import drafting, holding
-from rankwell.reporting.options import Output, Progress, present
+from rankwell.reporting.options import Output, Progress, paper_text, present
 from rankwell.reporting.page import NAME, PageFolder, PageSource
 from rankwell.reporting.page.document import write_page
 from rankwell.vectors.media.images import ItemPictures
@@ -206,13 +206,28 @@ def page_source(
             source = replace(
                 source, verdicts=verdicts, rules={**source.rules, **_frontiers(gathered)}
             )
-    if not source.verdicts and len(runs) > 1 and not is_swept:
+    # The runs of one pipeline are not rivals: a reader is not better than itself on gold passages.
+    if not source.verdicts and len(runs) > 1 and not is_swept and not source.failures:
         source, systems = _compared(source, gathered)
     pair = _pair(source.rows, systems, source.verdicts)
+    if source.failures:
+        pair = _reader_and_other(source)
     verdict = next(iter(stored.get("verdicts", ())), {})
     if pair is None and verdict.get("a") in runs and verdict.get("b") in runs:
         pair = verdict["a"], verdict["b"]
     return replace(source, pair=pair, notes=list(dict.fromkeys(source.notes)))
+
+
+def _reader_and_other(source: PageSource) -> tuple[str, str] | None:
+    """The run whose failures are counted, and what its lists stand beside: the same on gold
+    passages, else the retriever.
+    """
+    by_measure: dict[str, list[str]] = {}
+    for column in source.values:
+        by_measure.setdefault(column.measure, []).append(column.run)
+    # A reader shares measures with itself alone.
+    readers = next((runs for runs in by_measure.values() if len(runs) > 1), source.runs[::-1])
+    return (readers[0], readers[1]) if len(readers) > 1 else None
 
 
 def _compared(source: PageSource, gathered: Gathered) -> tuple[PageSource, Sequence[Row]]:
@@ -333,7 +348,12 @@ def _pair(
 
 
 def present_differences(
-    result: ComparisonData, *, format: reporting.Format, per_query: bool, output: Path | None
+    result: ComparisonData,
+    *,
+    format: reporting.Format,
+    per_query: bool,
+    output: Path | None,
+    style: reporting.TableStyle | None = None,
 ) -> Output:
     """The output of a comparison, which is written into a folder as well."""
     with nullcontext() if output is None else drafting(output, result.sources.values()) as draft:
@@ -349,8 +369,10 @@ def present_differences(
         return written
     terminal = reporting.terminal_of(sys.stdout)
     rows = list(result.per_query()) if per_query else None
-    return written._replace(
-        text=difference_text(
-            result.tables, result.differences, rows, result.describe(), format, terminal
+    text = scores = paper_text(result, format, style)
+    if format != "latex" or not scores:
+        tables = {**result.tables, **({"systems": []} if scores else {})}
+        text = difference_text(
+            tables, result.differences, rows, result.describe(), format, terminal, scores
         )
-    )
+    return written._replace(text=text)

@@ -44,6 +44,7 @@ from rankwell.data.tables import (
 )
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, count_of, flag
 from rankwell.evaluation.bounds import DEFINITE, RankedItems, UnjudgedItems, difference_bounds
+from rankwell.reporting.system_table import winners
 from rankwell.stats import FEW_QUERIES, MIN_QUERIES, Intervals
 from rankwell.stats.correlation import kendall_tau
 from rankwell.stats.system_comparisons import (
@@ -52,7 +53,6 @@ from rankwell.stats.system_comparisons import (
     descending_ranks,
     friedman,
     rank_biased_overlap,
-    significance_letters,
     tau_ap,
 )
 from rankwell.stats.verdicts import NOTHING_TESTED, Family, MeasuredDifference, leader, verdict
@@ -337,19 +337,11 @@ def _apart(matrix: QuerySystemMatrix, differences: Sequence[PairedDifference]) -
     return apart
 
 
-def winners(differences: Sequence[Row]) -> Iterator[tuple[str, str, Row]]:
-    """The better run, the worse one and the row of every difference that is significant."""
-    for row in differences:
-        if row["decisive"] and row["mean"]:
-            gains = (row["mean"] > 0) is (row["better"] != "lower")
-            yield *((row["run"], row["against"]) if gains else (row["against"], row["run"])), row
-
-
 def _rows_of(
     matrix: QuerySystemMatrix, differences: Sequence[PairedDifference], level: float
 ) -> tuple[list[Row], list[Row]]:
-    """A row for every run: mean, rank, mean rank over queries, letters (None unless every pair was
-    compared). One row with mean ranks, Friedman's test, and groups of neighbours without a
+    """A row for every run: mean, rank, mean rank over queries, the runs that it is significantly
+    better than. One row with mean ranks, Friedman's test, and groups of neighbours without a
     significant difference.
     """
     runs = matrix.runs
@@ -360,8 +352,10 @@ def _rows_of(
     systems = list[Row]()
     if not np.isnan(scores).any():
         ranks = descending_ranks(scores)
-        order = sorted(range(len(runs)), key=lambda run: (-scores[run], run))
-        letters = None if apart is None else significance_letters(apart, order)
+        beaten: dict[str, list[str]] = {run: [] for run in runs}
+        rows = [row for column, row in differences if column.matrix is matrix]
+        for winner, loser, _ in winners(rows):
+            beaten[winner].append(loser)
         systems = [
             {
                 "run": run,
@@ -369,7 +363,7 @@ def _rows_of(
                 "mean": float(matrix.sign * scores[column]),
                 "rank": float(ranks[column]),
                 "mean_rank": None if blocks is None else float(blocks.ranks[column]),
-                "letters": None if letters is None else letters[column],
+                "better_than": ", ".join(beaten[run]),
                 "unit": matrix.unit,
             }
             for column, run in enumerate(runs)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
 from rankwell.errors import BadUsage, UnknownName
 
@@ -218,8 +218,8 @@ class Catalogue(Generic[Entry]):
 
 
 def suggest(name: str, candidates: Iterable[str]) -> str:
-    """The end of an error message: the known names that begin with the word, else the nearest, or
-    all where nothing is near.
+    """The end of an error message: the known names that begin with the word, else those of the same
+    letters, else the nearest, or all where nothing is near.
     """
     import difflib
 
@@ -227,8 +227,9 @@ def suggest(name: str, candidates: Iterable[str]) -> str:
     folded = [spelling for spelling in names if spelling.lower() == name.lower()]
     begun = [spelling for spelling in names if spelling.lower().startswith(name.lower())]
     near = folded + sorted(begun if len(name) > 1 else (), key=len)[:3]
-    if not near:
-        near = difflib.get_close_matches(name, names)
+    if not near and len(name) > 2:
+        letters = sorted(name.lower())
+        near = [spelling for spelling in names if sorted(spelling.lower()) == letters]
     if not near:
         spellings = {spelling.lower(): spelling for spelling in reversed(names)}
         near = [spellings[match] for match in difflib.get_close_matches(name.lower(), spellings)]
@@ -238,6 +239,29 @@ def suggest(name: str, candidates: Iterable[str]) -> str:
         if suggestions
         else f"known are {', '.join(names)}."
     )
+
+
+@cache
+def _everyday_names() -> Mapping[str, Mapping[str, str]]:
+    import tomllib
+
+    return tomllib.loads((_PACKAGE / "data/everyday.toml").read_text(encoding="utf-8"))
+
+
+def everyday_meaning(
+    kind: Literal["commands", "measures", "instead"], text: str, *, is_near: bool = False
+) -> str:
+    """What people mean by a word or by words, as `everyday.toml` has it; "" where it has none.
+
+    is_near: whether a near spelling will do.
+    """
+    import difflib
+
+    names = _everyday_names()[kind]
+    word = "-".join(text.lower().replace("_", " ").replace("'", "").split())
+    if is_near and word not in names:
+        word = "".join(difflib.get_close_matches(word, names, n=1, cutoff=0.8))
+    return names.get(word, "")
 
 
 PERFORMANCE = "performance.json"
@@ -369,7 +393,11 @@ def find_command(arguments: Sequence[str]) -> Words:
     near = {
         words[0] for words in (subcommands(words[0]) if words else {**summaries, (DROP_IN,): ""})
     }
-    raise BadUsage(f"there is no command {' '.join([*words, wrong])!r}; {suggest(wrong, near)}")
+    advice = suggest(wrong, near)
+    meaning = "" if words else everyday_meaning("commands", wrong, is_near=advice[0] == "k")
+    if meaning:
+        advice = f"did you mean {meaning}?"
+    raise BadUsage(f"there is no command {' '.join([*words, wrong])!r}; {advice}")
 
 
 def command_function(words: Words) -> Callable[..., Any]:

@@ -4,12 +4,21 @@ SQL literals.
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from rankwell.errors import BadInput, BadUsage, flag, kind_of, missing_column
+from rankwell.errors import (
+    KEEP_ONE,
+    BadInput,
+    BadUsage,
+    DuplicateItem,
+    flag,
+    is_offered,
+    kind_of,
+    missing_column,
+)
 from rankwell.store import utf8_path
 
 if TYPE_CHECKING:
@@ -85,7 +94,7 @@ _GRADE: tuple[str, ...] = ("relevance", "rel", "grade", "label", "judgment", "ju
 _TIME: tuple[str, ...] = ("timestamp", "time")
 _ASPECT: tuple[str, ...] = ("aspect", "intent", "subtopic", "group", "iteration", "iter")
 _ID: tuple[str, ...] = ("id", *_QUERY[:-1], *_ITEM, *_MEDIA)
-TEXT: tuple[str, ...] = ("text", "query", "contents", "content", "passage", "body")
+TEXT: tuple[str, ...] = ("text", "query", "contents", "content", "passage", "body", "title")
 """The names of a column of texts."""
 
 
@@ -128,8 +137,12 @@ class Columns(NamedTuple):
         """The kind of number that a value is, for the error that refuses another."""
         if not self.by_rank:
             return "a finite number"
-        higher = f"if more is better, it is a score: {flag('--columns', f'score={self.value}')}"
-        return f"a rank, which is an integer from 0 on, or half-way between two for ties ({higher})"
+        rank = "a rank, which is an integer from 0 on, or half-way between two for ties"
+        if not may_choose("run"):
+            return rank
+        return (
+            f"{rank} (if more is better, it is a score: {flag('--columns', f'score={self.value}')})"
+        )
 
     @property
     def notes(self) -> list[str]:
@@ -213,6 +226,25 @@ def query_key(names: Sequence[str]) -> str | None:
     return _column(names, _QUERY)
 
 
+def is_rows(thing: Any) -> bool:
+    """Whether this is a list of rows whose cells have names: named tuples as of ir_measures, or
+    mappings of column to cell.
+    """
+    if not isinstance(thing, (list, tuple)) or not thing:
+        return False
+    first: Any = thing[0]
+    is_mapping = isinstance(first, Mapping)
+    cells: Iterable[Any] = first.values() if is_mapping else first
+    return (is_mapping or hasattr(first, "_fields")) and not any(
+        isinstance(cell, (Mapping, list, tuple, set)) for cell in cells
+    )
+
+
+def row_names(rows: Any) -> list[str]:
+    """The names of the cells in a list of rows."""
+    return list(dict.fromkeys(name for row in rows for name in getattr(row, "_fields", row)))
+
+
 def known_columns(names: Sequence[str]) -> int:
     """Number of columns with a recognised name."""
     words = {*_QUERY, *_USER, *_ITEM, *_SCORE, *_DISTANCE, *_RANK, *_GRADE, *_ID, *TEXT}
@@ -268,6 +300,11 @@ _CHOICES: dict[str, tuple[str, tuple[str, ...]]] = {
     "texts": ("--columns", ("text", "id", "title")),
 }
 """The option that chooses columns, and what it may choose."""
+
+
+def may_choose(holds: str) -> bool:
+    """Whether messages may name the option that chooses columns."""
+    return is_offered("columns" if holds == "run" else "qrels_columns")
 
 
 def chosen_columns(
@@ -396,13 +433,18 @@ def choose_columns(
         if number
         else ()
     )
-    if ungraded and owner and item and value is None:
+    if holds == "judgments" and owner and item and value is None:
         unread = tuple(
             name
             for name in names
             if name not in (owner, item, aspect) and _plain(name) not in _TIME
         )
-        return Columns(owner, item, "", aspect, unread=unread, doubts=doubts)
+        if ungraded:
+            return Columns(owner, item, "", aspect, unread=unread, doubts=doubts)
+        if not unread and not aspects:
+            # Purchases and clicks; in a wider table a grade may go by another name.
+            doubts = ("no column is a grade, so that each row counts 1",)
+            return Columns(owner, item, "", doubts=doubts)
     unread_words = (*_DISTANCE, *_RANK) if holds == "run" else ()
     wanted: dict[str, tuple[str | None, tuple[str, ...]]] = {
         "query": (owner, (*_QUERY, *_USER)),
@@ -416,7 +458,7 @@ def choose_columns(
     missing = {role: words for role, (name, words) in wanted.items() if name is None}
     if missing or owner is None or item is None or value is None:
         option = ""
-        if holds in _CHOICES and not aspects:
+        if holds in _CHOICES and not aspects and may_choose(holds):
             option = flag(_CHOICES[holds][0], ",".join(f"{role}=NAME" for role in missing))
         raise missing_column(missing, names, option)
     ordering = (
@@ -459,10 +501,10 @@ def _doubts(
             problem = (
                 f"{name!r} is taken for the {key}, and {', '.join(map(repr, rivals))} is not read"
             )
-            sentences.append(
-                f"{problem}; if that is wrong, say so with "
-                f"{flag(_CHOICES[holds][0], f'{key}={rivals[0]}')}."
-            )
+            advice = "rename one of them"
+            if may_choose(holds):
+                advice = f"say so with {flag(_CHOICES[holds][0], f'{key}={rivals[0]}')}"
+            sentences.append(f"{problem}; if that is wrong, {advice}.")
     return tuple(sentences)
 
 
@@ -488,6 +530,8 @@ def contradicting(columns: Columns, rival: str, query: str) -> BadInput:
         f"the columns {columns.value!r} and {rival!r} order the items of query {query!r} "
         "differently"
     )
+    if not may_choose("run"):
+        return BadInput(f"{problem}; leave one of them out.")
     return BadInput(f"{problem}; say which one orders them, with {options[0]} or {options[1]}.")
 
 
@@ -503,6 +547,16 @@ def choose_column(names: Sequence[str], name: str = "") -> str:
     if column is None:
         raise missing_column({"id": _ID}, names, f"FILE:{names[0]}")
     return column
+
+
+def repeated_item(problem: str, item: str, also: str = "") -> DuplicateItem:
+    """The error for an item that a run lists twice for a query. also: further advice."""
+    advice = f"{KEEP_ONE}{also}"
+    if item == NOTHING:
+        advice = "indexes write it in place of an item where they find too few; leave it out"
+    elif not also and is_offered("duplicates"):
+        advice += f", or choose {flag('--duplicates', 'first')}"
+    return DuplicateItem(f"{problem}; {advice}.")
 
 
 def unique_rows(

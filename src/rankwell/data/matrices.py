@@ -266,11 +266,10 @@ def named_places(
             text, path_or_url = split_name(str(thing))
             if text and not name and not exists(split_part(thing)[0]):
                 name, thing = text, path_or_url
-            if not name:
-                place, part = split_part(thing)
-                path = Path(place).resolve()
-                stem = ":".join(filter(None, (path.name.rpartition(".")[0] or path.name, part)))
-                folder = str(path.parent)
+            place, part = split_part(thing)
+            path = Path(place).resolve()
+            stem = ":".join(filter(None, (path.name.rpartition(".")[0] or path.name, part)))
+            folder = str(path.parent)
         places.append((name, stem, folder))
         tables.append(thing)
     stems = [stem for _, stem, _ in places]

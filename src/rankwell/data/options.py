@@ -37,7 +37,7 @@ from typing import (
 )
 
 from rankwell.data.catalogue import suggest
-from rankwell.errors import BadUsage, Unfinished, UnknownName, flag, kind_of, shown
+from rankwell.errors import BadUsage, Unfinished, UnknownName, flag, kind_of, offering, shown
 from rankwell.store import KEEPING, reading, refuse_file_name
 
 
@@ -124,10 +124,10 @@ def _has_elements(values: tuple[Any, ...], kind: Any) -> bool:
 
 
 def split_names(text: str) -> list[str]:
-    """The measures in a text that separates them by blanks; blanks inside brackets separate
-    nothing.
+    """The measures in a text that separates them by blanks or commas; those inside brackets
+    separate nothing.
     """
-    return [part.strip() for part in _split(text, " ")]
+    return [part.strip() for words in _split(text, " ") for part in _split(words)]
 
 
 def _split(text: str, separator: str = ",") -> list[str]:
@@ -227,12 +227,23 @@ class Option(NamedTuple):
     """Words at the beginning of the command's own files, which it may replace."""
 
 
+Group = Literal["Input", "Measures and rules", "Statistics", "Output", "Scaling", "Options"]
+"""A heading of a help page. Options of which nothing decides it stand under `Measures and rules`,
+and under `Options` in a command without measures."""
+
+
 class Doc(NamedTuple):
     """A mark in `Annotated`: what a field is, for help and the documentation. The last one
     counts.
+
+    text: a sentence or more; the first stands in `-h`.
+    group: its heading; "" for that of its class (`help_group`), of what is read or written.
+    is_common: whether `-h` shows it. Options with a one-letter form and required ones always are.
     """
 
     text: str
+    group: Group | Literal[""] = ""
+    is_common: bool = False
 
 
 class Differs(NamedTuple):
@@ -297,7 +308,8 @@ RunColumns = Annotated[
     Option(("--columns",), kind=str),
     Doc(
         "Columns of the runs by name, or by number from 1: query=1,item=2,score=3, or rank= in "
-        "place of score=."
+        "place of score=.",
+        "Input",
     ),
 ]
 JudgmentColumns = Annotated[
@@ -305,11 +317,12 @@ JudgmentColumns = Annotated[
     Option(("--qrels-columns",), kind=str),
     Doc(
         "Columns of the judgments, likewise: query=1,item=2,grade=3, or some of these in a table "
-        "with a header."
+        "with a header.",
+        "Input",
     ),
 ]
 Cutoffs = Annotated[
-    Sequence[int] | int | str, Option(kind=str), Doc("Cut-offs, separated by commas.")
+    Sequence[int] | int | str, Option(kind=str), Doc("Cut-offs: -k 1,5,10 or -k 1 5 10.")
 ]
 CutoffNumbers = Annotated[Sequence[int] | int | str | None, Option(kind=str)]
 
@@ -326,6 +339,7 @@ class Argument(NamedTuple):
     default: the default value; REQUIRED where there is none.
     marks: the marks in its annotation.
     owner: the parameter whose options it belongs to; "" for a parameter itself.
+    class_group: the group of the class of options that declares it; "" where that names none.
     """
 
     name: str
@@ -336,6 +350,29 @@ class Argument(NamedTuple):
     default: Any
     marks: tuple[Any, ...]
     owner: str = ""
+    class_group: Group | Literal[""] = ""
+
+    @property
+    def group(self) -> Group | Literal[""]:
+        """Its heading on the help page, where something decides it."""
+        documented = [mark.group for mark in self.marks if isinstance(mark, Doc) and mark.group]
+        if documented:
+            return documented[-1]
+        if any(isinstance(mark, Input) for mark in self.marks):
+            return "Input"
+        if self.option.writes or self.name in ("format", "per_query", "overwrite"):
+            return "Output"
+        return self.class_group
+
+    @property
+    def is_common(self) -> bool:
+        """Whether `-h` shows it."""
+        return self.default is REQUIRED or any(
+            [
+                *(len(word) == 2 for word in self.flags),
+                *(mark.is_common for mark in self.marks if isinstance(mark, Doc)),
+            ]
+        )
 
     @property
     def option(self) -> Option:
@@ -369,6 +406,7 @@ def arguments_of(function: Callable[..., Any]) -> list[Argument]:
     """
     hints = get_type_hints(function, include_extras=True)
     arguments: list[Argument] = []
+    classes = function.__mro__ if isinstance(function, type) else ()
     for parameter in parameters_of(function).values():
         hint = hints[parameter.name]
         if is_dataclass(hint):
@@ -377,7 +415,12 @@ def arguments_of(function: Callable[..., Any]) -> list[Argument]:
                 for argument in arguments_of(hint)  # pyright: ignore[reportArgumentType]
             ]
         elif Injected() not in getattr(hint, "__metadata__", ()):
-            arguments.append(_argument(parameter, hint))
+            groups = (
+                vars(base_class).get("help_group", "")
+                for base_class in classes
+                if parameter.name in vars(base_class).get("__annotations__", ())
+            )
+            arguments.append(_argument(parameter, hint)._replace(class_group=next(groups, "")))
             if arguments[-1].option.writes and all(
                 argument.name != "overwrite" for argument in arguments
             ):
@@ -444,7 +487,7 @@ def refuse_input(path: Path, inputs: Iterable[str | Path]) -> None:
     if any(
         candidate.exists() and candidate.samefile(path)
         for value in inputs
-        for candidate in _candidate_paths(value)
+        for candidate in candidate_paths(value)
     ):
         raise BadUsage(f"{path} is an input of this command; name another file to write.")
 
@@ -460,7 +503,7 @@ def _flat(value: Any) -> Iterable[str | Path]:
     )
 
 
-def _candidate_paths(value: str | Path) -> list[Path]:
+def candidate_paths(value: str | Path) -> list[Path]:
     """The paths that an argument may mean: PLACE, NAME=PLACE, PLACE:PART."""
     text = str(value)
     texts = [name for name in (text, text.partition("=")[2]) if name and "\0" not in name]
@@ -532,10 +575,10 @@ def takes_options(
                     f"{kind.__name__}."
                 )
             checked = with_options(kind() if options is None else options, field_values)
-            with reading():
+            with reading(), offering(fields):
                 return own_arithmetic(function)(*positionals[:plain], options=checked, **keywords)
 
-        vars(_call)["__signature__"] = Signature(
+        declared = Signature(
             [
                 *places,
                 *(
@@ -544,18 +587,15 @@ def takes_options(
                 ),
                 *(
                     _bare(parameter, Parameter.KEYWORD_ONLY)
-                    for name, parameter in fields.items()
-                    if name not in positional_fields
+                    for name, parameter in {**fields, **parameters}.items()
+                    if parameter.kind is Parameter.KEYWORD_ONLY
+                    and name not in ("options", *positional_fields)
                 ),
-                *(
-                    parameter
-                    for name, parameter in parameters.items()
-                    if parameter.kind is Parameter.KEYWORD_ONLY and name != "options"
-                ),
-                parameters["options"].replace(default=None),
+                parameters["options"].replace(default=None, annotation=kind | None),
             ]
         )
-        _call.__doc__ = _with_fields(function.__doc__ or "", fields.values())
+        vars(_call)["__signature__"] = declared
+        _call.__doc__ = _with_parameters(function.__doc__ or "", declared, fields)
         return _call
 
     return _decorate
@@ -569,14 +609,44 @@ def _bare(parameter: Parameter, kind: Any) -> Parameter:
     )
 
 
-def _with_fields(documentation: str, fields: Iterable[Parameter]) -> str:
-    """A docstring with the fields of the options, before the examples."""
+_PYTHON_TEXTS = {
+    "options": "All choices at once, in place of keywords.",
+    "details": "Keep single queries and items, for a page.",
+    "progress": "Function called with a word, the number done and the number of all.",
+}
+_FLAG = re.compile(r"(?<![\w-])--?[a-z][\w-]*")
+
+
+def _with_parameters(
+    documentation: str, declared: Signature, fields: Mapping[str, Parameter]
+) -> str:
+    """A docstring with the type, the default and the text of every parameter, before the examples.
+
+    Flags in texts become the names of parameters.
+    """
     text, example, examples = cleandoc(documentation).partition("\n\n>>> ")
-    lines = [] if "\n----------\n" in text else ["", "Parameters", "----------"]
-    for parameter in fields:
-        marks = getattr(parameter.annotation, "__metadata__", ())
-        lines += [parameter.name, *(f"    {mark.text}" for mark in marks if isinstance(mark, Doc))]
-    return "\n".join([text.rstrip(), *lines]) + example + examples
+    about, own_texts = _described(text)
+    texts, names = _PYTHON_TEXTS | own_texts, dict[str, str]()
+    for name, parameter in fields.items():
+        argument = _argument(parameter, parameter.annotation)
+        names |= dict.fromkeys(argument.flags, f"`{name}`")
+        if argument.form == "pair":
+            names[argument.negative_flag] = f"`{name}=False`"
+        texts[name] = ["", *_docs(argument)][-1]
+    lines = [about.rstrip(), "", "Parameters", "----------"]
+    for name, parameter in declared.parameters.items():
+        if name != "self":
+            line = re.sub(r"\b(typing|collections\.abc|rankwell[\w.]*)\.", "", str(parameter))
+            lines.append(re.sub(r"Optional\[(.*?\])\]", r"\1 | None", line))
+            lines += [f"    {texts[name]}"] if texts.get(name) else []
+    whole = _FLAG.sub(lambda flag: names.get(flag[0], flag[0]), "\n".join(lines))
+    for typed_text, list_text in (("repeat it", "a list"), ("Repeat it", "A list")):
+        whole = whole.replace(typed_text, list_text)
+    return whole + example + examples
+
+
+def _docs(argument: Argument) -> list[str]:
+    return [mark.text for mark in argument.marks if isinstance(mark, Doc)]
 
 
 def refuse_options(options: Any, allowed: Collection[str], reason: str) -> None:
@@ -673,32 +743,29 @@ def texts_of(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
     """The docstring of a command without its parameters, and the text of each parameter by its
     name, in the command's order.
     """
-    about, parameters = _described(function)
+    about, parameters = _described(function.__doc__ or "")
     texts: dict[str, str] = {}
     for argument in arguments_of(function):
-        documented = [mark.text for mark in argument.marks if isinstance(mark, Doc)]
         texts[argument.name] = (
             parameters.get(argument.name)
-            or (documented or [_COMMON_TEXTS.get(argument.name, "")])[-1]
+            or [_COMMON_TEXTS.get(argument.name, ""), *_docs(argument)][-1]
         )
     return about, {name: text for name, text in texts.items() if text}
 
 
 _COMMON_TEXTS = {"overwrite": "Replace files that are there."}
 """The texts of parameters that no function declares."""
-QUIET = (
-    "Print results, warnings and errors, but no notes on the work, such as names of written files."
-)
-"""The text of `--quiet`, which every command takes."""
-THREADS = (
-    "Threads; by default RANKWELL_THREADS, else the processors that this process, its "
-    "container and OMP_NUM_THREADS leave it."
-)
+THREADS = "Number of threads. [env: RANKWELL_THREADS] [default: all available cores]"
 """The text of `--threads`, which every command takes."""
+SWITCHES: Mapping[tuple[str, ...], str] = {
+    ("--quiet", "-q"): "Print only results, warnings and errors.",
+    ("--verbose", "-v"): "Print all details: rules, settings and every finding.",
+}
+"""The switches that every command takes, each with its text."""
 
 
-def _described(documented: Any) -> tuple[str, dict[str, str]]:
-    about, _, section = cleandoc(documented.__doc__ or "").partition("\n\nParameters\n----------\n")
+def _described(documentation: str) -> tuple[str, dict[str, str]]:
+    about, _, section = cleandoc(documentation).partition("\n\nParameters\n----------\n")
     blocks = [block.partition("\n") for block in re.split(r"\n+(?=\S)", section) if block]
     return about, {name: " ".join(text.split()) for name, _, text in blocks}
 
@@ -836,33 +903,38 @@ ExecutorOption = Annotated[
     str | None,
     Doc(
         "What runs the parts: here, processes:N, ray, ray:HOST:PORT, or array, which "
-        "prints what to submit to a cluster."
+        "prints what to submit to a cluster.",
+        "Scaling",
     ),
 ]
-MemoryOption = Annotated[str | None, Doc("Memory of a part, such as 500M or 8G; 2G by default.")]
+MemoryOption = Annotated[
+    str | None, Doc("Memory of a part, such as 500M or 8G. [default: 2G]", "Scaling")
+]
 DeviceOption = Annotated[
     str | None,
-    Doc("Where to compute, such as cpu or cuda; by default what the model's library chooses."),
+    Doc("Where to compute, such as cpu or cuda. [default: the library's choice]", "Scaling"),
 ]
 WorkOption = Annotated[
     str | None,
     Doc(
-        "Folder of the parts, or one of a bucket (`s3://…`), with which the same "
-        "command goes on after an interruption; by default a temporary one."
+        "Work directory or s3:// URL. Rerun the same command to resume. [default: temporary]",
+        "Scaling",
     ),
 ]
 GpusOption = Annotated[
     int | None,
     Doc(
         "GPUs of a part: each process sees its own, Ray places parts on nodes that "
-        "have as many, and an array requests them."
+        "have as many, and an array requests them.",
+        "Scaling",
     ),
 ]
 PartTimeoutOption = Annotated[
     float | None,
     Doc(
         "Seconds that a part may take; processes and Ray end one that takes longer, and start "
-        "it again, 3 times at most."
+        "it again, 3 times at most.",
+        "Scaling",
     ),
 ]
 
@@ -871,14 +943,16 @@ PartTimeoutOption = Annotated[
 class PartOptions:
     """The choices of work that is done in parts."""
 
+    help_group = "Scaling"
+
     executor: ExecutorOption = None
     work: WorkOption = None
     memory: MemoryOption = None
     shards: Annotated[
         int | None,
         Doc(
-            "Number of ranges into which the input is cut; by default as many as the "
-            "memory and the executor need."
+            "Number of ranges into which the input is cut. [default: as many as the memory and "
+            "the executor need]"
         ),
     ] = None
     gpus: GpusOption = None

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from rankwell.data.columns import repeated_item
 from rankwell.data.frames import Framed
 from rankwell.data.tables import (
     Bools,
@@ -31,7 +32,7 @@ from rankwell.data.tables import (
     sort_ids,
     unmasked,
 )
-from rankwell.errors import BadScore, DuplicateItem
+from rankwell.errors import BadScore
 from rankwell.store import encode_id
 
 Id = TypeVar("Id", str, bytes)
@@ -85,9 +86,10 @@ class Ranking(Framed, QueryRows):
             if twice := first_repeated(table.items[start:stop]):
                 item, *places = twice
                 first, second = sorted(rows[start + place] + 1 for place in places)
-                raise DuplicateItem(
+                raise repeated_item(
                     f"query {queries[rows[start]]!r} lists item {item!r} twice, in rows {first} "
-                    f"and {second}; keep one of them."
+                    f"and {second}",
+                    item,
                 )
         return table
 

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar
 
 from rankwell.data.catalogue import Catalogue as Catalogue
+from rankwell.data.catalogue import everyday_meaning
 from rankwell.data.catalogue import suggest as suggest
 from rankwell.data.options import (
     check_value,
@@ -287,6 +288,8 @@ def parse_measure(text: str, words: Mapping[str, str] | None = None) -> Measure:
 
 def _parse(text: str, words: Mapping[str, str] | None) -> Measure:
     match = re.fullmatch(_TEXT, text.strip())
+    if match is None:
+        _refuse_everyday_words(text)
     # An address, which a user put in the wrong place, may have a password, and is not taken apart.
     if match is None or "://" in text:
         raise BadUsage(
@@ -319,6 +322,7 @@ def _parse(text: str, words: Mapping[str, str] | None) -> Measure:
                 return _assemble(*aliases[key], inner, at, text)
     if match["name"] in MEASURES.plugin_names:
         return _assemble(match["name"], "", inner, match["at"], text)
+    _refuse_everyday_words(text)
     if figures := find_figures(match["name"]):
         raise UnknownName(
             f"{figures[0].bare} (in {text!r}) is a figure of a whole collection, not of single "
@@ -331,7 +335,19 @@ def _parse(text: str, words: Mapping[str, str] | None) -> Measure:
     ]
     advice = suggest(match["name"], names)
     advice = advice if advice.startswith("did") else "`rankwell explain --list` lists them all."
+    if match["at"]:
+        cut = f"@{match['at']}'"
+        advice = re.sub(r"'(\w+)'(?= or|\?)", lambda near: f"'{near[1]}{cut}", advice)
     raise UnknownName(f"unknown measure {match['name']!r} (in {text!r}); {advice}")
+
+
+def _refuse_everyday_words(text: str) -> None:
+    """Raises UnknownName for what people call a measure, and rankwell does not."""
+    name, at, cutoff = text.strip().partition("@")
+    if meaning := everyday_meaning("measures", name):
+        raise UnknownName(f"there is no measure {text!r}; did you mean '{meaning}{at}{cutoff}'?")
+    if alternative := everyday_meaning("instead", name):
+        raise UnknownName(f"there is no measure {text!r}: {alternative}")
 
 
 def is_word(text: str, words: Mapping[str, str]) -> bool:
@@ -438,13 +454,14 @@ def measure_names(measures: Any) -> list[str] | None:
 
     Raises BadUsage for anything else.
     """
-    if isinstance(measures, (str, Measure)) or callable(measures):
+    if isinstance(measures, (str, Measure)) or callable(measures) or _is_foreign(measures):
         measures = [measures]
     names: list[str] = []
     for requested_measure in measures or ():
         if isinstance(requested_measure, str) and _is_file_of_code(requested_measure):
             names.append(requested_measure)
-        elif isinstance(requested_measure, (str, Measure)):
+        elif isinstance(requested_measure, (str, Measure)) or _is_foreign(requested_measure):
+            _refuse_everyday_words(str(requested_measure))
             names += split_names(str(requested_measure))
         elif callable(requested_measure):
             names.append(OWN_MEASURES["function"](requested_measure))
@@ -454,6 +471,11 @@ def measure_names(measures: Any) -> list[str] | None:
                 "or a function."
             )
     return [_name_of_code(name) if ":" in name else name for name in names] or None
+
+
+def _is_foreign(thing: Any) -> bool:
+    """Whether this is a measure of ir_measures, whose text is its name."""
+    return hasattr(thing, "NAME") and hasattr(thing, "params")
 
 
 def _is_file_of_code(text: str) -> bool:
@@ -480,9 +502,7 @@ def at_each_cutoff(text: str, ks: Sequence[int], words: Mapping[str, str]) -> li
     """A measure at every cut-off where it needs one and names none."""
     try:
         parse_measure(text, words)
-    except UnknownName:
-        raise
-    except BadUsage:
+    except IncompleteMeasure:
         if "@" in text:
             raise
         return [f"{text}@{k}" for k in ks]

@@ -623,17 +623,21 @@ _DECIMALS = {
 }
 
 
-def format_value(value: float | None, unit: str, *, signed: bool = False) -> str:
+def format_value(
+    value: float | None, unit: str, *, signed: bool = False, digits: int | None = None
+) -> str:
     """A number as people read it everywhere: 4 decimals, percentages and ranks 2, times 3 or 2,
     counts none where they are whole.
 
     It is rounded to the nearest; of two that are equally near the even one is taken, as C and
     trec_eval do: 78.125 is 78.12. Zero has no sign. `reporting/page/assets/numbers.js` is the same
-    for pages. signed: gains have a plus sign.
+    for pages. signed: gains have a plus sign. digits: decimals in place of those of the unit.
     """
     if value is None or not isfinite(value):
         return MISSING
-    decimals = 0 if unit == "count" and float(value).is_integer() else _DECIMALS.get(unit, 4)
+    decimals = _DECIMALS.get(unit, 4) if digits is None else digits
+    if unit == "count" and float(value).is_integer():
+        decimals = 0
     text = f"{float(value):z.{decimals}f}"
     return f"+{text}" if signed and float(text) > 0 else text
 

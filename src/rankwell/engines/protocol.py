@@ -17,7 +17,16 @@ from numpy.typing import NDArray
 from rankwell._native.similarity import Metric
 from rankwell.data.catalogue import suggest
 from rankwell.data.secrets import Secrets
-from rankwell.errors import BadInput, BadUsage, MissingExtra, RankwellError, UnknownName, shown
+from rankwell.errors import (
+    BadInput,
+    BadUsage,
+    MissingExtra,
+    RankwellError,
+    UnknownName,
+    flag,
+    is_offered,
+    shown,
+)
 
 Kind = Literal["lexical", "vector", "hybrid"]
 METRICS: tuple[Metric, ...] = get_args(Metric)
@@ -357,13 +366,15 @@ class Engine(ABC):
         """
         if not self.can_index:
             raise BadUsage(f"{self.label}: this index is only read; leave the items out.")
-        for is_needed, name, value in (
-            (self.needs_text, "texts", items.texts),
-            (self.needs_vector, "vectors", items.vectors),
+        for is_needed, name, value, option in (
+            (self.needs_text, "texts", items.texts, "items"),
+            (self.needs_vector, "vectors", items.vectors, "item_vectors"),
         ):
             if is_needed and value is None:
+                given = f" ({flag(option)})" if is_offered(option) else ""
                 raise BadUsage(
-                    f"{self.label}: a {self.kind} engine indexes {name}; give the items' {name}."
+                    f"{self.label}: a {self.kind} engine indexes {name}; give the items' "
+                    f"{name}{given}."
                 )
         if items.vectors is not None and self.needs_vector:
             is_zero = ~items.vectors.any(axis=1)

@@ -4,7 +4,7 @@ under a convention's rules.
 
 import heapq
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell.conventions import Convention, LabelledMeasure
+from rankwell.data.columns import is_rows, query_key, row_names
 from rankwell.data.judged_rankings import JudgedRankings, expected_values
 from rankwell.data.options import ColumnChoice
 from rankwell.data.rankings import Hits, Ranking
@@ -261,7 +262,9 @@ def name_runs(runs: Any) -> dict[str, Any]:
                 )
         if runs and not _is_run(runs):
             return {name: _rereadable(run) for name, run in runs.items()}
-    sources: list[Any] = list(runs) if isinstance(runs, (list, tuple)) else [runs]
+    runs = list(runs) if isinstance(runs, Iterator) else runs
+    is_list = isinstance(runs, (list, tuple)) and not is_rows(runs)
+    sources: list[Any] = list(runs) if is_list else [runs]
     run_list = [run for source in sources for run in _runs_in(source)]
     names = [_stem(run) if isinstance(run, (str, Path)) else "run" for run in run_list]
     for longer in (lambda path: f"{path.parent.name}/{_stem(path)}", lambda path: path.name, str):
@@ -320,6 +323,8 @@ def _is_run(runs: Mapping[str, Any]) -> bool:
     name.
     """
     if not all(isinstance(inner, _HOLDERS) for inner in runs.values()):
+        return False
+    if any(is_rows(inner) and query_key(row_names(inner)) for inner in runs.values()):
         return False
     scored = [inner for inner in runs.values() if isinstance(inner, Mapping)]
     values = [value for inner in scored for value in itertools.islice(inner.values(), 1)]

@@ -118,10 +118,15 @@ class IdPair(NamedTuple):
     judged_id: str
     listed_id: str
 
+    @property
+    def shown(self) -> tuple[str, str]:
+        """Both for messages; characters that look alike, or like nothing, are escapes."""
+        is_hidden = _visible(_composed(self.judged_id)) == _visible(_composed(self.listed_id))
+        judged_id, listed_id = (ascii(text) if is_hidden else shown(text) for text in self)
+        return judged_id, listed_id
+
     def __str__(self) -> str:
-        # Characters that look alike, or like nothing, are written as escapes.
-        hidden = _visible(_composed(self.judged_id)) == _visible(_composed(self.listed_id))
-        judged_id, listed_id = (ascii(text) if hidden else shown(text) for text in self)
+        judged_id, listed_id = self.shown
         return f"{judged_id} in the judgments, {listed_id} in the run"
 
 
@@ -516,7 +521,7 @@ def judgment_mistakes(judgments: Judgments, rel: float = 1) -> Iterator[Mistake]
     """Judgments without anything relevant, and with what an index writes in place of a neighbour as
     a relevant item.
     """
-    highest = float(judgments.grades.max(initial=0))
+    highest = float(judgments.grades.max()) if len(judgments.grades) else 0.0
     n = list(compress(judgments.items, (judgments.grades >= rel).tolist())).count(NOTHING)
     if len(judgments.grades) and highest < rel:
         advice = f"add {flag('--min-grade')} {highest:g}, or write" if highest > 0 else "write"

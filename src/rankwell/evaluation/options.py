@@ -14,11 +14,13 @@ from rankwell.data.options import (
 )
 from rankwell.stats import Intervals
 
-Seed = Annotated[int, Doc("Seed of everything that is drawn.")]
-Level = Annotated[float, Doc("Level of the two-sided intervals; tests are at 1 minus this level.")]
+Seed = Annotated[int, Doc("Seed of everything that is drawn.", "Statistics")]
+Level = Annotated[
+    float, Doc("Level of the two-sided intervals; tests are at 1 minus this level.", "Statistics")
+]
 Similarity = Annotated[
     Literal["cosine", "dot", "l2"] | None,
-    Doc("Similarity of vectors: cosine (by default), dot, or l2 (negative distance)."),
+    Doc("Similarity of vectors: cosine, dot, or l2 (negative distance). [default: cosine]"),
 ]
 EmbeddingIds = Annotated[
     InputData, Doc("File or column of the items' ids, for embeddings that have none of their own.")
@@ -27,7 +29,8 @@ PrintedFigures = Annotated[
     list[str] | None,
     Doc(
         "A printed share in percent, such as 70.08: is it possible with as many queries? Repeat it "
-        "for more."
+        "for more.",
+        "Statistics",
     ),
 ]
 
@@ -52,15 +55,15 @@ class TieOptions:
         str | None,
         Doc(
             "Order of items with equal scores: id-desc, id-asc, input (of matrices and vectors "
-            "input-desc, too), expected, optimistic, pessimistic, error; by default the "
-            "convention's."
+            "input-desc, too), expected, optimistic, pessimistic, error. [default: the "
+            "convention's]"
         ),
     ] = None
     no_relevant: Annotated[
         Literal["empty", "skip", "error"] | None,
         Doc(
             "A query without anything relevant: counts as for an empty ranking, is left out "
-            "(skip), or is an error; by default the convention's."
+            "(skip), or is an error. [default: the convention's]"
         ),
     ] = None
 
@@ -68,6 +71,8 @@ class TieOptions:
 @dataclass(frozen=True, kw_only=True)
 class IntervalOptions:
     """The intervals beside the means."""
+
+    help_group = "Statistics"
 
     intervals: Annotated[
         Intervals,
@@ -90,6 +95,8 @@ class StatisticsOptions(IntervalOptions):
 class JudgmentFileOptions:
     """How files of relevance judgments are read."""
 
+    help_group = "Input"
+
     qrels_format: Annotated[
         str | None,
         Doc(
@@ -104,6 +111,8 @@ class JudgmentFileOptions:
 class RunFormOptions:
     """The form of files of runs."""
 
+    help_group = "Input"
+
     run_format: Annotated[
         str | None,
         Doc(
@@ -117,6 +126,8 @@ class RunFormOptions:
 @dataclass(frozen=True, kw_only=True)
 class DuplicateOptions:
     """The treatment of items that a query lists twice."""
+
+    help_group = "Input"
 
     duplicates: Annotated[
         Duplicates,

@@ -84,6 +84,10 @@ class ResultData:
     check: Callable[[Any], list[str]] | None = None
     query_rows: Callable[[Iterable[dict[str, Any]]], Iterable[dict[str, Any]]] | None = None
 
+    def __post_init__(self) -> None:
+        """Adds to the rules what every result chooses."""
+        object.__setattr__(self, "rules", self.describe())
+
     def __getitem__(self, measure: str) -> Any:
         """The mean by a measure, named as in the table or exactly; of several runs a dictionary run
         -> mean.
@@ -150,7 +154,11 @@ class ResultData:
     @own_arithmetic
     def interval_notes(self) -> list[str]:
         """Notes on what the summary leaves undefined."""
-        notes = summary_notes(self.values[: self.n_summarised], intervals=self.intervals)
+        notes = summary_notes(
+            self.values[: self.n_summarised],
+            intervals=self.intervals,
+            population_sd=self.population_sd,
+        )
         return notes if self.check is None else [*notes, *self.check(self)]
 
     def per_query(self) -> Iterable[dict[str, Any]]:
@@ -206,6 +214,10 @@ class ResultData:
         return tuple(
             {name: columns[name] for name in self.query_columns} for columns in self._attributes
         )
+
+    def score_table(self) -> Any:
+        """The scores as a table of runs by measures; None where they make none."""
+        return None
 
     def describe(self) -> dict[str, Any]:
         """The rules for JSON: every choice that decided a number, the definition of each measure,

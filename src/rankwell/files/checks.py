@@ -16,6 +16,7 @@ from rankwell.data.options import DocumentTexts, takes_options
 from rankwell.data.rankings import Ranking, hits_of_ranking
 from rankwell.data.registry import parse_measure
 from rankwell.data.tables import Judgments, format_value
+from rankwell.errors import count_of
 from rankwell.evaluation.judged import RunInput, name_runs, refuse_one_stream
 from rankwell.evaluation.mistakes import Gauge, copies, judgment_mistakes, run_mistakes
 from rankwell.evaluation.options import JudgmentFileOptions, RunFormOptions
@@ -116,9 +117,10 @@ def check(judgments: Any, runs: Any = (), *, options: CheckOptions) -> Findings:
     """
     sources = name_runs(runs)
     refuse_one_stream([judgments, *sources.values(), options.documents])
-    truth = io.find_judgments(
-        judgments, format=options.qrels_format, qrels_columns=options.qrels_columns
-    )
+    with io.in_order(judgments, sources.values()):
+        truth = io.find_judgments(
+            judgments, format=options.qrels_format, qrels_columns=options.qrels_columns
+        )
     notes = [*truth.notes]
     flat = truth.judgments.flat
     grades = ", ".join(
@@ -198,7 +200,8 @@ def _about_run(name: str, truth: Judgments, ranking: io.CheckedRanking) -> list[
     queries_by_problem |= {
         f"queries with a tie across rank {cut}": queries for cut, queries in tied.items() if queries
     }
-    sizes = f"{min(lengths, default=0)} to {max(lengths, default=0)} items each"
+    least, most = min(lengths, default=0), max(lengths, default=0)
+    sizes = f"{least} to {most} items each" if least < most else f"{count_of(most, 'item')} each"
     # `evaluate` refuses a run that lists an item twice, or has no judged query.
     errors = {"queries that list an item twice"}
     if len(missing_queries) == len(truth.queries):

@@ -19,7 +19,7 @@ from rankwell.data.options import (
     takes_options,
 )
 from rankwell.data.tables import Judgments
-from rankwell.errors import BadInput, BadUsage, flag, kind_of, shown
+from rankwell.errors import BadInput, BadUsage, count_of, flag, kind_of, shown
 from rankwell.evaluation.options import DuplicateOptions
 from rankwell.files.writing import writing_file
 from rankwell.io import formats as io
@@ -58,7 +58,9 @@ class ConvertOptions(DuplicateOptions):
     source_format: Annotated[
         str | None,
         Option(("--from",)),
-        Doc("Name of the source's format, where its content does not determine it."),
+        Doc(
+            "Name of the source's format, where its content does not determine it.", is_common=True
+        ),
     ] = None
     target_format: TargetFormat = None
     holds: Annotated[
@@ -72,8 +74,8 @@ class ConvertOptions(DuplicateOptions):
         InputData,
         Differs("by default they are those beside the source"),
         Doc(
-            "Texts of queries, for formats that name a query by its text; those beside the source "
-            "by default."
+            "Texts of queries, for formats that name a query by its text. "
+            "[default: those beside the source]"
         ),
     ] = None
     graded_by: Annotated[
@@ -125,7 +127,7 @@ def convert_file(source: str | Path, target: Path, options: ConvertOptions) -> C
     if str(target) in STDIN:
         raise BadUsage(
             "the target is a file; its suffix names the format. To print, name /dev/stdout "
-            "and the format with --to."
+            f"and the format with {flag('--to', name='target_format')}."
         )
     path, part = split_part(io.judgments_file(source))
     opened = None if is_data_set_id(path) else Source(path)
@@ -146,7 +148,8 @@ def convert_file(source: str | Path, target: Path, options: ConvertOptions) -> C
     read_with = FORMATS[f"{name} {kind}"]
     if options.graded_by == "model" and not read_with.models:
         raise BadUsage(
-            f"--graded-by model: {called} is read as {name}, which holds no grades of a model; "
+            f"{flag('--graded-by', 'model')}: {called} is read as {name}, which holds no grades of "
+            "a model; "
             "leave it out."
         )
     entry = written_format(target, kind, options.target_format)
@@ -157,7 +160,8 @@ def convert_file(source: str | Path, target: Path, options: ConvertOptions) -> C
         request.notes.append(note)
     elif options.queries is not None:
         raise BadUsage(
-            f"--queries: queries of {entry.name} go by what {called} calls them; leave it out."
+            f"{flag('--queries')}: queries of {entry.name} go by what {called} calls them; leave "
+            "it out."
         )
     write: Callable[..., str] = io.write_run if kind == "run" else io.write_judgments
     written = write(table, target, format=options.target_format)
@@ -166,7 +170,8 @@ def convert_file(source: str | Path, target: Path, options: ConvertOptions) -> C
     # Only JSON holds queries without rows.
     lost = 0 if written == "json" else int((np.diff(table.offsets) == 0).sum())
     if lost:
-        notes += [f"{lost} queries without rows are not in {target}: the format cannot hold them"]
+        are = count_of(lost, "query without rows is", "queries without rows are")
+        notes += [f"{are} not in {target}: the format cannot hold them"]
     return Conversion(target, kind, name, written, len(table.items), tuple(notes))
 
 
@@ -205,7 +210,7 @@ def _by_text(table: Judgments, path: str | Path | None) -> tuple[Judgments, str]
     text, or with another's.
     """
     if path is None:
-        return table, "queries go by their ids; name their texts with --queries"
+        return table, f"queries go by their ids; name their texts with {flag('--queries')}"
     texts, ids = io.read_texts(path).texts, dict[str, str]()
     for query in table.queries:
         if not texts.get(query):

@@ -6,7 +6,7 @@ from itertools import chain
 from typing import Any
 
 from rankwell.conventions import CONVENTIONS, Convention
-from rankwell.data.catalogue import Catalogue, suggest
+from rankwell.data.catalogue import Catalogue, everyday_meaning, suggest
 from rankwell.data.options import own_arithmetic
 from rankwell.data.registry import (
     FIGURES,
@@ -105,10 +105,13 @@ def meanings(name: str) -> dict[Measure, list[str]]:
     problem: BadUsage | None = None
     # The name is understood without its cut-off, too.
     plain = name.strip().removesuffix("@k")
+    word, at, cutoff = plain.partition("@")
+    meaning = everyday_meaning("measures", word)
     for reading, words in _readings(plain):
+        text = plain if words or not meaning else f"{meaning}{at}{cutoff}"
         try:
             readings.setdefault(
-                parse_measure(at_each_cutoff(plain, [10], words)[0], words), []
+                parse_measure(at_each_cutoff(text, [10], words)[0], words), []
             ).append(reading)
         except IncompleteMeasure as error:
             for measure in (error.measure, *map(parse_measure, error.alternatives)):

@@ -24,12 +24,13 @@ from rankwell.vectors.neighbours import search as find
 class KnnOptions(PartOptions):
     """Options of `knn`: of its two sides, and of the parts in which it is done."""
 
-    neighbours: Annotated[int, Doc("Number of items to find for each query.")] = 100
+    neighbours: Annotated[int, Doc("Number of items to find for each query.", is_common=True)] = 100
     metric: Annotated[
         Metric,
         Doc(
             "Cosine, dot product, or Euclidean distance (`l2`; a run then holds its "
-            "negative, so that higher is nearer)."
+            "negative, so that higher is nearer).",
+            is_common=True,
         ),
     ] = "cosine"
     exclude_self: Annotated[bool, Doc("Leave out the item that has the query's id.")] = False
@@ -54,7 +55,7 @@ class KnnOptions(PartOptions):
     ] = "numpy"
     device: Annotated[
         str | None,
-        Doc("Where torch multiplies, such as cuda or cpu; by default on a GPU where there is one."),
+        Doc("Where torch multiplies, such as cuda or cpu. [default: on a GPU where there is one]"),
     ] = None
 
 

@@ -1,11 +1,12 @@
-"""Any data frame, through narwhals: pandas, Polars, PyArrow and what else offers Arrow; columns go
-by many names. Arrow streams, the files of `save_to_disk` in Hugging Face datasets.
+"""Any data frame, through narwhals: pandas, Polars, PyArrow and what else offers Arrow, and lists
+of rows; columns go by many names. Arrow streams, the files of `save_to_disk` in Hugging Face
+datasets.
 """
 
 from collections.abc import Iterator
 from contextlib import suppress
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +17,8 @@ from rankwell.data.columns import (
     are_ranks,
     contradicting,
     is_falling,
+    is_rows,
+    row_names,
     unique_rows,
 )
 from rankwell.data.rankings import Ranking
@@ -32,7 +35,27 @@ def _is_frame(thing: Any) -> bool:
         hasattr(thing, "__arrow_c_stream__")
         or hasattr(thing, "__dataframe__")
         or made_by in ("pandas", "polars", "pyarrow")
+        or is_rows(thing)
     )
+
+
+class _Cells(NamedTuple):
+    """A column of rows that are no data frame.
+
+    values: the cells.
+    dtype: the type of narwhals for cells of any type.
+    """
+
+    values: list[Any]
+    dtype: Any
+
+    def to_list(self) -> list[Any]:
+        """The cells."""
+        return self.values
+
+    def head(self, n: int) -> "_Cells":
+        """The first n cells."""
+        return self._replace(values=self.values[:n])
 
 
 @file_format("python dataframe", "run", accepts=_is_frame, has_columns=True)
@@ -124,6 +147,11 @@ def _frame(frame: Any) -> tuple[Any, list[str]]:
     """A frame as narwhals sees it, and the names of its columns."""
     import narwhals as nw
 
+    if is_rows(frame):
+        rows = [row._asdict() if hasattr(row, "_asdict") else row for row in frame]
+        names = row_names(frame)
+        cells = {name: _Cells([row.get(name) for row in rows], nw.Object()) for name in names}
+        return cells, names
     try:
         table: Any = nw.from_native(frame, pass_through=True)
         if isinstance(table, nw.LazyFrame):

@@ -2,7 +2,8 @@
 any of them.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
@@ -16,6 +17,7 @@ from rankwell.data.columns import (
     Repeats,
     choose_columns,
     chosen_columns,
+    may_choose,
     place_of,
     unique_rows,
 )
@@ -31,6 +33,7 @@ from rankwell.io.reader.columns import (
     refuse_missing,
     refuse_returns,
     separation_of,
+    separator_of,
 )
 from rankwell.io.reader.lines import Progress, ReadOptions, RunRows, repeated
 from rankwell.store import (
@@ -352,12 +355,7 @@ def choose_format(head: Head, holds: Holds, name: str | None, part: str) -> Form
         likely = scored(head, holds)
         if not likely:
             head.refuse_foreign(binary=holds in ("embeddings", "scores"))
-            format_names = ", ".join(_names(holds))
-            raise BadInput(
-                f"{head.excerpt}: no known form of {_MEANT[holds]}; known are {format_names}; "
-                "convert "
-                "it, or name the format."
-            )
+            raise _unknown_form(head, holds)
         entry = likely[0][1]
     if part and not entry.has_parts:
         raise BadInput(
@@ -404,7 +402,7 @@ def identify(
                 if not entry.has_columns:
                     refuse_choice(request.columns, holds, description)
                 return place, entry, request
-        expected = "a path, a mapping query -> item -> number, or a data frame"
+        expected = "a path, a mapping query -> item -> number, a data frame, or rows"
         raise BadInput(f"{_MEANT[holds]} cannot be read from {description}; give {expected}.")
     path, part = ("", "") if isinstance(place, Source) else split_part(place)
     source = place if isinstance(place, Source) else Source(path)
@@ -415,8 +413,7 @@ def identify(
     with naming(source.name):
         head = Head.of(source)
         entry = _recognised(head, holds, request) if name is None else named_format(name, holds)
-        if entry.is_lines:
-            refuse_returns(head)
+        refuse_returns(head, is_lines=entry.is_lines)
         if (
             recognised := name is None and not request.columns and not request.ungraded
         ) and entry.settle is not None:
@@ -513,11 +510,9 @@ def _recognised(head: Head, holds: Holds, request: Request) -> Format:
         refuse_columns(head, holds, exchanged=likely is not None and likely.name == "trec")
     if likely is not None:
         advice = "name another file"
-        if {holds, likely.holds} == {"run", "judgments"}:
-            option = f" ({option_of(holds)})"
-            advice = "exchange the two files" + f", choose the columns of this one{option}" * (
-                likely.name == "trec"
-            )
+        are_both = {holds, likely.holds} == {"run", "judgments"} and likely.name == "trec"
+        if are_both and may_choose(holds):
+            advice += f", choose the columns of this one ({option_of(holds)})"
         problem = (
             f"{where}: this looks like {_MEANT[likely.holds]} ({likely.name}); expected "
             f"{_MEANT[holds]}"
@@ -525,14 +520,58 @@ def _recognised(head: Head, holds: Holds, request: Request) -> Format:
         raise BadInput(f"{problem}; {advice}, or name the format of this one.")
     if fitting:
         return fitting[0][1]
-    format_names = ", ".join(_names(holds))
     if head.ends_within_object() and head.with_record is head:
         problem = f"{where}: the first object of JSON is not complete, or longer than 32 MiB"
         raise BadInput(f"{problem}; correct or shorten it.")
-    raise BadInput(
-        f"{head.name}: {line!r}: no known form of {_MEANT[holds]}; known are {format_names}; "
-        "convert "
-        "it, or name the format."
+    raise _unknown_form(head, holds)
+
+
+_HEADERS: Mapping[str, str] = {
+    "run": "query,item,score",
+    "judgments": "query,item,grade",
+    "texts": "id,text",
+}
+
+
+def _unknown_form(head: Head, holds: Holds) -> BadInput:
+    """The error for content of no known form; of a table, its first line names no column."""
+    line = head.lines[0][:60].decode("utf-8", "replace") if head.lines else head.text[:60]
+    if holds in _HEADERS and separator_of(head) is not None:
+        problem = f"the first line of this table names no column of {_MEANT[holds]}"
+        return BadInput(
+            f"{head.name}:1: {line!r}: {problem}; write a header such as {_HEADERS[holds]} above "
+            "it, or correct the one that is there."
+        )
+    return BadInput(
+        f"{head.name}: {line!r}: no known form of {_MEANT[holds]}; known are "
+        f"{', '.join(_names(holds))}; convert it, or name the format."
+    )
+
+
+@contextmanager
+def in_order(judgments: Any, runs: Iterable[Any]) -> Generator[None]:
+    """A block that reads judgments, which are named before the runs. Its error says so where
+    they are a run, and a run has judgments.
+    """
+    try:
+        yield
+    except BadInput as error:
+        judged = next((run for run in runs if _is_likely(run, "judgments")), None)
+        if judged is None or not _is_likely(judgments, "run"):
+            raise
+        problem, expected, _ = str(error).partition("; expected judgments")
+        raise type(error)(
+            f"{problem}{expected}, which come before runs, and {judged} has some; exchange the two "
+            "files."
+        ) from error
+
+
+def _is_likely(place: Any, holds: Holds) -> bool:
+    """Whether a file probably holds this; data in memory are not looked at."""
+    return (
+        isinstance(place, (str, Path))
+        and Path(place).is_file()
+        and any(sure >= SURE for sure, _ in scored(Head.of(Source(place)), holds))
     )
 
 
@@ -661,7 +700,8 @@ def find_judgments(
         raise UnknownName(f"aspects={aspects!r}; {suggest(aspects, get_args(Aspects))}")
     rules: dict[str, Any] = {"aspects": aspects, "columns": chosen_names, "ungraded": ungraded}
     request = Request(comments=comments, duplicates=_duplicates(duplicates), **rules)
-    judgments, name = read_as(judgments_file(place), "judgments", format, request)
+    rows = list(place) if isinstance(place, Iterator) else place
+    judgments, name = read_as(judgments_file(rows), "judgments", format, request)
     if grade := chosen_names.get("grade"):
         request.notes.append(
             "the grade of a judgment is its "

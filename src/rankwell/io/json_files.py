@@ -9,11 +9,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rankwell.data.columns import Repeats, query_key, unique_rows
+from rankwell.data.columns import Repeats, query_key, repeated_item, unique_rows
 from rankwell.data.rankings import Hits, Ranking
 from rankwell.data.tables import Judgments, columns_of, id_text
 from rankwell.documents import parse_json, read_json, unique_keys
-from rankwell.errors import BadInput, BadLine, BadScore, DuplicateItem, UnknownName, kind_of, shown
+from rankwell.errors import (
+    KEEP_ONE,
+    BadInput,
+    BadLine,
+    BadScore,
+    DuplicateItem,
+    UnknownName,
+    kind_of,
+    shown,
+)
 from rankwell.io.formats import FORMATS, Request, Texts, file_format, written_lists
 from rankwell.io.records import load
 from rankwell.store import Head, Source, encode_id
@@ -63,7 +72,8 @@ def read_judgments(source: Source, request: Request) -> Judgments:
     """The judgments in `{query: {item: grade}}`, or in `{query: [...]}` of ids or of pairs; grades
     may be fractions.
     """
-    return FORMATS["python mapping judgments"].read(load_mapping(source, request), request)
+    mapping = load_mapping(source, request, is_run=False)
+    return FORMATS["python mapping judgments"].read(mapping, request)
 
 
 def _sniff_texts(head: Head) -> float:
@@ -92,7 +102,7 @@ def read_texts(source: Source, request: Request) -> Texts:
     return FORMATS["python mapping texts"].read(texts, request)
 
 
-def load_mapping(source: Source, request: Request) -> Mapped:
+def load_mapping(source: Source, request: Request, *, is_run: bool = True) -> Mapped:
     """The mapping in a JSON file, checked. Raises BadInput that names the place by a JSON path."""
     mapping = _parse(source, request.duplicates)
     wanted = "expected {query: {item: number}} or {query: [id, ...]}"
@@ -103,24 +113,31 @@ def load_mapping(source: Source, request: Request) -> Mapped:
     _refuse_repeated(source.name, "$", mapping)
     for query, scored in mapping.items():
         path = f"$[{query!r}]"
+        if isinstance(scored, _Repeated) and request.oddities is not None:
+            request.oddities.duplicated.add(query)
         if isinstance(scored, list):
             _refuse_bad_results(source.name, path, scored)
         else:
-            _refuse_bad_numbers(source.name, path, scored, wanted)
+            _refuse_bad_numbers(source.name, path, scored, wanted, is_run=is_run)
     return mapping
 
 
-def _refuse_bad_numbers(name: str, path: str, scored: Any, expected: str) -> None:
+def _refuse_bad_numbers(
+    name: str, path: str, scored: Any, expected: str, *, is_run: bool = True
+) -> None:
     """Raises BadInput for anything but a mapping item -> number, and DuplicateItem for an item that
     it has twice.
     """
     if not isinstance(scored, dict):
         raise BadInput(f"{name}: {path} is {_describe(scored)}; {expected}.")
-    _refuse_repeated(name, path, scored)
+    _refuse_repeated(name, path, scored, is_item=is_run)
     if not set(map(type, scored.values())) <= {int, float}:
         item = next(item for item, number in scored.items() if type(number) not in (int, float))
         error = BadInput if isinstance(scored[item], (dict, list)) else BadScore
-        raise error(f"{name}: {path}[{item!r}] is {_describe(scored[item])}; {expected}.")
+        one_run = (
+            " of one run, without its name" if isinstance(scored[item], dict) and is_run else ""
+        )
+        raise error(f"{name}: {path}[{item!r}] is {_describe(scored[item])}; {expected}{one_run}.")
 
 
 def _refuse_bad_results(name: str, path: str, results: list[Any]) -> None:
@@ -139,12 +156,12 @@ def _refuse_bad_results(name: str, path: str, results: list[Any]) -> None:
 class _Repeated(dict[str, Any]):
     """An object that has a key twice.
 
-    key: the first repeated key.
+    key: the first repeated key; None where one entry of each is kept.
     positions: the places of its first two entries among all entries, from 1.
     """
 
-    key: str
-    positions: tuple[int, int]
+    key: str | None = None
+    positions: tuple[int, int] = (0, 0)
 
 
 def _parse(source: Source, duplicates: Repeats) -> Any:
@@ -163,20 +180,19 @@ def _parse(source: Source, duplicates: Repeats) -> Any:
                 return repeated
             if duplicates == "best" and value > pairs[first][1]:
                 kept_positions[key] = position
-        return {
-            pairs[position][0]: pairs[position][1] for position in sorted(kept_positions.values())
-        }
+        return _Repeated(pairs[position] for position in sorted(kept_positions.values()))
 
     return read_json(source, pairs=_build, keys_of_lines=_KEYS)
 
 
-def _refuse_repeated(name: str, path: str, thing: dict[str, Any]) -> None:
-    if isinstance(thing, _Repeated):
+def _refuse_repeated(name: str, path: str, thing: dict[str, Any], *, is_item: bool = False) -> None:
+    """Raises DuplicateItem for a key that is there twice. is_item: of a run."""
+    if isinstance(thing, _Repeated) and thing.key is not None:
         first, second = thing.positions
         problem = f"{name}: {path} has the key {thing.key!r} twice, as entries {first} and {second}"
-        raise DuplicateItem(
-            f"{problem}; keep one of them, or, of a run, say which to keep (first, best)."
-        )
+        if is_item:
+            raise repeated_item(problem, thing.key)
+        raise DuplicateItem(f"{problem}; {KEEP_ONE}.")
 
 
 def _describe(thing: Any) -> str:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell._native import native
-from rankwell.data.columns import Repeats, unique_rows
+from rankwell.data.columns import Repeats, repeated_item, unique_rows
 from rankwell.data.hit_records import distance_notes, result_pair
 from rankwell.data.judged_rankings import GroupRankings, IntentRankings, JudgedRankings
 from rankwell.data.options import own_arithmetic
@@ -27,7 +27,7 @@ from rankwell.data.tables import (
     id_text,
     nested_columns,
 )
-from rankwell.errors import BadInput, BadScore, DuplicateItem, kind_of, shown
+from rankwell.errors import KEEP_ONE, BadInput, BadScore, DuplicateItem, kind_of, shown
 from rankwell.io.formats import Request, Texts, file_format
 from rankwell.store import encode_id
 
@@ -271,15 +271,18 @@ def _pairs(
         raise BadInput(f"{problem}; write a mapping item -> {number}, or one list of ids.")
     pairs = [(text_id(item, where), number) for item, number in members]
     if duplicates == "error":
-        refuse_repeated(query, [item for item, _ in pairs])
+        refuse_repeated(query, [item for item, _ in pairs], ordered=ordered)
     return pairs
 
 
-def refuse_repeated(query: Any, items: Sequence[str]) -> None:
-    """Raises DuplicateItem for an item that a query lists twice."""
+def refuse_repeated(query: Any, items: Sequence[str], *, ordered: bool) -> None:
+    """Raises DuplicateItem for an item that a query has twice. ordered: of a run."""
     if len(set(items)) < len(items):
         twice = next(item for item in items if items.count(item) > 1)
-        raise DuplicateItem(f"query {query!r} lists item {twice!r} twice; keep one of them.")
+        problem = f"query {query!r} lists item {twice!r} twice"
+        raise (
+            repeated_item(problem, twice) if ordered else DuplicateItem(f"{problem}; {KEEP_ONE}.")
+        )
 
 
 def _rows(

@@ -107,7 +107,7 @@ def _refuse_objects(source: Source) -> None:
             f"{content_kind}; positives are a JSON list with the items of each row, "
             "json.dump([[0], "
             "[1, 4]], file), of an array "
-            "json.dump([list(map(int, each)) for each in array], file)."
+            "json.dump([numpy.ravel(each).tolist() for each in array], file)."
         )
 
 

@@ -9,7 +9,7 @@ list of mappings. A blank line, a line of empty cells and lines before the heade
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import MISSING as NO_DEFAULT
 from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
@@ -237,13 +237,16 @@ class Content:
             return f"{begin}, column {below[0]!r}{path(below[1:])}"
         return f"{begin}: {path(below)}" if below else begin
 
-    def wrong(self, where: Where, value: Any, expected: str) -> BadInput:
-        """The error for a value of another kind than expected, and for a column that a table
-        lacks.
+    def wrong(
+        self, where: Where, value: Any, expected: str, keys: Collection[str] = ()
+    ) -> BadInput:
+        """The error for a value of another kind than expected, and for a column that a table lacks.
+        keys: those that are there in place of a missing one.
         """
         if value is MISSING and self.header and where[1] not in self.names:
             return self.missing({where[1]: where[1:]})
-        return BadInput(f"{self.place(where)} {shown(value)}; expected {expected}.")
+        found = f", found are {', '.join(map(repr, keys))[:200]}" if keys else ""
+        return BadInput(f"{self.place(where)} {shown(value)}{found}; expected {expected}.")
 
     def integer(self, value: Any, where: Where, expected: str = "an integer") -> int:
         """An integer, -1 where there is none; tables hold it as text or with a point."""
@@ -398,9 +401,11 @@ class Record(NamedTuple):
     def wrong(self, expected: str, *below: int | str) -> BadInput:
         """The error for the value below some keys, which is not as expected."""
         value: Any = self.value
+        keys: Collection[str] = ()
         for key in below:
+            keys = () if isinstance(key, int) or key in value else value.keys()
             value = value[key] if isinstance(key, int) else value.get(key, MISSING)
-        return self.content.wrong((*self.where, *below), value, expected)
+        return self.content.wrong((*self.where, *below), value, expected, keys)
 
     def text(self, key: str, otherwise: str | None = None) -> str:
         """A text below a key; `otherwise` stands for a missing one, without it that is an error."""

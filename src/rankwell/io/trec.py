@@ -23,7 +23,7 @@ from rankwell.errors import BadInput, BadLine, DuplicateItem
 from rankwell.io.formats import SURE, Request, file_format, line_cuts
 from rankwell.io.reader import read_judged_rows, run_lines
 from rankwell.io.reader.columns import refuse_large_grades, refuse_repeated, settle_qrels
-from rankwell.io.reader.lines import TREC_RUN, RunRows, read_rows, repeated, shorten
+from rankwell.io.reader.lines import COMMENT, TREC_RUN, RunRows, read_rows, repeated, shorten
 from rankwell.store import Head, Source, decode_id, encode_id
 
 if TYPE_CHECKING:
@@ -174,6 +174,8 @@ def _read_columns(source: Source, form: _Form, *, comments: bool) -> tuple[list[
     columns: list[list[str]] = [[] for _ in form.words[1:]]
     numbers, names, grades = list[float](), dict[bytes, str](), dict[bytes, float]()
     for number, line, fields in _lines(source, comments=comments):
+        if line.startswith(b"#"):
+            raise BadLine(f"{source.name}:{number}: {shorten(line)} {COMMENT}")
         if len(fields) != len(form.words):
             problem = (
                 f"{source.name}:{number}: {shorten(line)} has {len(fields)} "

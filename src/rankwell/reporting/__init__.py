@@ -7,16 +7,19 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
+from string import ascii_lowercase
 from types import NoneType
-from typing import Any, Literal, NamedTuple, TextIO
+from typing import Annotated, Any, Literal, NamedTuple, Self, TextIO
 
 import numpy as np
 
 from rankwell.data.frames import Heading
+from rankwell.data.options import Doc
 from rankwell.data.registry import Catalogue
 from rankwell.data.tables import MISSING, ValueRows, format_value, p_value
-from rankwell.errors import count_of, printable
+from rankwell.errors import BadUsage, count_of, flag, printable
 from rankwell.stats import SUMMARY_COLUMNS as SUMMARY_COLUMNS
 
 # Counts that have a noun of their own: for one and for several. The others count queries.
@@ -108,6 +111,8 @@ Row = Mapping[str, Any]
 Format = Literal["table", "csv", "tsv", "json", "jsonl", "md", "latex"]
 FOR_PEOPLE = ("table", "md", "latex")
 """The formats that people read; programs read the others."""
+PAPER = ("md", "latex")
+"""The formats of tables for papers."""
 PER_QUERY_COLUMNS = ("run", "query", "measure", "label", "value", "unit")
 _LEVELS = ("ceiling", "chance")
 
@@ -135,10 +140,29 @@ class PrintedFigure(str):
     __slots__ = ()
 
 
-class Strong(PrintedFigure):
-    """A figure whose first word stands out where the format has a way to say so."""
+_SUPERSCRIPTS = str.maketrans(ascii_lowercase, "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖ𐞥ʳˢᵗᵘᵛʷˣʸᶻ")
 
-    __slots__ = ()
+
+class ScoreCell(PrintedFigure):
+    """A figure with its marks; as text it has superscripts of Unicode.
+
+    figure: the figure alone.
+    marks: letters of the systems that this one is significantly better than.
+    beside: the interval, and anything else after the figure.
+    place: 1 for a figure that is the best, 2 for the second best, else 0.
+    """
+
+    figure: str
+    marks: str
+    beside: str
+    place: int
+
+    def __new__(cls, figure: str, marks: str = "", beside: str = "", place: int = 0) -> Self:
+        """The cell."""
+        text = f"{figure}{marks.translate(_SUPERSCRIPTS)} {beside}".rstrip()
+        cell = super().__new__(cls, text)
+        cell.figure, cell.marks, cell.beside, cell.place = figure, marks, beside, place
+        return cell
 
 
 class StatusNote(str):
@@ -147,6 +171,27 @@ class StatusNote(str):
     """
 
     __slots__ = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableStyle:
+    """The look of a table of scores."""
+
+    digits: Annotated[
+        int | None, Doc("Decimals of the scores in md and latex; 3 unless a convention has others.")
+    ] = None
+    caption: Annotated[str | None, Doc("Caption in md and latex.")] = None
+    label: Annotated[str, Doc("Label of the table in latex.")] = "tab:scores"
+    underline_second: Annotated[bool, Doc("Underline the second best in md and latex.")] = False
+
+    def __post_init__(self) -> None:
+        if self.digits is not None and not 0 <= self.digits <= _MOST_DIGITS:
+            raise BadUsage(
+                f"{flag('--digits')} is {self.digits}; expected a number from 0 to {_MOST_DIGITS}."
+            )
+
+
+_MOST_DIGITS = 15
 
 
 class Document(NamedTuple):
@@ -164,6 +209,7 @@ class Document(NamedTuple):
         them out.
     title: the text that `table`, `md` and `latex` print above the tables.
     legend: lines below the tables in `md` and `latex`.
+    label: the label of the table in `latex`.
     """
 
     rows: Sequence[Row]
@@ -175,6 +221,7 @@ class Document(NamedTuple):
     tables: Mapping[str, Sequence[Row]] = {}
     title: str = ""
     legend: Sequence[str] = ()
+    label: str = ""
 
 
 class Output(NamedTuple):
@@ -310,6 +357,8 @@ def plain(value: Any) -> Any:
 
 def visible(value: Any) -> str:
     """A text cell on one line; see `printable`."""
+    if isinstance(value, ScoreCell):
+        return value
     text = printable(MISSING if value is None else str(value))
     return type(value)(text) if isinstance(value, PrintedFigure) else text
 
@@ -418,7 +467,7 @@ def grids(document: Document) -> list[Grid]:
     single = [] if document.per_query is None else [_per_query_grid(document.per_query)]
     return [
         *single,
-        summary_grid(document),
+        *([summary_grid(document)] if document.rows or not single else []),
         *(_plain_grid(rows, level) for rows in document.tables.values() if rows),
     ]
 

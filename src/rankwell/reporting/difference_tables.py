@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rankwell.data.frames import Heading
 from rankwell.data.tables import MISSING, format_value, p_value
 from rankwell.reporting import (
     PLAIN,
@@ -19,6 +18,7 @@ from rankwell.reporting import (
 )
 from rankwell.reporting.charts import difference_label
 from rankwell.reporting.outputs.markup import markdown_text
+from rankwell.reporting.system_table import score_table, wide_rows
 from rankwell.store import write_text
 
 
@@ -29,10 +29,12 @@ def difference_text(
     rules: Mapping[str, Any],
     format: Format,
     terminal: Terminal = PLAIN,
+    scores: str = "",
 ) -> str:
     """The text of a comparison in a format for people, ending in a line break.
 
-    differences: rows of the summary. Of the groups those by the first measure are shown, of
+    scores: the table of scores with the rules, which follows the verdicts. differences: rows of the
+    summary. Of the groups those by the first measure are shown, of
     `per_query` those of differences.
     """
     printed: list[Sequence[Row]] = []
@@ -55,16 +57,17 @@ def difference_text(
     if groups:
         printed.append(shown_differences([row for row in groups if row["of"] == groups[0]["of"]]))
     if systems:
-        printed.append(_systems(systems, tables.get("borda", ())))
+        printed.append(_systems(systems, tables.get("borda", ()), differences))
     if orders := tables.get("orders"):
         printed.append([{word: row[name] for name, word in _ORDERS.items()} for row in orders])
     # Comments in LaTeX, paragraphs elsewhere.
     mark, safe = "% " if format == "latex" else "", markdown_text if format == "md" else visible
     wide = terminal if format == "table" else PLAIN
-    below = [_legend(differences, systems, rules), rules_line(rules)]
+    below = [_legend(differences, systems, rules), "" if scores else rules_line(rules)]
     below[1] = f"rules: {below[1]}" if below[1] else ""
     parts = [
         "\n".join(folded(mark + safe(row["text"]), wide) for row in tables.get("verdicts", ())),
+        scores,
         *(render_rows(rows, format, terminal=terminal) for rows in printed),
         *(folded(mark + safe(text), wide) for text in below if text),
     ]
@@ -82,7 +85,7 @@ _ROLES = {
 
 
 def _legend(differences: Sequence[Row], systems: Sequence[Row], rules: Mapping[str, Any]) -> str:
-    """The meaning of the columns and letters that need one."""
+    """The meaning of the columns and marks that need one."""
 
     def has(name: str) -> bool:
         return any(row[name] is not None for row in differences)
@@ -107,11 +110,8 @@ def _legend(differences: Sequence[Row], systems: Sequence[Row], rules: Mapping[s
             "intervals and detectable are of one pair alone, without the correction: an interval "
             "may exclude 0 where the adjusted p shows no significant difference"
         )
-    if any(row["letters"] for row in systems):
-        words.append(
-            "letters after a mean: systems that share one show no significant difference, "
-            "which does not show that they are equal"
-        )
+    if any(row["better_than"] for row in systems):
+        words.append("superscripts: the systems that this one is significantly better than")
     return "; ".join(words)
 
 
@@ -163,30 +163,23 @@ def _difference(row: Row, attributes: Sequence[str], *, corrected: bool, several
     }
 
 
-def _systems(rows: Sequence[Row], borda: Sequence[Row]) -> list[Row]:
-    """A row per system, best first: its mean by each measure with its letters, and its Borda points
-    over the measures.
+_SYSTEM = {"run", "measure", "label", "mean", "rank", "mean_rank", "better_than", "unit"}
+
+
+def _systems(rows: Sequence[Row], borda: Sequence[Row], differences: Sequence[Row]) -> list[Row]:
+    """A row per system, best first: its mean by each measure, and its Borda points over the
+    measures.
     """
-    measures: dict[str, set[str]] = {}
-    for row in rows:
-        measures.setdefault(row["label"], set()).add(row["measure"])
-    systems: dict[str, dict[str, Any]] = {}
-    for row in rows:
-        # A word that two measures have does not distinguish them.
-        exact = f" = {row['measure']}" if len(measures[row["label"]]) > 1 else ""
-        cells = (cell for name, cell in row.items() if name not in _SYSTEM and cell is not None)
-        heading = Heading(" ".join([f"{row['label']}{exact}", *map(str, cells)]))
-        letters = f" {row['letters']}" if row["letters"] else ""
-        text = PrintedFigure(format_value(row["mean"], row["unit"]) + letters)
-        systems.setdefault(row["run"], {"system": row["run"]})[heading] = text
-    for row in borda:
-        if row["run"] in systems:
-            systems[row["run"]]["Borda points"] = PrintedFigure(f"{row['points']:g}")
-    ranks = {row["run"]: row["rank"] for row in rows if row["measure"] == rows[0]["measure"]}
-    return sorted(systems.values(), key=lambda row: ranks.get(row["system"], len(rows)))
-
-
-_SYSTEM = frozenset(("run", "measure", "label", "mean", "rank", "mean_rank", "letters", "unit"))
+    better = {row["of"]: row["better"] for row in differences}
+    ranked = sorted(rows, key=lambda row: (row["measure"] != rows[0]["measure"], row["rank"]))
+    attributes = [name for name in rows[0] if name not in _SYSTEM]
+    table = score_table(ranked, better, {}, differences=differences, attributes=attributes)
+    systems = [] if table is None else wide_rows(table)
+    points = {row["run"]: PrintedFigure(f"{row['points']:g}") for row in borda}
+    return [
+        {**row, **({"Borda points": points.get(row["system"])} if points else {})}
+        for row in systems
+    ]
 
 
 def write_comparison(tables: Mapping[str, Sequence[Row]], folder: Path) -> list[Path]:

@@ -316,7 +316,11 @@ def _parameter_panel(
     ends = [point[end] for point in points for end in drawn if point[end] is not None]
     low, high = min(ends), max(ends)
     # What is there with some room, not from 0, as lines are read by their slope.
-    edges = nice_edges(low, high if high > low else low + max(abs(low), 1.0) * 0.1, 4)
+    if low == high:
+        # A share of 1 has its room below: there is nothing above it.
+        room, (_, top) = max(abs(low), 1.0) * 0.1, RANGES.get(_unit(rows[0]), (0.0, math.inf))
+        low, high = (low, low + room) if low + room <= top else (low - room, low)
+    edges = nice_edges(low, high, 4)
     # As many decimals as the ticks need: 0.75 is not 0.8.
     y = _scale(edges, format=".12~g")
     y["axis"]["values"] = [round(edge, 12) for edge in edges if math.isfinite(edge)]

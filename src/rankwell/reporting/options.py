@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 from rankwell import reporting
 from rankwell.data.options import Differs, Doc, Injected, Input, Option
 from rankwell.errors import BadUsage, typed
-from rankwell.reporting import Format, Row, render
+from rankwell.reporting import OUTPUTS, PAPER, Document, Format, Row, TableStyle, render
 from rankwell.reporting import Output as Output
 from rankwell.reporting import StatusNote as StatusNote
 
@@ -20,10 +20,11 @@ InputOption = Annotated[str | None, Input()]
 Progress = Annotated[Callable[[str, int, int], None] | None, Injected()]
 PerQueryOption = Annotated[
     bool,
-    Option(("--per-query", "-q")),
+    Option(("--per-query",)),
     Doc(
-        "One row per query: beside the summary, or instead of it where the format holds one "
-        "table (csv, tsv, jsonl)."
+        "Print a row for each query. Formats of one table (csv, tsv, jsonl) have the rows in place "
+        "of the summary.",
+        is_common=True,
     ),
 ]
 Printed = TypeVar("Printed")
@@ -44,7 +45,8 @@ MissingPagesOption = Annotated[
     bool,
     Doc(
         "Write the page of each folder of results that has none, as `rankwell report` does; "
-        "table.html links to them."
+        "table.html links to them.",
+        "Output",
     ),
 ]
 OutputPath = Annotated[Path, Option(("--output", "-o")), _WRITTEN]
@@ -73,20 +75,22 @@ def present(
     charts: bool = True,
     others: Sequence[Path] = (),
     advice: str = "",
+    style: TableStyle | None = None,
 ) -> Output:
     """The output of a command for a result; `output` is the folder that it is written to as well,
     each file whole or not at all.
 
     notes: the command's own, before those of the result. tables: further rows by name. charts:
     whether charts of any result are drawn. others: files that the command has written into the
-    folder already, for the manifest. advice: what to do with it, which its name ends.
+    folder already, for the manifest. advice: what to do with it, which its name ends. style: that
+    of the table in `md` and `latex`.
     """
     result_notes = [*result.notes, *result.interval_notes]
     rows, terminal = (
         list(result.per_query()) if per_query else None,
         reporting.terminal_of(sys.stdout),
     )
-    text = render(
+    text = paper_text(result, format, style, rows, tables) or render(
         result.summary,
         rows,
         result.describe(),
@@ -107,3 +111,31 @@ def present(
             StatusNote(f"wrote {output}/{advice and f'; {advice} {typed(output)}'}")
         )
     return Output(text=text, notes=tuple(printed_notes))
+
+
+def paper_text(
+    result: "ResultData",
+    format: Format,
+    style: TableStyle | None = None,
+    per_query: Sequence[Row] | None = None,
+    tables: Mapping[str, Sequence[Row]] | None = None,
+) -> str:
+    """The scores as a table for a paper, after the values of single queries and before further
+    tables; "" in other formats, and where scores make no table of runs by measures.
+    """
+    if format not in PAPER:
+        return ""
+    from rankwell.reporting.system_table import for_paper, render_system_tables
+
+    table = result.score_table()
+    if table is None:
+        return ""
+    table = for_paper(table, style or TableStyle(), intervals=False)
+    further = [rows for rows in (tables or {}).values() if rows]
+    return "\n".join(
+        [
+            *([] if per_query is None else [OUTPUTS[format](Document([], per_query, {}, ()))]),
+            render_system_tables([table], format),
+            *(OUTPUTS[format](Document(rows, None, {}, (), summary=False)) for rows in further),
+        ]
+    )

@@ -4,27 +4,31 @@ and what each one took; as text in every format, and as one page of HTML, which 
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
 from importlib.resources import files
 from itertools import chain, product
 from pathlib import Path
 from string import ascii_lowercase
+from types import NoneType
 from typing import Any, Literal, NamedTuple
 from urllib.parse import quote
 
+from rankwell.data.frames import Heading
 from rankwell.data.registry import Better
 from rankwell.reporting import (
     MISSING,
     OUTPUTS,
     PLAIN,
+    SUMMARY_COLUMNS,
     Document,
     Format,
     PrintedFigure,
     Row,
-    Strong,
+    ScoreCell,
+    TableStyle,
     Terminal,
     format_value,
     plain,
@@ -113,6 +117,8 @@ class SystemTable:
     systems: all systems that marks may name, in order; by default those of the figures.
     name: the beginning of the title.
     links: system and data set -> the address of their report.
+    style: the look of the table.
+    share_digits: decimals of shares where the style has none; None for those of every table.
     """
 
     measure: str
@@ -124,6 +130,8 @@ class SystemTable:
     systems: Sequence[str] = ()
     name: str = ""
     links: Mapping[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
+    style: TableStyle = field(default_factory=TableStyle)
+    share_digits: int | None = None
 
     @cached_property
     def datasets(self) -> list[str]:
@@ -157,30 +165,42 @@ class SystemTable:
         )
         return ("," if max(map(len, letters), default=0) > 1 else "").join(letters)
 
-    def is_best(self, cell: SystemFigure) -> bool:
-        """Whether no other system has a better figure on its data set, as far as one can see it in
-        print.
-        """
-        return (
-            self._best.get(cell.dataset) == format_value(cell.mean, cell.unit)
-            and cell.mean is not None
-            and not cell.gap
+    def text(self, cell: SystemFigure) -> str:
+        """The figure as it is printed."""
+        return cell.printed or self.format(cell.mean, cell.unit)
+
+    def format(self, value: float | None, unit: str) -> str:
+        """A number in the style of the table."""
+        is_share = self.style.digits is None and unit in ("share", "score")
+        return format_value(
+            value, unit, digits=self.share_digits if is_share else self.style.digits
         )
 
+    def place(self, cell: SystemFigure) -> int:
+        """1 where no other system has a better figure on its data set, as far as one can see it in
+        print; 2 for the second best where that is to stand out; else 0.
+        """
+        leading = self._leading.get(cell.dataset, ())
+        text = self.text(cell)
+        if cell.mean is None or cell.gap or text not in leading:
+            return 0
+        return leading.index(text) + 1
+
     @cached_property
-    def _best(self) -> dict[str, str]:
-        """The best figure of each data set that has several, as it is printed."""
-        best: dict[str, str] = {}
+    def _leading(self) -> dict[str, list[str]]:
+        """The best figures of each data set that has several, as they are printed."""
+        leading: dict[str, list[str]] = {}
         for name in self.datasets:
             measured = [
-                (cell.mean, cell.unit)
+                (cell.mean, self.text(cell))
                 for cell in self.cells
                 if cell.dataset == name and cell.mean is not None and not cell.printed
             ]
             if len(measured) > 1 and self.better.get(name) in ("higher", "lower"):
-                extreme = min if self.better[name] == "lower" else max
-                best[name] = format_value(*extreme(measured, key=lambda cell: cell[0]))
-        return best
+                measured.sort(reverse=self.better[name] == "higher")
+                ordered = list(dict.fromkeys(text for _, text in measured))
+                leading[name] = ordered[: 1 + self.style.underline_second]
+        return leading
 
     @property
     def title(self) -> str:
@@ -192,7 +212,8 @@ class SystemTable:
             if {cell.unit for cell in self.cells if not cell.gap} == {"percent"}
             else ""
         )
-        interval = ", 95 % interval in brackets" if any(map(interval_of, self.cells)) else ""
+        has_interval = any(interval_of(self, cell) for cell in self.cells)
+        interval = ", 95 % interval in brackets" if has_interval else ""
         return f"{name}{unit}{interval}"
 
     def heading(self, dataset: str) -> str:
@@ -223,9 +244,7 @@ class SystemTable:
         notes: dict[str, str] = {"measured_on": self.machine} if self.machine else {}
         costs = self.costs or ()
         if any(cell.better_than for cell in self.cells):
-            notes["letters"] = (
-                "a system is significantly better than those whose letters follow its figure"
-            )
+            notes["superscripts"] = "the systems that this one is significantly better than"
         if any(cost.from_cache for cost in costs):
             notes["cached"] = (
                 f"{CACHED} vectors or features of earlier runs came from the cache, so that this "
@@ -250,6 +269,112 @@ class SystemTable:
         ]:
             notes["impossible"] = f"{IMPOSSIBLE} {'; '.join(wrong)}"
         return notes
+
+
+_PAPER_DIGITS = 3
+
+
+def for_paper(table: SystemTable, style: TableStyle, *, intervals: bool) -> SystemTable:
+    """The table in a style, with 3 decimals unless the style or a convention has others.
+    intervals: whether intervals stay.
+    """
+    is_own = table.rules.get("convention", "rankwell") == "rankwell"
+    cells = table.cells
+    if not intervals:
+        cells = [cell._replace(ci_low=None, ci_high=None) for cell in cells]
+    return replace(table, cells=cells, style=style, share_digits=_PAPER_DIGITS if is_own else None)
+
+
+def winners(differences: Sequence[Row]) -> Iterator[tuple[str, str, Row]]:
+    """The better run, the worse one and the row of every difference that is significant."""
+    for row in differences:
+        if row["decisive"] and row["mean"]:
+            gains = (row["mean"] > 0) is (row["better"] != "lower")
+            yield *((row["run"], row["against"]) if gains else (row["against"], row["run"])), row
+
+
+_NO_NAME = {*SUMMARY_COLUMNS, "measure", "against", "better_than", "rank", "mean_rank"} - {"unit"}
+
+
+def score_table(
+    rows: Sequence[Row],
+    better: Mapping[str, Better],
+    rules: Mapping[str, Any],
+    *,
+    differences: Sequence[Row] = (),
+    attributes: Sequence[str] = (),
+    noun: str = "queries",
+) -> SystemTable | None:
+    """A table of runs by measures; None where a run has two figures of one name.
+
+    rows: those of a summary. better: exact name of a measure -> direction of better values.
+    differences: of the same runs, for marks. attributes: the columns that distinguish differences
+    of one measure. noun: the word for queries.
+    """
+    headings = _headings(rows)
+    if len({(row["run"], heading) for row, heading in zip(rows, headings, strict=True)}) < len(
+        rows
+    ):
+        return None
+    beaten: dict[tuple[Any, ...], list[str]] = {}
+    for winner, loser, row in winners(differences):
+        key = (winner, row["of"], *map(row.get, attributes))
+        beaten.setdefault(key, []).append(loser)
+    sizes = {row.get("n") for row in rows}
+    same_size = len(sizes) <= 1
+    cells = [
+        SystemFigure(
+            row["run"],
+            heading,
+            row["mean"],
+            None if same_size else row["n"],
+            row["unit"],
+            better_than=tuple(
+                beaten.get((row["run"], row["measure"], *map(row.get, attributes)), ())
+            ),
+        )
+        for row, heading in zip(rows, headings, strict=True)
+    ]
+    directions: dict[str, Better] = {
+        heading: better[row["measure"]]
+        for row, heading in zip(rows, headings, strict=True)
+        if row["measure"] in better
+    }
+    name = f"Scores over {sizes.pop()} {noun}" if same_size and None not in sizes else "Scores"
+    return SystemTable("", "", cells, None, rules, directions, name=name)
+
+
+def _headings(rows: Sequence[Row]) -> list[str]:
+    """The label of each row, with what distinguishes rows of a run that have the same label."""
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row["run"], row["label"]), []).append(row)
+    distinct: dict[str, dict[str, None]] = {}
+    for (_, label), alike in groups.items():
+        distinct.setdefault(label, {}).update(
+            (name, None)
+            for name in alike[0]
+            if (name == "measure" or name not in _NO_NAME)
+            and all(isinstance(row.get(name), (str, int, NoneType)) for row in alike)
+            and len({row.get(name) for row in alike}) > 1
+        )
+    several = len({row["unit"] for row in rows}) > 1
+    return [
+        Heading(
+            " ".join(
+                [
+                    row["label"],
+                    *(
+                        f"= {row[name]}" if name == "measure" else str(row[name])
+                        for name in distinct[row["label"]]
+                        if row.get(name) is not None
+                    ),
+                    *(["(%)"] if several and row["unit"] == "percent" else []),
+                ]
+            )
+        )
+        for row in rows
+    ]
 
 
 def named_measure(table: SystemTable) -> dict[str, str]:
@@ -306,9 +431,10 @@ def long_rows(table: SystemTable) -> list[Row]:
 def wide_rows(table: SystemTable) -> list[Row]:
     """A row per system, a column per data set, as people read it; the best figures are strong."""
     rows: list[Row] = []
+    has_marks = any(cell.better_than for cell in table.cells)
     for name, published, cells in table.lines:
         row: dict[str, Any] = {}
-        if table.letters:
+        if has_marks:
             row[" "] = "" if published else table.letters.get(name, "")
         row["system"] = f"{name} (published)" if published else name
         for dataset in table.datasets:
@@ -323,22 +449,21 @@ def wide_rows(table: SystemTable) -> list[Row]:
 def _cell(table: SystemTable, cell: SystemFigure | None) -> str:
     if cell is None or cell.gap:
         return PrintedFigure(MISSING if cell is None else cell.gap)
-    parts = [
-        cell.printed or format_value(cell.mean, cell.unit),
-        interval_of(cell),
+    beside = (interval_of(table, cell), IMPOSSIBLE if cell.warning else "")
+    return ScoreCell(
+        table.text(cell),
         table.marks(cell),
-        IMPOSSIBLE if cell.warning else "",
-        table.n_note(cell),
-    ]
-    text = " ".join(filter(None, parts))
-    return Strong(text) if table.is_best(cell) else PrintedFigure(text)
+        " ".join(filter(None, (*beside, table.n_note(cell)))),
+        table.place(cell),
+    )
 
 
-def interval_of(cell: SystemFigure) -> str:
+def interval_of(table: SystemTable, cell: SystemFigure) -> str:
     """The interval in brackets, "" where there is none."""
     if cell.ci_low is None or cell.ci_high is None:
         return ""
-    return f"[{format_value(cell.ci_low, cell.unit)}, {format_value(cell.ci_high, cell.unit)}]"
+    low, high = (table.format(end, cell.unit) for end in (cell.ci_low, cell.ci_high))
+    return f"[{low}, {high}]"
 
 
 PERFORMANCE = "Performance"
@@ -350,8 +475,8 @@ _COST_COLUMNS = {
     "dimension": ("dimension", 0.0),
     "images": ("images", 0.0),
     "training_time": ("training time", 0.0),
-    "training_hardware": ("trained on", 0.0),
-    "training_data": ("trained with", 0.0),
+    "training_hardware": ("training hardware", 0.0),
+    "training_data": ("training data", 0.0),
     "hardware": ("measured on", 0.0),
 }
 
@@ -414,7 +539,7 @@ def render_system_tables(
         rows = [row for table in tables for row in long_rows(table)]
         return OUTPUTS[format](Document(rows, None, shared, notes, summary=False))
     texts: list[str] = []
-    for table in tables:
+    for number, table in enumerate(tables, len(tables) > 1):
         # Of LaTeX each may float to another page, and so needs all of its own.
         is_last, rules = table is tables[-1], dict[str, Any]()
         if format == "latex":
@@ -424,26 +549,38 @@ def render_system_tables(
         texts.append(
             _terminal_text(table, rules, terminal)
             if format == "table"
-            else _wide_text(table, format, rules, notes if is_last or format == "latex" else ())
+            else _wide_text(
+                table, format, rules, notes if is_last or format == "latex" else (), number
+            )
         )
     return "\n".join(texts)
 
 
 def _wide_text(
-    table: SystemTable, format: Format, rules: Mapping[str, Any], notes: Sequence[str]
+    table: SystemTable, format: Format, rules: Mapping[str, Any], notes: Sequence[str], number: int
 ) -> str:
-    """The tables in Markdown or LaTeX, which has footnotes below."""
+    """The tables in Markdown or LaTeX, which has footnotes below. number: place of the table among
+    several, 0 for one alone.
+    """
+    style = table.style
     footnotes = table.footnotes if format == "latex" else {}
     below: list[str] = []
-    if "letters" in footnotes:
+    if format == "latex" and any(map(table.place, table.cells)):
+        below.append(
+            "Best in bold, second best underlined." if style.underline_second else "Best in bold."
+        )
+    if "superscripts" in footnotes:
         # The marks, the test behind them, impossible figures.
-        below.append(f"Letters: {footnotes['letters']}.")
+        below.append(f"Superscripts: {footnotes['superscripts']}.")
         if "test" in table.rules:
             below.append(f"Test: {table.rules['test']}, level {table.rules.get('alpha')}.")
     gaps = dict.fromkeys(cell.gap for cell in table.cells if cell.gap)
     below += [f"{gap}: {footnotes[gap]}" for gap in gaps if gap in footnotes]
     below += [footnotes["impossible"]] if "impossible" in footnotes else []
-    parts = [(table.title, rules, wide_rows(table), [*below, *notes])]
+    title = table.title
+    if style.caption:
+        title = f"{style.caption}: {title}" if number else style.caption
+    parts = [(title, rules, wide_rows(table), [*below, *notes])]
     if table.costs:
         below = [footnotes["cached"]] if "cached" in footnotes else []
         below += [f"Memory: {footnotes['memory']}"] if "memory" in footnotes else []
@@ -451,9 +588,18 @@ def _wide_text(
         parts.append((PERFORMANCE, {}, cost_rows(table), below))
     return "\n".join(
         OUTPUTS[format](
-            Document(rows, None, part_rules, (), summary=False, title=name, legend=legend)
+            Document(
+                rows,
+                None,
+                part_rules,
+                (),
+                summary=False,
+                title=name,
+                legend=legend,
+                label=style.label + (f"-{place}" if place > 1 else ""),
+            )
         )
-        for name, part_rules, rows, legend in parts
+        for place, (name, part_rules, rows, legend) in enumerate(parts, number or 1)
     )
 
 
@@ -485,7 +631,7 @@ def page(tables: Sequence[SystemTable], notes: Sequence[str], *, title: str = ""
     policy = f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
     rules = shared_rules(tables)
     rules.pop("measure", None)
-    marks = [rules.pop(name) for name in ("letters", "impossible") if name in rules]
+    marks = [rules.pop("impossible")] if "impossible" in rules else []
     lines = [*marks, *(f"{name.replace('_', ' ')}: {rules[name]}" for name in rules), *notes]
     is_only = len(tables) == 1 and not title
     parts = [_section(table, titled=not is_only) for table in tables]
@@ -520,11 +666,14 @@ def _section(table: SystemTable, *, titled: bool) -> str:
 
 def _html_figures(table: SystemTable) -> str:
     lines: list[str] = []
+    has_marks = any(cell.better_than for cell in table.cells)
     for name, published, cells in table.lines:
-        letter = f"&nbsp;<sup>{table.letters[name]}</sup>" if name in table.letters else ""
+        letter = (
+            f"<small>{table.letters[name]}</small>&nbsp;" if has_marks and not published else ""
+        )
         links = {table.links.get((name, dataset)) for dataset in cells} - {None}
         heading = _linked(_breakable(name), links.pop() if len(links) == 1 else None)
-        heading += " <small>published</small>" if published else letter
+        heading = f"{heading} <small>published</small>" if published else letter + heading
         row = "".join(_html_figure(table, cells.get(dataset)) for dataset in table.datasets)
         lines.append(
             f'<tr{" class=published" * published}><th scope="row">{heading}</th>{row}</tr>'
@@ -558,13 +707,10 @@ def _html_cell(table: SystemTable, cell: SystemFigure | None) -> str:
         return MISSING
     if cell.gap:
         return f'<span class="warning" title="{_safe(cell.why)}">{_safe(cell.gap)}</span>'
-    marks, interval = table.marks(cell), interval_of(cell)
-    text = _linked(
-        _safe(cell.printed or format_value(cell.mean, cell.unit)),
-        table.links.get((cell.system, cell.dataset)),
-    )
-    if table.is_best(cell):
-        text = f"<strong>{text}</strong>"
+    marks, interval = table.marks(cell), interval_of(table, cell)
+    text = _linked(_safe(table.text(cell)), table.links.get((cell.system, cell.dataset)))
+    if place := table.place(cell):
+        text = f"<strong>{text}</strong>" if place == 1 else f"<u>{text}</u>"
     if cell.warning:
         text += f'<span class="warning" title="{_safe(cell.warning)}"> {IMPOSSIBLE}</span>'
     small_print = " ".join(part for part in (interval, table.n_note(cell)) if part)

@@ -177,14 +177,19 @@ def figure_of(values: Floats, summary: Summary, weights: Floats | None = None) -
     ).centre()
 
 
-def summary_notes(values: Sequence[Values], *, intervals: Intervals = "bootstrap-t") -> list[str]:
+def summary_notes(
+    values: Sequence[Values], *, intervals: Intervals = "bootstrap-t", population_sd: bool = False
+) -> list[str]:
     """Notes on the summary of these values: what is undefined, and which intervals rest on few or
-    equal values.
+    equal values. population_sd: whether a single query has a standard deviation, 0.
     """
     columns = [_Counted.of(column, intervals) for column in values]
     short = sorted({column.n for column in columns if column.n < MIN_QUERIES})
     columns_by_note: dict[tuple[int, int, str], list[Values]] = {}
     for source, counted in zip(values, columns, strict=True):
+        if counted.n == 1 and not population_sd:
+            note = (7, 0, "no sd with a single counted query")
+            columns_by_note.setdefault(note, []).append(source)
         for note in _notes_on(counted, intervals, short):
             columns_by_note.setdefault(note, []).append(source)
     return [
@@ -199,8 +204,6 @@ def _notes_on(
     queries, ascending, of all columns that have too few.
     """
     n, is_studentised = counted.n, intervals == "bootstrap-t"
-    if n == 1:
-        yield 7, 0, "no sd with a single counted query"
     if intervals == "t" and not counted.is_plain_mean:
         yield 8, 0, "a t interval exists for arithmetic means only, none for"
     if intervals == "none":

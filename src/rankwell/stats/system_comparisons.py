@@ -6,8 +6,7 @@ lie apart.
 import math
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import accumulate, combinations, product
-from string import ascii_lowercase
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -119,37 +118,6 @@ def randomised_tukey_hsd(
     p = (1 + n_larger) / (1 + resamples)
     np.fill_diagonal(p, 1.0)
     return differences / n, p
-
-
-def significance_letters(is_significant: Bools, order: Sequence[int]) -> list[str]:
-    """The letters of each system, so that two systems share one exactly where their difference is
-    not significant.
-
-    is_significant: (systems, systems) whether two differ significantly. order: the systems, best
-    first: `a` begins with the best. Past the 26th come `aa`, `ab`, …; several of one system are
-    separated by commas.
-    Source: Piepho 2004, An algorithm for a letter-based representation of all-pairwise comparisons
-    (insert and absorb).
-    """
-    groups: list[frozenset[int]] = [frozenset(range(len(order)))]
-    rank_of = {system: rank for rank, system in enumerate(order)}
-    for first, second in combinations(order, 2):
-        if not is_significant[first, second]:
-            continue
-        pair = {rank_of[first], rank_of[second]}
-        split = [group - {rank} for group in groups for rank in (pair if pair <= group else (-1,))]
-        unique = list(dict.fromkeys(split))
-        groups = [group for group in unique if not any(group < larger for larger in unique)]
-    groups.sort(key=sorted)
-    names = [*ascii_lowercase, *("".join(pair) for pair in product(ascii_lowercase, repeat=2))]
-    names += [f"{number}" for number in range(len(groups) - len(names))]
-    separator = "," if len(groups) > len(ascii_lowercase) else ""
-    return [
-        separator.join(
-            names[index] for index, group in enumerate(groups) if rank_of[system] in group
-        )
-        for system in range(len(order))
-    ]
 
 
 _PAIRS = 1 << 22

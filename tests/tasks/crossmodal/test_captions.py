@@ -633,7 +633,7 @@ def test_the_command_prints_both_directions_and_writes_what_pages_need(
         tmp_path / "texts.txt",
         "-o",
         tmp_path / "out",
-        "-q",
+        "--per-query",
     )
     out, err = capsys.readouterr()
 

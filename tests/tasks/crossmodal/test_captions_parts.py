@@ -72,7 +72,7 @@ def all_of(result: Results) -> str:
     """All that a result says."""
     details = {name: list(column) for name, column in (result.details or {}).items()}
     return repr(
-        [result.summary, list(result.per_query()), result.notes, result.describe(), details]
+        [list(result.summary), list(result.per_query()), result.notes, result.describe(), details]
     )
 
 

@@ -425,6 +425,8 @@ def test_names_are_stems_or_parent_folders_or_as_given(folder):
     files = [folder / name / "holdout_embeddings.npy" for name in ("ada", "minilm", "tuned")]
     found = rankwell.evaluate_embeddings(files[0], files[1:], k=3, intervals="none")
     assert (found.reference, found.candidates) == ("ada", ("minilm", "tuned"))
+    found = rankwell.evaluate_embeddings(files[0], [f"small={files[1]}"], k=3, intervals="none")
+    assert (found.reference, found.candidates) == ("ada", ("small",))
     found = rankwell.evaluate_embeddings(
         f"big={files[0]}", [f"small={files[1]}"], k=3, intervals="none"
     )
@@ -541,7 +543,7 @@ def test_every_format_holds_the_changes_and_per_query_rows(folder):
         "RBO",
     ]
 
-    whole = json.loads(command(*arguments, "-f", "json", "-q", cwd=folder).stdout)
+    whole = json.loads(command(*arguments, "-f", "json", "--per-query", cwd=folder).stdout)
     table = command(*arguments, cwd=folder).stdout
     csv = command(*arguments, "-f", "csv", cwd=folder).stdout
 

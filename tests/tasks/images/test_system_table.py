@@ -245,17 +245,15 @@ def test_intervals_end_below_their_figures_whatever_letters_follow_these() -> No
     assert "".join(re.findall("<sup>(.*?)</sup>", found[0])) == "bc"
 
 
-def test_letters_in_the_table_name_the_systems_that_a_figure_is_better_than(
+def test_superscripts_in_the_table_name_the_systems_that_a_figure_is_better_than(
     run, tmp_path: Path
 ) -> None:
     _, out, _ = run(written(tmp_path / "r", "m", {"weak": [0] * 12, "best": [1] * 12}))
 
     low = 100 * 0.025 ** (1 / 12)  # Clopper and Pearson's of 12 successes in 12
-    assert f"\na  weak      0.00  [0.00,  {100 - low:.2f}]\n" in out
-    assert f"\nb  best    100.00 [{low:.2f}, 100.00] a\n" in out
-    assert (
-        "letters=a system is significantly better than those whose letters follow its figure" in out
-    )
+    assert f"\na  weak      0.00   [0.00,  {100 - low:.2f}]\n" in out
+    assert f"\nb  best    100.00ᵃ [{low:.2f}, 100.00]\n" in out
+    assert "superscripts=the systems that this one is significantly better than" in out
 
 
 def test_alpha_decides_what_is_marked(run, tmp_path: Path) -> None:
@@ -263,7 +261,8 @@ def test_alpha_decides_what_is_marked(run, tmp_path: Path) -> None:
     folder = written(tmp_path / "r", "m", {"weak": [0] * 5 + [1] * 7, "best": [1] * 12})
 
     marks = {
-        alpha: "a" in run(folder, tail=f"[comparison]\nlevel = {1 - alpha}")[1].splitlines()[5][-2:]
+        alpha: "100.00ᵃ"
+        in run(folder, tail=f"[comparison]\nlevel = {1 - alpha}")[1].splitlines()[5]
         for alpha in (0.05, 0.0625, 0.1)
     }
 
@@ -430,7 +429,7 @@ def test_what_a_system_took_and_what_its_user_states_stand_in_the_table(
         ("dimension", "512"),
         ("images", "40"),
         ("training time", "3 h"),
-        ("trained on", "one GPU"),
+        ("training hardware", "one GPU"),
     ]
     assert "memory=the greatest that the whole command had" in table
 
@@ -445,7 +444,7 @@ def test_a_value_without_measurement_or_statement_is_empty(run, tmp_path: Path) 
     }
     assert {row[name] for name in ("hardware", "training_time", "training_hardware")} == {""}
     _, table = run(folder)[1].split("Performance\n")
-    assert re.findall(r"^(.*?)  +–$", table, re.M) == ["training time", "trained on"]
+    assert re.findall(r"^(.*?)  +–$", table, re.M) == ["training time", "training hardware"]
 
 
 def test_another_measure_is_chosen_by_its_exact_name_or_its_label(run, tmp_path: Path) -> None:
@@ -743,7 +742,7 @@ def test_letters_go_on_after_z() -> None:
     )
 
     assert [table.letters[name] for name in ("s0", "s25", "s26", "s27")] == ["a", "z", "aa", "ab"]
-    assert render_system_tables([table]).splitlines()[33].endswith("2.00 a,z,ab")
+    assert render_system_tables([table]).splitlines()[33].endswith("2.00ᵃ,ᶻ,ᵃᵇ")
 
 
 def test_a_system_alone_has_no_letter_and_a_missing_figure_a_dash() -> None:
@@ -816,10 +815,7 @@ def test_a_latex_table_explains_its_marks_where_readers_see_it() -> None:
         < seen.index(r"\caption{Mean Precision@1 in percent")
         < seen.index(r"\begin{tabular}")
     )
-    assert (
-        "Letters: a system is significantly better than those whose letters follow its figure."
-        in seen
-    )
+    assert "Superscripts: the systems that this one is significantly better than." in seen
     assert "Test: paired randomisation, Holm, level 0.05." in seen
     assert r"\textdagger{} SIFT on m: 70.08 is not possible" in seen
     assert r"said\par" in seen

@@ -2,25 +2,19 @@
 what a screen reader hears.
 """
 
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from accessibility import axe, violations, window
 from browsing import Keys, Page
 from tasks.judge.judging import lines_of
 from tasks.judge.studies import judge, pool_study, write_world
 from tasks.judge.test_judging_browser import opened, press_and_wait, shown
 
-AXE = Path(__file__).resolve().parents[2] / "page" / "node_modules" / "axe-core" / "axe.min.js"
-RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-RUN = """const done = arguments[arguments.length - 1];
-axe.run(document, {runOnly: arguments[0], resultTypes: ["violations"]}).then(
-  ({violations}) => done(violations.flatMap(({id, nodes}) => nodes.map(each => `${id} ${each.target}: ${each.failureSummary}`))),
-  error => done([String(error)]),
-);"""  # noqa: E501
+__all__ = ["axe"]
+
 WINDOWS = {
     "desk": (1440, 900),
     "tablet": (820, 1180),
@@ -30,37 +24,6 @@ WINDOWS = {
 GUIDELINE = "# How to judge\n" + "\n".join(
     f"* point {n} of a guideline that is longer than its box is high" for n in range(60)
 )
-
-
-@pytest.fixture(scope="module")
-def axe() -> str:
-    """The script of axe-core, which `make check-page` installs."""
-    if not AXE.is_file():
-        pytest.skip("could not import axe-core: run make check-page first")
-    return AXE.read_text(encoding="utf-8")
-
-
-@contextmanager
-def window(page: Page, width: int, height: int, scheme: str) -> Generator[None]:
-    """The page in a window of a size, with a scheme of colours."""
-    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
-    page.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    page.browser.execute_cdp_cmd(
-        "Emulation.setEmulatedMedia",
-        {"features": [{"name": "prefers-color-scheme", "value": scheme}]},
-    )
-    try:
-        yield
-    finally:
-        page.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-        page.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
-
-
-def violations(page: Page, axe: str) -> list[str]:
-    """The elements that break a rule, each with the rule and the remedy."""
-    if page.run("typeof axe === 'undefined'"):
-        page.browser.execute_script(f"{axe}\nwindow.axe = axe;")
-    return page.browser.execute_async_script(RUN, RULES)
 
 
 def study_of(folder: Path, **options: Any) -> Path:

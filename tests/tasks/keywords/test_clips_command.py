@@ -65,7 +65,9 @@ def test_the_command_prints_ceiling_chance_and_the_tables(
         "--keyword-groups",
         "g,h",
     ]
-    code, out, err = run(*words, "-c", "alfa", "-q", capsys=capsys, monkeypatch=monkeypatch)
+    code, out, err = run(
+        *words, "-c", "alfa", "--per-query", capsys=capsys, monkeypatch=monkeypatch
+    )
     assert code == 0
     for word in (
         "Recall@5",
@@ -97,7 +99,14 @@ def test_the_command_writes_everything_and_json_holds_each_result(
         "g,h",
     ]
     code, out, _ = run(
-        *words, "-q", "-f", "json", "-o", files["out"], capsys=capsys, monkeypatch=monkeypatch
+        *words,
+        "--per-query",
+        "-f",
+        "json",
+        "-o",
+        files["out"],
+        capsys=capsys,
+        monkeypatch=monkeypatch,
     )
     assert code == 0
     found = json.loads(out)
@@ -146,7 +155,14 @@ def test_the_manifest_names_a_folder_of_vectors(
     ]
     ids = str(folder / "vectors.ids.txt")
     code, _, err = run(
-        *words, "--item-ids", ids, "-q", "-o", files["out"], capsys=capsys, monkeypatch=monkeypatch
+        *words,
+        "--item-ids",
+        ids,
+        "--per-query",
+        "-o",
+        files["out"],
+        capsys=capsys,
+        monkeypatch=monkeypatch,
     )
 
     assert code == 0, err
@@ -268,9 +284,9 @@ def test_the_csv_of_single_queries_has_their_results_once_and_as_json(
         "--keyword-groups",
         "g,h",
     ]
-    _, out, _ = run(*words, "-q", "-f", "csv", capsys=capsys, monkeypatch=monkeypatch)
+    _, out, _ = run(*words, "--per-query", "-f", "csv", capsys=capsys, monkeypatch=monkeypatch)
     rows = list(csv.DictReader(io.StringIO(out)))
-    _, out, _ = run(*words, "-q", "-f", "json", capsys=capsys, monkeypatch=monkeypatch)
+    _, out, _ = run(*words, "--per-query", "-f", "json", capsys=capsys, monkeypatch=monkeypatch)
     told = json.loads(out)["per_query"]
 
     queries = {row["query"] for row in rows}

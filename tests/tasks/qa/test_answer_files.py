@@ -380,12 +380,12 @@ def test_swapped_files_are_recognised(tmp_path: Path) -> None:
     run = written(tmp_path / "run.txt", "q1 Q0 d1 1 0.5 tag\n")
 
     with pytest.raises(
-        BadInput, match=r"this looks like predictions \(predictions\).*exchange the two files"
+        BadInput, match=r"this looks like predictions \(predictions\).*questions come before"
     ):
         read_questions(predictions)
     with pytest.raises(
         BadInput,
-        match=r"this looks like questions with right answers \(squad\).*exchange the two files",
+        match=r"this looks like questions with right answers \(squad\).*questions come before",
     ):
         read_predictions(gold)
     with pytest.raises(BadInput, match="looks like no-answer probabilities"):

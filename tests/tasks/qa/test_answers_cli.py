@@ -139,7 +139,7 @@ def test_other_formats_have_one_table_or_all_of_them(run: Any, world: dict[str, 
 
     _, text, err = run(*arguments, "--format", "csv")
     rows = list(csv.DictReader(text.splitlines()))
-    whole = json.loads(run(*arguments, "--format", "json", "-q")[1])
+    whole = json.loads(run(*arguments, "--format", "json", "--per-query")[1])
     markdown = run(*arguments, "--format", "md")[1]
 
     assert err.index("3 questions: 2 answerable") < err.index("no interval")
@@ -165,7 +165,7 @@ def test_the_values_of_single_questions_stand_run_by_run_before_the_means(
         world["given"],
         "--retrieved",
         world["found"],
-        "-q",
+        "--per-query",
         "-m",
         "recall",
         "-m",

@@ -102,11 +102,11 @@ def test_what_the_file_says_of_its_passages_is_held_against_their_texts() -> Non
     [
         (
             [{"id": "q1", "rank": 1, "txt": "a"}, {"id": "q2", "rank": None}],
-            r"given\.jsonl:1: text is missing; expected a string or null",
+            r"given\.jsonl:1: text is missing, found are .*; expected a string or null",
         ),
         (
             [{"id": "q0", "rank": None}, {"id": "q1", "txt": "a"}],
-            r"given\.jsonl:2: text is missing; expected a string or null",
+            r"given\.jsonl:2: text is missing, found are .*; expected a string or null",
         ),
         (
             [{"id": "q1", "rank": 1, "text": 5}, {"id": "q2", "rank": None}],
@@ -124,7 +124,7 @@ def test_a_line_without_a_text_is_refused(records: list[Any], message: str, tmp_
     [
         (
             {"p": [{"txt": "Paris"}]},
-            r"given\.json: p\[0\]\.text is missing; expected a string or null",
+            r"given\.json: p\[0\]\.text is missing, found are .*; expected a string or null",
         ),
         (
             [{"id": "q1", "prediction_txt": "a", "prediction_text": "b"}, {"id": "q2"}],
@@ -206,8 +206,8 @@ def test_answers_without_ranks_and_scores_are_noted_as_in_the_order_of_lines(
     assert any("by the order of their lines" in note for note in found.notes)
     with pytest.raises(
         BadInput,
-        match=r"given\.jsonl:2: score is missing; expected a rank, or a score as other answers "
-        r"have",
+        match=r"given\.jsonl:2: score is missing, found are .*; expected a rank, or a score as "
+        r"other answers have",
     ):
         read_predictions(
             lines(

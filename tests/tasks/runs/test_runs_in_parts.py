@@ -56,7 +56,7 @@ def digest(run: str, **options: Any) -> str:
     details = {name: list(cells) for name, cells in (result.details or {}).items()}
     parts = [
         list(result.per_query()),
-        result.summary,
+        list(result.summary),
         details,
         result.notes,
         result.describe(),

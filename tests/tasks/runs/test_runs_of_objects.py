@@ -45,7 +45,7 @@ def files(tmp_path: Path, s3: Bucket) -> Path:
 
 
 def all_of(result: Results) -> str:
-    return repr([result.summary, list(result.per_query())])
+    return repr([list(result.summary), list(result.per_query())])
 
 
 @pytest.mark.parametrize("ties", ["input", "id-desc"])

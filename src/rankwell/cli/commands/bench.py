@@ -1,6 +1,4 @@
-"""Evaluate many systems on many data sets from one TOML file, only where something has changed, and
-set them side by side.
-"""
+"""Evaluate many systems on many data sets from one TOML file."""
 
 import sys
 from functools import partial
@@ -34,14 +32,16 @@ def bench(
     options: BenchOptions,
     output: FolderOption = None,
     format: PrintedAs[TableFormat] = "table",
+    style: reporting.TableStyle,
     dry_run: Annotated[bool, Differs("it has cells")] = False,
     progress: Progress = None,
 ) -> Output:
-    """Evaluate many systems on many data sets from one TOML file, only where something has changed,
-    and set them side by side.
+    """Evaluate many systems on many data sets from one TOML file.
 
-    A data set names its command and gives its options by their names on the command line, a system
-    perhaps some of its own:
+    Computes only what has changed, and sets the systems side by side.
+
+    A data set names its command and gives its options by their names on the command line, a
+    system perhaps some of its own:
 
         [[dataset]]
         name = "scifact"
@@ -53,13 +53,15 @@ def bench(
         [[system]]
         name = "bm25"
 
-    The letters after a figure are those of the systems that it is significantly better than. A cell
-    that fails is named, the others go on, and the exit code is 2.
+    Superscripts are the systems that a figure is significantly better than. A cell that fails is
+    named, the others go on, and the exit code is 2.
 
-    Systems with call = "./FILE.py:OBJECT" are run, with every combination of their parameters, and
-    [chart] draws what the parameters change. costs = true in [table] shows what each system took,
-    published = true the figures of publications, results = ["DIR"] results that are there already.
-    docs/benches.md has examples of each, and the rule for evaluating a cell again.
+    Systems with call = "./FILE.py:OBJECT" are run, with every combination of their parameters,
+    and [chart] draws what the parameters change. costs = true in [table] shows what each system
+    took, published = true the figures of publications, results = ["DIR"] results that are there
+    already. docs/benches.md has examples of each, and the rule for evaluating a cell again.
+
+      rankwell bench bench.toml
 
     Parameters
     ----------
@@ -79,7 +81,9 @@ def bench(
     """
     experiment = read_experiment(file)
     if experiment.kind != "commands":
-        result = _of_kind(experiment, output, options, format, dry_run=dry_run, progress=progress)
+        result = _of_kind(
+            experiment, output, options, format, style, dry_run=dry_run, progress=progress
+        )
         folder = folder_of(experiment, output)
         return result._replace(notes=(*result.notes, _wrote(folder, output)))
     if dry_run:
@@ -108,7 +112,7 @@ def bench(
         return Output(result.text, result.notes, result.exit_code)
     notes = [] if format in ("json", "html") else list(result.notes)
     notes += [f"{failure.plan.cell.name} failed: {failure.error}" for failure in result.failed]
-    text = result.render(format, terminal=reporting.terminal_of(sys.stdout))
+    text = result.render(format, style=style, terminal=reporting.terminal_of(sys.stdout))
     return Output(
         text=text,
         notes=(*notes, reporting.StatusNote(result.status), _wrote(result.folder, output)),
@@ -132,6 +136,7 @@ def _of_kind(
     output: Path | None,
     options: BenchOptions,
     format: TableFormat,
+    style: reporting.TableStyle,
     *,
     dry_run: bool,
     progress: Progress,
@@ -145,7 +150,7 @@ def _of_kind(
     if dry_run:
         raise BadUsage(f"--dry-run is not for a bench with {what}; leave it out.")
     if not is_grid:
-        return evaluate_systems(experiment, output, options, format, progress)
+        return evaluate_systems(experiment, output, options, format, style, progress)
     if format == "html":
         raise BadUsage(f"--format html is not for a bench with {what}; choose table or json.")
     grids = {name: kind.grid for name, kind in result_kinds().items() if kind.grid}

@@ -1,6 +1,4 @@
-"""Check judgments and runs before trusting a number: what is missing, tied, contradictory,
-duplicated or retrieved by itself.
-"""
+"""Find mistakes in judgments and runs."""
 
 import sys
 from typing import Literal
@@ -18,11 +16,15 @@ def check(
     strict: bool = False,
     format: PrintedAs[Literal["table", "csv", "tsv", "json", "jsonl", "md"]] = "table",
 ) -> Output:
-    """Check judgments and runs before trusting a number: what is missing, tied, contradictory,
-    duplicated or retrieved by itself.
+    """Find mistakes in judgments and runs.
 
-    An error is certain to make numbers wrong or undefined; a warning may be right for your data.
-    Exit 1 with an error.
+    Reports what is missing, tied, contradictory, duplicated or retrieved by itself, before you
+    trust a number.
+
+    An error is certain to make numbers wrong or undefined; a warning may be right for your
+    data. Exit 1 with an error.
+
+      rankwell check qrels.txt bm25.run
 
     Parameters
     ----------

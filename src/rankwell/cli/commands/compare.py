@@ -1,6 +1,4 @@
-"""Compare systems on the same queries: paired differences with intervals, tests, verdicts, groups,
-and the order of systems.
-"""
+"""Test whether one system is better than another."""
 
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -13,7 +11,6 @@ from rankwell import reporting
 from rankwell.comparison.data import ComparisonOptions, Origin, attribute_named
 from rankwell.comparison.folders import Gathered, from_folders, split_name
 from rankwell.comparison.pages import present_differences
-from rankwell.comparison.pairwise import compare_values
 from rankwell.comparison.planning import check_plan, forecast
 from rankwell.data.options import (
     ConventionName,
@@ -37,6 +34,7 @@ from rankwell.io.result_folder import (
 from rankwell.reporting.drafts import drafting, refuse_foreign, refuse_unclaimed
 from rankwell.reporting.options import FolderOption, FormatOption, Output, PerQueryOption, Progress
 from rankwell.reporting.page import NAME
+from rankwell.results import compare_values
 from rankwell.store import exists, remote_url
 
 _ADVICE = "evaluate with --queries, and with -o"
@@ -47,13 +45,14 @@ class ComparedQueries:
     """Attributes of the queries that are compared, and the reading of judgments and runs."""
 
     group: Annotated[
-        str | None, Doc("An attribute of the queries: each of its values is judged alone.")
+        str | None, Doc("An attribute of the queries: each of its values is judged alone.", "Input")
     ] = None
     cluster: Annotated[
         str | None,
         Doc(
             "Such an attribute too: queries with the same value (of one document, user or "
-            "session) are drawn and flipped together."
+            "session) are drawn and flipped together.",
+            "Input",
         ),
     ] = None
     convention: Annotated[ConventionName, Doc("For judgments and runs: whose words and rules.")] = (
@@ -73,14 +72,19 @@ def compare(
     difference: float | None = None,
     per_query: PerQueryOption = False,
     format: FormatOption = "table",
+    style: reporting.TableStyle,
     output: FolderOption = None,
     progress: Progress = None,
 ) -> Output:
-    """Compare systems on the same queries: paired differences with intervals, tests, verdicts,
-    groups, and the order of systems.
+    """Test whether one system is better than another.
 
-    Two systems are compared the second against the first; more of them all with each other, or with
-    --baseline.
+    Prints paired differences with intervals, tests, verdicts, groups, and the order of systems.
+
+    Two systems are compared the second against the first; more of them all with each other, or
+    with --baseline.
+
+      rankwell compare qrels.txt bm25.run dense.run
+      rankwell compare results-bm25 results-dense -m nDCG@10 -o comparison
 
     Parameters
     ----------
@@ -118,7 +122,7 @@ def compare(
     gathered = _gather(places, options, inputs, details=output is not None, progress=progress)
     result = compare_values(
         gathered.values,
-        options if gathered.has_all_measures else replace(options, measures=None),
+        options=options if gathered.has_all_measures else replace(options, measures=None),
         row_attributes=gathered.row_attributes,
         group=attribute_named(inputs.group, gathered.attributes, _ADVICE),
         cluster=attribute_named(inputs.cluster, gathered.attributes, _ADVICE),
@@ -126,7 +130,9 @@ def compare(
     )
     del gathered  # The result has values of its own.
     with nullcontext() if output is None else drafting(output, result.sources.values()):
-        presented = present_differences(result, format=format, per_query=per_query, output=output)
+        presented = present_differences(
+            result, format=format, per_query=per_query, output=output, style=style
+        )
         if output is not None:
             # Its page has a third of a comparison's modules.
             from rankwell.comparison.pages import write_report

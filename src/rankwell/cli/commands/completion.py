@@ -1,21 +1,20 @@
-"""Print the script that completes commands, options, choices, measures and conventions in bash, zsh
-or fish.
-"""
+"""Print the script that completes commands in a shell."""
 
 from argparse import ArgumentParser
 from typing import Any, Literal, get_args
 
 from rankwell.conventions import CONVENTIONS
 from rankwell.data.catalogue import DROP_IN, Words, command_function, command_summaries, subcommands
-from rankwell.data.options import QUIET, THREADS, Argument, arguments_of, texts_of
+from rankwell.data.options import SWITCHES, THREADS, Argument, arguments_of, texts_of
 from rankwell.data.registry import MEASURES
 from rankwell.data.tables import TieRule
 from rankwell.reporting.options import Output
 
 
 def completion(shell: Literal["bash", "zsh", "fish"], /) -> Output:
-    """Print the script that completes commands, options, choices, measures and conventions in bash,
-    zsh or fish.
+    """Print the script that completes commands in a shell.
+
+    Completes commands, options, choices, measures and conventions in bash, zsh or fish.
 
     The script goes where the shell looks for it; for zsh any folder of $fpath will do, before
     compinit runs:
@@ -92,10 +91,9 @@ def _program() -> ArgumentParser:
     for words, parser in parsers.items():
         parser.add_argument("--help", "-h", action="store_true", help="Print the help page.")
         if words in command_summaries():
-            parser.add_argument(
-                "--quiet", action="store_true", help=_plain(QUIET.partition(", such")[0])
-            )
-            parser.add_argument("--threads", metavar="INT", help=_plain(THREADS.partition(";")[0]))
+            for flags, text in SWITCHES.items():
+                parser.add_argument(*flags, action="store_true", help=_plain(text))
+            parser.add_argument("--threads", metavar="INT", help=_plain(THREADS.partition(". ")[0]))
             _, texts = texts_of(command_function(words))
             for argument in arguments_of(command_function(words)):
                 _declare(parser, argument, texts.get(argument.name, ""))

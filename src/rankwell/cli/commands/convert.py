@@ -1,4 +1,4 @@
-"""Convert a run or judgments from one format to another; the target's suffix says which."""
+"""Convert runs and judgments between formats."""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +11,11 @@ from rankwell.reporting.options import Output
 def convert(
     source: str, target: Annotated[Path, Option(writes="file")], /, *, options: ConvertOptions
 ) -> Output:
-    """Convert a run or judgments from one format to another; the target's suffix says which.
+    """Convert runs and judgments between formats.
+
+    The suffix of the target names the format.
+
+      rankwell convert run.json run.txt
 
     Parameters
     ----------

@@ -1,6 +1,4 @@
-"""Encode texts or images to a file of embeddings with any model, or without any; an interrupted run
-resumes.
-"""
+"""Encode texts or images to a file of embeddings."""
 
 from dataclasses import dataclass, fields
 from typing import Annotated, Any
@@ -18,7 +16,7 @@ class EncodeCommandOptions(ImagePlaces, EncodeFileOptions):
 
     batch_size: Annotated[  # pyright: ignore[reportIncompatibleVariableOverride]
         int | None,
-        Doc("Texts or images that the model sees at a time; 32 texts, 16 images by default."),
+        Doc("Texts or images that the model sees at a time. [default: 32 texts, 16 images]"),
     ] = None
 
 
@@ -36,13 +34,17 @@ def encode(
     overwrite: bool = False,
     progress: Progress = None,
 ) -> Output:
-    """Encode texts or images to a file of embeddings with any model, or without any; an interrupted
-    run resumes.
+    """Encode texts or images to a file of embeddings.
+
+    With any model, or images without one; an interrupted run resumes.
 
     A folder holds images, and so does a table with a column split; any other file holds texts.
-    Beside NAME.npy are NAME.ids.txt (where the texts have ids), NAME.manifest.json, which records
-    how it was made, and of images NAME.images.csv, which has the time of each, or the reason why it
-    has no vector.
+    Beside NAME.npy are NAME.ids.txt (where the texts have ids), NAME.manifest.json, which
+    records how it was made, and of images NAME.images.csv, which has the time of each, or the
+    reason why it has no vector.
+
+      rankwell encode documents.jsonl --encoder all-MiniLM-L6-v2 -o documents.npy
+      rankwell encode photos --encoder clip-ViT-B-32 -o photos.npy
 
     Parameters
     ----------

@@ -1,6 +1,4 @@
-"""Explain what a measure or a convention means, with formula, source and a worked example; --list
-shows every measure.
-"""
+"""Explain what a measure or a convention means."""
 
 import sys
 from typing import Literal
@@ -21,8 +19,13 @@ def explain(
     list: bool = False,
     format: PrintedAs[Literal["table", "json"]] = "table",
 ) -> Output:
-    """Explain what a measure or a convention means, with formula, source and a worked example;
+    """Explain what a measure or a convention means.
+
+    Shows every meaning that the name has anywhere, with formula, source and a worked example;
     --list shows every measure.
+
+      rankwell explain nDCG@10
+      rankwell explain --list
 
     Parameters
     ----------

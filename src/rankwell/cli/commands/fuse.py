@@ -1,6 +1,4 @@
-"""Fuse runs into one: reciprocal ranks, sums of scores, Borda; weights by hand, or tuned so that no
-query tunes on itself.
-"""
+"""Fuse runs into one, with given or tuned weights."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -39,7 +37,8 @@ class TuneOptions:
     """The tuning of a fusion, and the report on it."""
 
     tune: Annotated[
-        str | None, Doc("File of judgments to tune weights, methods and normalisations by.")
+        str | None,
+        Doc("File of judgments to tune weights, methods and normalisations by.", is_common=True),
     ] = None
     measures: Annotated[
         MeasureNames,
@@ -50,23 +49,26 @@ class TuneOptions:
     step: Annotated[
         float | None,
         Differs("it has no effect without --tune"),
-        Doc("With --tune: weights are tried in steps of this that sum to 1; 0.1 by default."),
+        Doc("With --tune: weights are tried in steps of this that sum to 1. [default: 0.1]"),
     ] = None
     folds: Annotated[
         int | None,
         Differs("it has no effect without --tune"),
-        Doc("With --tune: number of parts into which the queries are drawn; 5 by default."),
+        Doc(
+            "With --tune: number of parts into which the queries are drawn. [default: 5]",
+            "Statistics",
+        ),
     ] = None
     seed: Annotated[
         int | None,
         Differs("it has no effect without --tune"),
-        Doc("With --tune: seed of the folds, and of the intervals; 0 by default."),
+        Doc("With --tune: seed of the folds, and of the intervals. [default: 0]"),
     ] = None
     format: Annotated[
         reporting.Format | None,
         Option(("--format", "-f")),
         Differs("it has no effect without --tune"),
-        Doc("With --tune: how to print: table (the default), csv, tsv, json, jsonl, md or latex."),
+        Doc("With --tune: how to print. [default: table]"),
     ] = None
 
 
@@ -78,11 +80,16 @@ def fuse(
     target_format: TargetFormat = None,
     progress: Progress = None,
 ) -> Output:
-    """Fuse runs into one: reciprocal ranks, sums of scores, Borda; weights by hand, or tuned so
-    that no query tunes on itself.
+    """Fuse runs into one, with given or tuned weights.
 
-    With --tune every judged query is fused by the choice of the other folds, and tables compare the
-    fused run with the runs that it is made of, and list the choice of each fold.
+    Adds reciprocal ranks or scores, or counts Borda points. Tuned so that no query tunes on
+    itself.
+
+    With --tune every judged query is fused by the choice of the other folds, and tables compare
+    the fused run with the runs that it is made of, and list the choice of each fold.
+
+      rankwell fuse bm25.run dense.run -o fused.run
+      rankwell fuse bm25.run dense.run --tune qrels.txt -m nDCG@10 -o fused.run
 
     Parameters
     ----------
@@ -215,13 +222,14 @@ def _write(fused: Ranking, output: Path, form: str | None) -> list[str]:
     empty = 0 if written == "json" else int((np.diff(fused.offsets) == 0).sum())
     notes: list[str] = [
         reporting.StatusNote(
-            f"wrote {output} ({len(fused.items)} rows of {len(fused.queries) - empty} "
-            f"queries, {written})"
+            f"wrote {output} ({count_of(len(fused.items), 'row')} of "
+            f"{count_of(len(fused.queries) - empty, 'query', 'queries')}, {written})"
         )
     ]
     if empty:
         notes.append(
-            f"{empty} queries without items are not in {output}: the format cannot hold them"
+            f"{count_of(empty, 'query without items is', 'queries without items are')} not in "
+            f"{output}: the format cannot hold them"
         )
     return notes
 

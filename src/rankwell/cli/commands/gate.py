@@ -1,6 +1,4 @@
-"""Check results for continuous integration, by requirements and a baseline: exit 1, with the
-reasons, on failure.
-"""
+"""Fail a build when results regress or miss a requirement."""
 
 import sys
 from pathlib import Path
@@ -27,11 +25,14 @@ def gate(
         Path | None, Option(writes="file", own_words='<testsuite name="rankwell gate"')
     ] = None,
 ) -> Output:
-    """Check results for continuous integration, by requirements and a baseline: exit 1, with the
-    reasons, on failure.
+    """Fail a build when results regress or miss a requirement.
+
+    Exits with 1 and the reasons on failure, for continuous integration.
 
     A requirement that is about nothing, or about an undefined figure, is an error (exit 2) and
     never passes.
+
+      rankwell gate results --require 'nDCG@10 >= 0.3'
 
     Parameters
     ----------

@@ -1,5 +1,4 @@
-"""Find the nearest items of each query among embeddings, exactly: a run, or the ground truth of an
-approximate index.
+"""Find exact nearest neighbours among embeddings.
 
 Of items with the same score the one that stands first in ITEMS comes first; the result is the same
 for every backend.
@@ -14,6 +13,7 @@ import numpy as np
 
 from rankwell._native.similarity import Metric
 from rankwell.data.options import exists_error, may_overwrite, refusal
+from rankwell.errors import count_of
 from rankwell.files.neighbours import KnnOptions, search_files
 from rankwell.io import formats as io
 from rankwell.io.formats import written_format
@@ -32,8 +32,11 @@ _TRUTH = "positions and distances"
 def knn(
     items: str, queries: str, /, *, output: FilePath, options: KnnOptions, progress: Progress = None
 ) -> Output:
-    """Find the nearest items of each query among embeddings, exactly: a run, or the ground truth of
-    an approximate index.
+    """Find exact nearest neighbours among embeddings.
+
+    Writes a run, or the ground truth of an approximate index.
+
+      rankwell knn documents.npy queries.npy -o nearest.run
 
     Parameters
     ----------
@@ -63,16 +66,17 @@ def knn(
         else read_embeddings(queries, ids=False, check=False).dimensions
     )
     notes = [
-        f"{written_run.n_queries} queries, {written_run.n_items} items, {dimensions} dimensions, "
+        f"{count_of(written_run.n_queries, 'query', 'queries')}, "
+        f"{count_of(written_run.n_items, 'item')}, {count_of(dimensions, 'dimension')}, "
         f"{options.metric}; "
         f"equal scores in the order of {items}",
         StatusNote(f"wrote {output} ({written_run.rows} rows, {written_run.form})"),
     ]
-    if written_run.n_full < written_run.n_queries:
+    if n_short := written_run.n_queries - written_run.n_full:
         notes.insert(
             1,
-            f"{written_run.n_queries - written_run.n_full} queries have fewer than "
-            f"{options.neighbours} items left",
+            f"{count_of(n_short, 'query has', 'queries have')} fewer than {options.neighbours} "
+            "items left",
         )
     return Output(notes=tuple(notes))
 

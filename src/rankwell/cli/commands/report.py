@@ -1,6 +1,4 @@
-"""Write a page of results, report.html: the verdict, every query, and the lists side by side. It
-opens from disk, offline.
-"""
+"""Write an HTML report that shows every query side by side."""
 
 import webbrowser
 from pathlib import Path
@@ -27,21 +25,24 @@ def report(
     seed: Seed = 0,
     open: Annotated[bool, Differs("a page is often written for others")] = False,
 ) -> Output:
-    """Write a page of results, report.html: the verdict, every query, and the lists side by side.
-    It opens from disk, offline.
+    """Write an HTML report that shows every query side by side.
 
-    Several folders, and several runs in one, are compared as `rankwell compare` does it; of more
-    than five runs each with the first alone.
+    The page begins with the verdict. It is one file and opens from disk, offline.
+
+    Several folders, and several runs in one, are compared as `rankwell compare` does it; of
+    more than five runs each with the first alone.
+
+      rankwell report results --open
 
     Parameters
     ----------
     places
         Folders of results (name=FOLDER renames what is in them).
     output
-        The page to write, or the folder for it; by default it goes into the folder of results, or
-        the first of several.
+        The page to write, or the folder for it.
+        [default: the folder of results, or the first of several]
     title
-        Title of the page; by default the names of the runs.
+        Title of the page. [default: the names of the runs]
     open
         Open the page in a browser. A folder that has the page of its results keeps it, unless
         another option asks for a new one.

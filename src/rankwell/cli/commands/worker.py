@@ -1,6 +1,4 @@
-"""Compute parts of a work folder, as the element of an array job, or show the state of all
-parts.
-"""
+"""Compute parts of a work folder."""
 
 import os
 from pathlib import Path
@@ -24,16 +22,19 @@ _OFFSET = "RANKWELL_PART_OFFSET"
 
 
 def worker(work: str, /, *indices: int, bench: Path | None = None, status: bool = False) -> Output:
-    """Compute parts of a work folder, as the element of an array job, or show the state of all
-    parts.
+    """Compute parts of a work folder.
+
+    As the element of an array job; it also shows the state of all parts.
+
+      rankwell worker work --status
 
     Parameters
     ----------
     work
         The work folder, with a plan that `--executor array` or another command has written.
     indices
-        The parts, from 0, computed one after the other; by default that of SLURM_ARRAY_TASK_ID,
-        JOB_COMPLETION_INDEX or AWS_BATCH_JOB_ARRAY_INDEX.
+        The parts, from 0, computed one after the other.
+        [env: SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX, AWS_BATCH_JOB_ARRAY_INDEX]
     bench
         The experiment file of the plan, where it names code: code that a plan alone names is not
         run.

@@ -12,7 +12,7 @@ import shlex
 import sys
 import sysconfig
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fnmatch import fnmatchcase
 from functools import cache, partial
 from itertools import chain, groupby, pairwise
@@ -40,6 +40,7 @@ from rankwell.errors import BadInput, BadUsage, CodeRefused, RankwellError, Unkn
 from rankwell.io.matrices import IDS_BESIDE
 from rankwell.io.result_folder import MANIFEST, digest_of
 from rankwell.processes import crew
+from rankwell.reporting import TableStyle
 from rankwell.reporting.drafts import remove_result
 from rankwell.reporting.options import Input, Progress
 from rankwell.store import STDIN, Source, is_draft, split_part, write_text
@@ -392,6 +393,7 @@ _RUNNER_OPTIONS = (
     "gpus",
     "part_timeout",
     "dry_run",
+    *(field.name for field in fields(TableStyle)),
 )
 """Options that the runner sets itself."""
 

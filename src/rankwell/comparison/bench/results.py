@@ -30,7 +30,7 @@ from rankwell.comparison.bench import (
 from rankwell.comparison.bench.files import Experiment, read_experiment
 from rankwell.comparison.data import ComparisonOptions, Origin, exact_name, known_better
 from rankwell.comparison.folders import differing
-from rankwell.comparison.pairwise import compare_values, winners
+from rankwell.comparison.pairwise import compare_values
 from rankwell.comparison.parts.cells import PlacedCells, evaluate_in_parts
 from rankwell.data.options import (
     Differs,
@@ -61,7 +61,7 @@ from rankwell.io.result_folder import (
     read_summary,
     values_behind,
 )
-from rankwell.reporting import PLAIN, SUMMARY_COLUMNS, Row, Terminal
+from rankwell.reporting import PAPER, PLAIN, SUMMARY_COLUMNS, Row, TableStyle, Terminal
 from rankwell.reporting.drafts import (
     drafting,
     holding,
@@ -70,7 +70,7 @@ from rankwell.reporting.drafts import (
     refuse_other_result,
     refuse_unclaimed,
 )
-from rankwell.reporting.notebook.display import Displayable, system_tables
+from rankwell.reporting.notebook.display import Displayable, Rows, system_tables
 from rankwell.reporting.options import MissingPagesOption, Progress
 from rankwell.reporting.page import NAME as PAGE
 from rankwell.reporting.system_table import (
@@ -78,21 +78,16 @@ from rankwell.reporting.system_table import (
     SystemFigure,
     SystemTable,
     TableFormat,
+    for_paper,
     link_to,
     long_rows,
     render_system_tables,
     shared_rules,
+    winners,
 )
 from rankwell.runtime.executors import find_executor, parse_worker_count
 from rankwell.store import refuse_blocked, refuse_file_name, write_text
 
-_CORRECTIONS = {
-    "holm": "Holm",
-    "bh": "Benjamini and Hochberg",
-    "max-t": "max-T",
-    "tukey": "Tukey's HSD",
-    "none": "no correction",
-}
 _NO_FACT = (*SUMMARY_COLUMNS, "against", "group")
 
 
@@ -105,7 +100,8 @@ class TableChoices:
         first figure.
     baseline: the system that all others are tested against; "" to test all pairs.
     mean: whether there is a column of means.
-    intervals: whether 95 % intervals are shown beside the figures.
+    intervals: whether 95 % intervals are shown beside the figures; None for all formats but md and
+        latex.
     side_by_side: whether one table has all measures as columns; None to do so where no measure is
         shown for two data sets.
     """
@@ -114,7 +110,7 @@ class TableChoices:
     measures: tuple[str, ...] = ()
     baseline: str = ""
     mean: bool = False
-    intervals: bool = True
+    intervals: bool | None = None
     side_by_side: bool | None = None
 
 
@@ -440,7 +436,7 @@ def _cells(
         if row is None:
             yield gap_of(experiment, cell, figure)
             continue
-        names = ("ci_low", "ci_high") if choices.intervals else ()
+        names = ("ci_low", "ci_high") if choices.intervals is not False else ()
         losers = part.better_than.get((system, figure), ())
         yield SystemFigure(
             titles["system", system],
@@ -475,16 +471,10 @@ def _means(entries: Sequence[SystemFigure], column: str, number: int) -> Iterato
 
 def test_rules(experiment: Experiment, choices: TableChoices, *, several: bool) -> dict[str, Any]:
     """The rules of the tests behind a table. several: whether it has several measures."""
-    tests = choices.tests
     pairs = "all pairs"
-    secondary = ""
     if choices.baseline:
         pairs = f"every system against {experiment.titles['system', choices.baseline]}"
-    if tests.family == "primary" and several:
-        secondary = "; the first measure is primary, others are secondary"
-    scope = "and the measures of" if tests.family == "all" else "by each measure of"
-    family = f"{_CORRECTIONS[tests.correction]} over {pairs} {scope} a data set{secondary}"
-    return {"test": f"{tests.test}, two-sided; {family}", "alpha": round(1 - tests.level, 12)}
+    return choices.tests.test_rules(pairs, " of a data set", secondary=several)
 
 
 def requested_measures(texts: Sequence[str]) -> tuple[str, ...]:
@@ -556,11 +546,11 @@ class BenchResults(Displayable):
         return ", ".join(parts)
 
     @cached_property
-    def summary(self) -> list[Row]:
+    def summary(self) -> Rows:
         """One row per figure, data set and system, in the columns of table.csv; a figure that is
         not there has a `gap`.
         """
-        return [row for table in self.system_tables for row in long_rows(table)]
+        return Rows(row for table in self.system_tables for row in long_rows(table))
 
     @property
     def values(self) -> tuple[Values, ...]:
@@ -581,17 +571,29 @@ class BenchResults(Displayable):
         """The rules that stand below the tables."""
         return {**shared_rules(self.system_tables), "version": __version__}
 
-    def render(self, format: TableFormat = "table", *, terminal: Terminal = PLAIN) -> str:
+    def render(
+        self,
+        format: TableFormat = "table",
+        *,
+        style: TableStyle | None = None,
+        terminal: Terminal = PLAIN,
+    ) -> str:
         """The tables as text in one of the formats; rows of csv, tsv, json and jsonl have full
         precision.
         """
         if format not in ("table", "md", "latex", "html"):
             return render_system_tables(self.system_tables, format, notes=self.notes)
         tables = self._laid_out
+        if format in PAPER:
+            keeps = self.shown.intervals is not None
+            tables = [for_paper(table, style or TableStyle(), intervals=keeps) for table in tables]
         title = self.experiment.title if len(tables) == len(self.system_tables) else ""
         # Each table of LaTeX repeats its notes, so that it has those on itself alone.
         notes = self.comparison_notes if format == "latex" else self.notes
         return render_system_tables(tables, format, notes=notes, title=title, terminal=terminal)
+
+    def _latex(self, style: TableStyle) -> str:
+        return self.render("latex", style=style)
 
     def _repr_html_(self) -> str:
         return system_tables(self._laid_out, self.notes)
@@ -627,21 +629,25 @@ class BenchOptions:
     measures: Annotated[
         MeasureNames,
         Doc(
-            "Measures of the tables, by label or exact name; repeat it for more. By "
-            "default those of each data set, else its first."
+            "Measures of the tables, by label or exact name; repeat it for more. "
+            "[default: those of each data set, else its first]"
         ),
     ] = None
     baseline: Annotated[
         str | None,
         Differs("an experiment has no first system"),
-        Doc("The system that all others are tested against; by default all pairs are tested."),
+        Doc(
+            "The system that all others are tested against. [default: all pairs are tested]",
+            is_common=True,
+        ),
     ] = None
     only: Annotated[
         Sequence[str],
         Option(kind=list[str]),
         Doc(
             'Evaluate only cells that fit a pattern of DATASET/SYSTEM, as "scifact/*"; '
-            "repeat it for more. Others are left as they are."
+            "repeat it for more. Others are left as they are.",
+            "Scaling",
         ),
     ] = ()
     pages: MissingPagesOption = False

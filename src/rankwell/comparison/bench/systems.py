@@ -27,7 +27,7 @@ from rankwell.comparison.bench.results import (
 from rankwell.comparison.data import ComparisonOptions, Origin, Pair
 from rankwell.comparison.folders import split_name
 from rankwell.comparison.pages import write_missing_pages
-from rankwell.comparison.pairwise import compare_values, winners
+from rankwell.comparison.pairwise import compare_values
 from rankwell.data.catalogue import result_kinds
 from rankwell.data.options import may_overwrite
 from rankwell.data.registry import Better, suggest
@@ -51,6 +51,7 @@ from rankwell.reporting.system_table import (
     TableFormat,
     link_to,
     render_system_tables,
+    winners,
 )
 from rankwell.stats.granularity import granularity_of
 from rankwell.store import write_text
@@ -70,11 +71,12 @@ def evaluate_systems(
     output: Path | None,
     options: BenchOptions,
     format: TableFormat,
+    style: reporting.TableStyle | None = None,
     progress: Progress = None,
 ) -> Output:
     """The output of a bench of costs, whose tables are in its folder.
 
-    After a figure are letters of the systems that it is significantly better than: by the paired
+    Superscripts are the systems that a figure is significantly better than: by the paired
     randomisation test over the queries that both have, with Holm's correction for all pairs of a
     data set. Pairs whose rules differ have different tasks and are not tested.
     """
@@ -89,7 +91,7 @@ def evaluate_systems(
     with holding(folder):
         refuse_unclaimed(folder)
         refuse_foreign(folder, [f"table.{suffix}" for suffix in _WRITTEN.values()])
-        return _tabulated(experiment, folder, options, choices, format, progress)
+        return _tabulated(experiment, folder, options, choices, format, style, progress)
 
 
 def _tabulated(
@@ -98,6 +100,7 @@ def _tabulated(
     options: BenchOptions,
     choices: TableChoices,
     format: TableFormat,
+    style: reporting.TableStyle | None,
     progress: Progress,
 ) -> Output:
     """The table, written into the folder; a cell that fails is a gap with its reason."""
@@ -140,7 +143,10 @@ def _tabulated(
     system_table = SystemTable(measure, label, figures, costs, rules)
     _write(folder, system_table, run_results, notes)
     text = render_system_tables(
-        [system_table], format, notes=notes, terminal=reporting.terminal_of(sys.stdout)
+        [replace(system_table, style=style or reporting.TableStyle())],
+        format,
+        notes=notes,
+        terminal=reporting.terminal_of(sys.stdout),
     )
     errors = [f"{result.plan.cell.name} failed: {result.error}" for result in failed]
     shown_notes = () if format in ("json", "html") else notes

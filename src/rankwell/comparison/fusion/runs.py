@@ -312,10 +312,10 @@ Row = dict[str, Any]
 
 
 DepthOption = Annotated[
-    int | None, Doc("Number of first items of each list that are read; all by default.")
+    int | None, Doc("Number of first items of each list that are read. [default: all]")
 ]
 TopOption = Annotated[
-    int | None, Doc("Number of items of each query that are kept; all by default.")
+    int | None, Doc("Number of items of each query that are kept. [default: all]")
 ]
 
 
@@ -331,23 +331,25 @@ class FusionOptions(RunFileOptions, JudgmentFileOptions):
             "condorcet read ranks; combsum, combmnz, combgmnz(gamma=0.5), wmnz, mixed, "
             "combanz, combmin, combmax and combmed read scores. bayesfuse, mapfuse, "
             "posfuse, probfuse(segments=25), segfuse and slidefuse(window=5) learn from "
-            "judged queries. With --tune several may be tried: repeat it, or separate "
-            "them by blanks."
+            "judged queries. Tuning tries several: repeat it, or separate "
+            "them by blanks.",
+            is_common=True,
         ),
     ] = "rrf"
     weights: Annotated[
         Sequence[float] | None,
         Option(kind=str),
         Doc(
-            "One for each run, in their order, such as 0.3,0.7; a run with weight 0 takes no part."
+            "One for each run, in their order, such as 0.3,0.7; a run with weight 0 takes no part.",
+            is_common=True,
         ),
     ] = None
     normalization: Annotated[
         str | None,
         Doc(
             "Normalisation of each list's scores: min-max (the default), min-max-inverted "
-            "(for distances), z-score, sum, max, rank, borda, none. With --tune several "
-            "may be tried, separated by commas."
+            "(for distances), z-score, sum, max, rank, borda, none. Tuning tries "
+            "several, separated by commas."
         ),
     ] = None
     absent: Annotated[

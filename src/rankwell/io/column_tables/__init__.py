@@ -14,11 +14,19 @@ from typing import Any
 import numpy as np
 
 from rankwell._native import native
-from rankwell.data.columns import Holds, Repeats, chosen_columns, parquet, sql_text, unwritable
+from rankwell.data.columns import (
+    Holds,
+    Repeats,
+    chosen_columns,
+    parquet,
+    repeated_item,
+    sql_text,
+    unwritable,
+)
 from rankwell.data.options import ColumnChoice
 from rankwell.data.rankings import Hits, Ranking, SharedCounts, SharedQueries
 from rankwell.data.tables import Judgments
-from rankwell.errors import BadInput, DuplicateItem, shown
+from rankwell.errors import BadInput, shown
 from rankwell.io import connected, reader, undamaged
 from rankwell.io.column_tables.dialects import (
     CSV,
@@ -132,7 +140,7 @@ def _refuse_duplicates(table: ColumnTable, judgments: Judgments) -> None:
                 f"{table.name}: query {query!r} lists item {item!r} twice, in rows {first + 1} "
                 f"and {second + 1}"
             )
-            raise DuplicateItem(f"{problem}; keep one of them, or say which to keep (first, best).")
+            raise repeated_item(problem, item)
 
 
 def _drop_duplicates(table: ColumnTable, duplicates: Repeats) -> None:

@@ -204,8 +204,10 @@ class Dialect:
         names = self._plain_names(head)
         # `refuse_names` refuses so many.
         names = names[:100] if len(names) > MOST_COLUMNS else names
-        # No other format has a file of Parquet, whose reader names the column that is missing.
-        least = UNKNOWN * bool(self.name == "parquet" and names and holds != "preferences")
+        # No other format has a file of Parquet or JSON lines, whose reader names the column that is
+        # missing.
+        is_sure = self.name == "parquet" or (self.name == "jsonl" and "\n{" in head.text.rstrip())
+        least = UNKNOWN * bool(is_sure and names and holds != "preferences")
         if len(names) < 2:
             return least
         has_integer_scores = self.has_integer_scores(head, names)

@@ -14,6 +14,7 @@ from rankwell.data.columns import (
     contradicting,
     is_falling,
     likelihood,
+    may_choose,
     parquet,
     quoted,
     refuse_names,
@@ -227,10 +228,11 @@ class ColumnTable:
         """
         column, kind = self.column(name), self.types[name]
         if kind == "JSON":
-            # `->>` gives the text of a string and of an integer alike.
+            # `->>` gives the text of a string and of an integer alike. An integer above 2⁶⁴ has the
+            # type of a fraction, and all its digits.
             return (
-                f"nullif(CASE WHEN json_type({column}) IN ('VARCHAR', 'UBIGINT', 'BIGINT') THEN "
-                f"{column}->>'$' END, '')"
+                f"nullif(CASE WHEN json_type({column}) IN ('VARCHAR', 'UBIGINT', 'BIGINT') "
+                f"OR regexp_full_match({column}::VARCHAR, '-?[0-9]+') THEN {column}->>'$' END, '')"
             )
         if not TEXTS.fullmatch(kind) and not _INTEGERS.fullmatch(kind):
             raise BadInput(
@@ -544,16 +546,18 @@ def _refuse_doubtful(dialect: Dialect, head: Head, holds: Holds, column: str) ->
     ):
         return
     if holds == "run":
-        contents, option = (
+        contents, name, option = (
             "integers below the names of BEIR's judgments",
+            "similarity",
             flag("--columns", f"score={column}"),
         )
     else:
-        contents, option = (
+        contents, name, option = (
             "other values than integers, as runs do",
+            "grade",
             flag("--qrels-columns", f"grade={column}"),
         )
+    advice = f"say so with {option}" if may_choose(holds) else f"rename it {name!r}"
     raise BadInput(
-        f"{head.name}: the column {column!r} holds {contents}; if it is right, say so with "
-        f"{option}."
+        f"{head.name}: the column {column!r} holds {contents}; if it is right, {advice}."
     )

@@ -16,7 +16,7 @@ from itertools import islice
 from math import inf, isfinite, nan
 from typing import TYPE_CHECKING, Literal, NamedTuple, NoReturn
 
-from rankwell.data.columns import known_columns, place_of
+from rankwell.data.columns import known_columns, may_choose, place_of
 from rankwell.errors import BadInput, BadUsage, flag
 from rankwell.io.reader.lines import Layout, shorten
 from rankwell.store import decode_id
@@ -67,7 +67,8 @@ class ColumnRoles(NamedTuple):
         query, item, number = (
             decode_id(fields[column - 1])[:40] for column in (self.query, self.item, self.number)
         )
-        return f"query {query!r}, item {item!r}, {self.value} {number} ({self.option(holds)})"
+        option = f" ({self.option(holds)})" if may_choose(holds) else ""
+        return f"query {query!r}, item {item!r}, {self.value} {number}{option}"
 
 
 _SCORES_OR_RANKS = (ColumnRoles(1, 2, 3, "score"), ColumnRoles(1, 2, 3, "rank"))
@@ -243,23 +244,33 @@ def refuse_readings(
     if not readings:
         example = ColumnRoles(1, 2, 3, "grade" if holds == "judgments" else "score").option(holds)
         problem = f"{where}: {reason or 'no reading of its columns fits'}"
-        raise BadInput(
-            f"{problem}; name them in a first line, or say which they are with {example}."
-        )
+        also = f", or say which they are with {example}" if may_choose(holds) else ""
+        raise BadInput(f"{problem}; name them in a first line{also}.")
+    advice = "say {}" if may_choose(holds) else "name the columns in a first line"
     choices = " or as ".join(reading.sentence(fields, holds) for reading in readings[:_MOST_SHOWN])
     if len(readings) == 1:
         reason = reason or f"{len(fields)} columns without a header may be anything"
-        raise BadInput(f"{where}: {reason}; if this is {choices}, say so.")
+        raise BadInput(f"{where}: {reason}; if this is {choices}, {advice.format('so')}.")
     reason = f"; {reason}" if reason else ""
     raise BadInput(
-        f"{where} can be read as {choices}{reason}; nothing in the file excludes either: say which."
+        f"{where} can be read as {choices}{reason}; nothing in the file excludes either: "
+        f"{advice.format('which')}."
     )
 
 
 def delimiter_of(head: Head) -> bytes | None:
     """The separator of the fields of lines without a header; None for any white space."""
+    if len({len(line.split()) for line in head.lines[:200]} - {1}) == 1:
+        return None
+    return separator_of(head)
+
+
+def separator_of(head: Head) -> bytes | None:
+    """The mark between fields that the first lines have equally often; None for text in another
+    form.
+    """
     lines = head.lines[:200]
-    if len({len(line.split()) for line in lines} - {1}) == 1:
+    if head.text.startswith(("{", "[", "<")):
         return None
     consistent = (
         delimiter
@@ -288,6 +299,12 @@ def refuse_columns(head: Head, holds: Position, *, exchanged: bool) -> None:
         or known_columns(names) > 1
     ):
         return
+    is_trec = holds == "run" and width > 6 and {row[1] for row in rows} <= {b"Q0", b"0"}
+    if is_trec and all(number_of(field) is not None for row in rows for field in row[3:5]):
+        raise BadInput(
+            f"{head.name}:{head.skipped + 1}: {shorten(lines[0])}: a TREC run with blanks in its "
+            "tag, which is one word; write it without them."
+        )
     if exchanged and (holds == "judgments" or all(row[1] == b"0" for row in rows)):
         return
     if any(_NUMBER.fullmatch(field) for field in rows[-1]):
@@ -309,9 +326,12 @@ def refuse_columns(head: Head, holds: Position, *, exchanged: bool) -> None:
             refuse_readings(head, holds, readings, reason)
 
 
-def refuse_returns(head: Head) -> None:
-    """Raises BadInput for lines that end in carriage returns alone, which would be one line."""
-    if b"\n" not in head.raw and b"\r" in head.raw.rstrip(b"\r"):
+def refuse_returns(head: Head, *, is_lines: bool = True) -> None:
+    """Raises BadInput for lines that end in carriage returns alone, which would be one line.
+    is_lines: whether the format has lines; JSON may be of lines as well.
+    """
+    returns = head.raw.rstrip(b"\r")
+    if b"\n" not in returns and (b"\r" if is_lines else b"}\r{") in returns:
         raise BadInput(
             f"{head.name}: its lines end in carriage returns alone; write them with line feeds."
         )

@@ -11,8 +11,9 @@ from math import floor, isfinite, nan
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from rankwell._native import native
+from rankwell.data.columns import repeated_item
 from rankwell.data.rankings import Ranking, hits_of_ranking
-from rankwell.errors import BadInput, BadLine, BadScore, DuplicateItem
+from rankwell.errors import KEEP_ONE, BadInput, BadLine, BadScore, DuplicateItem
 from rankwell.store import decode_id
 from rankwell.store.places import changed
 
@@ -214,10 +215,14 @@ def bad_line(source: Source, layout: Layout, options: ReadOptions, place: int = 
 def _explained(where: str, line: bytes, layout: Layout, options: ReadOptions) -> BadInput:
     row, excerpt = line.split(), shorten(line)
     width = len(row)
+    if line.startswith(b"#"):
+        return BadLine(f"{where}: {excerpt} {COMMENT}")
     if width < layout.fields if options.trailing else width != layout.fields:
         advice = (
             "is this a qrels file?"
             if not layout.by_rank and width == 4
+            else "a tag is one word: write it without blanks."
+            if layout is TREC_RUN and width > layout.fields
             else "correct or remove the line."
         )
         n_fields = f"{width} field{'' if width == 1 else 's'} in {excerpt}"
@@ -232,6 +237,10 @@ def _explained(where: str, line: bytes, layout: Layout, options: ReadOptions) ->
     )
     problem = f"the {wanted.partition(' ')[0]} is {shorten(row[layout.value])} in {excerpt}"
     return BadScore(f"{where}: {problem}; a {wanted}: correct the line ({layout.form}).")
+
+
+COMMENT = "is a comment, which `rankwell trec-eval` alone skips; remove the line."
+"""The end of the error for a line that begins with `#`."""
 
 
 def shorten(text: bytes) -> str:
@@ -362,7 +371,9 @@ def repeated(
                 f"query {key[0]!r} {verb} item {key[-1]!r} twice, in lines {first} and {number}"
             )
             order = ", or correct the order of the columns" if key[-1] in ("Q0", "0") else ""
-            return DuplicateItem(f"{name}:{number}: {problem}; keep one of them{order}.")
+            if verb == "lists":
+                return repeated_item(f"{name}:{number}: {problem}", key[-1], order)
+            return DuplicateItem(f"{name}:{number}: {problem}; {KEEP_ONE}{order}.")
     return None
 
 

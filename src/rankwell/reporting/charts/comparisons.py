@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from rankwell.data.tables import Values, format_value, p_text
+from rankwell.errors import count_of
 from rankwell.reporting import Row, charts
 from rankwell.reporting.charts import ACCENT, INK, QUIET, STEP, ChartData
 
@@ -253,7 +254,7 @@ def _rank_panel(row: Row) -> dict[str, Any]:
     return {
         "title": {
             "text": charts.panel_title(row["label"], row["measure"], "share"),
-            "subtitle": f"{row['queries']:,} queries",
+            "subtitle": count_of(row["queries"], "query", "queries"),
         },
         "width": _RANK_WIDTH,
         "height": height,

@@ -9,7 +9,14 @@ from rankwell.reporting.charts import ACCENT, INK, QUIET, ChartData
 from rankwell.reporting.line_charts import SERIES
 
 _WIDTH, _HEIGHT = 460, 300
-_MOST_NAMED, _LEAST_TICKS = 6, 3
+_MOST_NAMED, _LEAST_TICKS, _CHARACTER = 6, 3, 6.2
+_SIDES = {
+    "below right": ("left", 10, 11),
+    "above left": ("right", -10, -9),
+    "above right": ("left", 10, -9),
+    "below left": ("right", -10, 11),
+}
+"""Where a name may stand beside its point: its alignment, and its distance in pixels."""
 _CHEAPEST, _BEST, _OTHER = (
     "cheapest that reaches the target",
     "indistinguishable from the best",
@@ -179,25 +186,54 @@ def _panel(
     return {"width": _WIDTH, "height": _HEIGHT, "data": {"values": points}, "layer": layers}
 
 
-def _names(points: Sequence[Row], place: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The names of all points where they are few, else of the frontier's: below to the right, of
-    the last ones to the left.
+def _names(points: Sequence[dict[str, Any]], place: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The names of all points where they are few, else of the frontier's: each on the first side of
+    its point where it covers neither a point nor another name, and none where there is no such
+    side.
     """
-    condition = "true" if len(points) <= _MOST_NAMED else "datum.on"
-    low, high = (math.log10(end) for end in place["x"]["scale"]["domain"])
-    edge = 10 ** (low + 0.6 * (high - low))
-    looks: dict[str, dict[str, Any]] = {
-        "<=": {"align": "left", "dx": 10, "dy": 11},
-        ">": {"align": "right", "dx": -10, "dy": -9},
-    }
+    x, y = (
+        [_pixels(point[field], place[channel], size) for point in points]
+        for field, channel, size in (("cost", "x", _WIDTH), ("quality", "y", _HEIGHT))
+    )
+    covered = [
+        (left - 7.0, top - 7.0, left + 7.0, top + 7.0) for left, top in zip(x, y, strict=True)
+    ]
+    for point, left, top in zip(points, x, y, strict=True):
+        if len(points) > _MOST_NAMED and not point["on"]:
+            continue
+        wide = _CHARACTER * len(point["run"])
+        for side, (align, dx, dy) in _SIDES.items():
+            start = left + dx - (wide if align == "right" else 0)
+            box = start, top + dy - 6, start + wide, top + dy + 6
+            if start >= 0 and box[2] <= _WIDTH and not any(_meet(box, each) for each in covered):
+                covered.append(box)
+                point["side"] = side
+                break
     words = {**place, "text": charts.nominal("run")}
     return [
         {
-            **charts.layer("text", words, fontSize=11, color=INK, **look),
-            "transform": [{"filter": f"{condition} && datum.cost {side} {edge!r}"}],
+            **charts.layer("text", words, fontSize=11, color=INK, align=align, dx=dx, dy=dy),
+            "transform": [{"filter": f"datum.side === '{side}'"}],
         }
-        for side, look in looks.items()
+        for side, (align, dx, dy) in _SIDES.items()
+        if any(point.get("side") == side for point in points)
     ]
+
+
+def _pixels(value: float, channel: Mapping[str, Any], size: int) -> float:
+    """Where a value is on the panel, from its left or its top."""
+    scale = channel["scale"]
+    low, high = scale["domain"]
+    if scale.get("type") == "log":
+        value, low, high = math.log10(value), math.log10(low), math.log10(high)
+    share = (value - low) / (high - low)
+    # Vertical axes rise, unless they are reversed.
+    is_turned = size == _HEIGHT and not scale.get("reverse")
+    return size * (1 - share if is_turned else share)
+
+
+def _meet(box: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    return box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]
 
 
 def _ticks(ends: Sequence[float]) -> dict[str, Any]:

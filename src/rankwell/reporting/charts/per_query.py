@@ -12,6 +12,7 @@ from rankwell.reporting import charts, format_value
 from rankwell.reporting.charts import ACCENT, FAINT, INK, QUIET, ChartData
 
 _WIDTH, _BINS = 250, 20
+_MANY_ROWS, _MOST_PANELS = 6, 4
 
 
 @charts.chart("per_query")
@@ -19,8 +20,9 @@ def per_query(data: ChartData) -> dict[str, Any] | None:
     """Histograms of the values per query, a panel per measure, a row per run and part of the
     result, with a mark at the mean.
 
-    Parts are what the rows say besides, such as a direction. Shares run from 0 to 1 and percentages
-    from 0 to 100 where the values do; ranks stand on a logarithmic scale. Queries that are not
+    Of more than 6 rows the first 4 measures are drawn, side by side. Parts are what the rows say
+    besides, such as a direction. Shares run from 0 to 1 and percentages from 0 to 100 where the
+    values do; ranks stand on a logarithmic scale. Queries that are not
     counted are left out. None where no query is counted.
     """
     labelled = [
@@ -44,6 +46,7 @@ def per_query(data: ChartData) -> dict[str, Any] | None:
         for run, name in runs.items()
     }
     names = list(dict.fromkeys(rows.values()))
+    columns = _MOST_PANELS if len(names) > _MANY_ROWS else None
     panels = charts.by_title(
         (
             (
@@ -52,14 +55,18 @@ def per_query(data: ChartData) -> dict[str, Any] | None:
             )
             for column, part in labelled
         ),
-        lambda title, columns, is_first: {
+        lambda title, labelled_columns, is_first: {
             "title": title,
-            **_panel(columns, names, has_names=is_first and len(rows) > 1),
+            **_panel(labelled_columns, names, has_names=is_first and len(rows) > 1),
         },
+        columns,
     )
     run = "" if len(runs) > 1 else f"{labelled[0][0].run}: "
     subtitle = f"{run}share of the queries with values in each range; the line marks their centre"
-    return charts.page("Values of single queries", subtitle, panels)
+    if columns and len(panels) > columns:
+        subtitle += f"; the first {columns} of {len(panels)} measures"
+        panels = panels[:columns]
+    return charts.page("Values of single queries", subtitle, panels, columns=columns)
 
 
 def _panel(
@@ -134,9 +141,14 @@ def _panel(
     return {
         "data": {"values": bars},
         "facet": {"row": charts.nominal("run", sort=list(names), header=header)},
-        "spacing": 20,
-        "spec": {"width": _WIDTH, "height": 56 if len(names) <= 3 else 36, "layer": layers},
+        "spacing": 20 if len(names) <= _MANY_ROWS else 14,
+        "spec": {"width": _WIDTH, "height": _height(len(names)), "layer": layers},
     }
+
+
+def _height(rows: int) -> int:
+    """The height of a row in pixels, less the more rows there are."""
+    return 56 if rows <= 3 else 36 if rows <= _MANY_ROWS else 18
 
 
 def _centre(values: Values, column: Floats) -> tuple[str, float]:

@@ -7,11 +7,19 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from rankwell import reporting
-from rankwell.data.frames import FrameColumns, Kind, frame_column, pandas_frame, polars_frame
-from rankwell.data.options import own_arithmetic
+from rankwell.data.frames import (
+    FrameColumns,
+    Framed,
+    Kind,
+    frame_column,
+    pandas_frame,
+    polars_frame,
+)
+from rankwell.data.options import own_arithmetic, takes_options
 from rankwell.data.registry import suggest
 from rankwell.errors import BadUsage, UnknownName
-from rankwell.reporting import Row
+from rankwell.reporting import Row, TableStyle
+from rankwell.reporting.options import paper_text
 
 if TYPE_CHECKING:
     from rankwell.reporting.system_table import SystemTable
@@ -129,13 +137,57 @@ def _table(grid: reporting.Grid) -> str:
 
 
 def _cell(text: str) -> str:
-    return f"<strong>{_text(text)}</strong>" if isinstance(text, reporting.Strong) else _text(text)
+    if not isinstance(text, reporting.ScoreCell):
+        return _text(text)
+    opened, closed = (("", ""), ("<strong>", "</strong>"), ("<u>", "</u>"))[text.place]
+    marks = f"<sup>{text.marks}</sup>" if text.marks else ""
+    return f"{opened}{_text(text.figure)}{closed}{marks} {_text(text.beside)}".rstrip()
 
 
 def _text(text: str) -> str:
     from html import escape
 
     return escape(reporting.visible(text))
+
+
+class Rows(list[Any], Framed):
+    """The rows of a table, each a mapping; they print as the table, in a notebook too."""
+
+    def _document(self) -> reporting.Document:
+        if self and "value" in self[0]:
+            return reporting.Document((), self, {}, ())
+        return reporting.Document(self, None, {}, (), summary=bool(self._fixed))
+
+    @property
+    def _fixed(self) -> Sequence[str]:
+        """The columns that come first."""
+        is_summary = bool(self) and {*reporting.SUMMARY_COLUMNS} <= {*self[0]}
+        return reporting.SUMMARY_COLUMNS if is_summary else ()
+
+    @own_arithmetic
+    def __repr__(self) -> str:
+        lines = reporting.OUTPUTS["table"](self._document()).rstrip("\n").split("\n")
+        more = [f"and {len(lines) - _MOST_ROWS:,} lines more: .to_pandas()"]
+        return "\n".join(lines[:_MOST_ROWS] + more * (len(lines) > _MOST_ROWS))
+
+    @own_arithmetic
+    def _repr_html_(self) -> str:
+        return "\n".join(map(_table, reporting.grids(self._document())))
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """The columns by name, each with a cell per row."""
+        return {
+            name: [reporting.plain(row.get(name)) for row in self]
+            for name in reporting.columns_of(self, self._fixed)
+        }
+
+    @own_arithmetic
+    def to_latex(self) -> str:
+        """The text of a `tabular` for LaTeX."""
+        return reporting.OUTPUTS["latex"](self._document())
+
+    def _frame_columns(self) -> FrameColumns:
+        return _typed(self.to_columns())
 
 
 class Chart(dict[str, Any]):
@@ -229,6 +281,22 @@ class Displayable:
         """
         return polars_frame(_columns_of_table(self, table))
 
+    @takes_options(TableStyle)
+    def to_latex(self, table: str = "summary", *, options: TableStyle) -> str:
+        """The text of a table for LaTeX: the scores as a finished table of runs by measures, or the
+        rows of another table as a `tabular`.
+
+        table: the `summary`, the values `per_query`, or one of `tables`. The best score is in bold,
+        superscripts name the systems that a system is significantly better than. Needs the package
+        booktabs. Raises UnknownName for another table.
+        """
+        if table == "summary" and (latex := self._latex(options)):
+            return latex
+        return Rows(_rows_of_table(self, table)).to_latex()
+
+    def _latex(self, style: TableStyle) -> str:
+        return paper_text(self, "latex", style)  # pyright: ignore[reportArgumentType]
+
     @own_arithmetic
     def _repr_html_(self) -> str:
         """The tables with the line of rules, for notebooks."""
@@ -295,24 +363,33 @@ def _columns_of_table(result: Any, table: str) -> FrameColumns:
             name: frame_column("float" if kind == "DOUBLE" else "text", columns[name])
             for name, kind in types.items()
         }
-    if table != "summary" and table not in result.tables:
+    return _typed(Rows(_rows_of_table(result, table)).to_columns())
+
+
+def _typed(columns: Mapping[str, list[Any]]) -> FrameColumns:
+    return {
+        name: frame_column("float" if name in _FIGURES else _kind(cells), cells)
+        for name, cells in columns.items()
+    }
+
+
+def _rows_of_table(result: Any, table: str) -> Sequence[Row]:
+    """The rows of a table. Raises UnknownName."""
+    if table == "summary":
+        return result.summary
+    if table == "per_query":
+        from rankwell.reporting.folder import per_query_columns
+
+        columns, _ = per_query_columns(result.values, result.query_attributes)
+        return [
+            dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)
+        ]
+    if table not in result.tables:
         raise UnknownName(
             f"there is no table {table!r} here; "
             f"{suggest(table, ['summary', 'per_query', *result.tables])}"
         )
-    rows, fixed = (
-        (result.summary, reporting.SUMMARY_COLUMNS)
-        if table == "summary"
-        else (result.tables[table], ())
-    )
-    cells = {
-        name: [reporting.plain(row.get(name)) for row in rows]
-        for name in reporting.columns_of(rows, fixed)
-    }
-    return {
-        name: frame_column("float" if name in _FIGURES else _kind(column), column)
-        for name, column in cells.items()
-    }
+    return result.tables[table]
 
 
 def _kind(cells: Sequence[Any]) -> Kind:

@@ -122,7 +122,7 @@ def rounded(values: Floats) -> Floats:
     """The numbers to 7 significant digits, and to 5 decimals at least, as a page holds them; NaN
     stays, as do those from 1e9 on.
 
-    Those that have become a tie of the 2 or 4 decimals that are printed stay in full, so that
+    Those that have become a tie of the 2, 3 or 4 decimals that are printed stay in full, so that
     nothing is rounded twice.
     """
     size = np.abs(values)
@@ -135,7 +135,7 @@ def rounded(values: Floats) -> Floats:
     # to the short decimal.
     power = 10.0**powers
     short = np.where(is_scalable, np.rint(values * power) / power, values)
-    ties = np.abs(np.abs(short[..., None] * [200.0, 20_000.0]) % 2 - 1) < 1e-6
+    ties = np.abs(np.abs(short[..., None] * [200.0, 2_000.0, 20_000.0]) % 2 - 1) < 1e-6
     return np.where(ties.any(axis=-1), values, short)
 
 

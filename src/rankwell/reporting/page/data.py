@@ -53,10 +53,10 @@ class Items:
         self.texts, self.thumbnails = list[str | None](), list[str | None]()
 
     def number(
-        self, item: str, *, run: str = "", part: str = "", thumbnail: str | None = None
+        self, item: str, *, run: str = "", part: str = "", thumbnail: str | None = None, at: int = 0
     ) -> int:
         """The number of an item. run, part: in whose list it is; the items of a part are its own,
-        and so are those of runs.
+        and so are those of runs. at: where in its text that begins for which it is listed.
 
         An item of two runs is the same item; one without a run, such as the text of an answer, may
         have its id and is another.
@@ -68,7 +68,7 @@ class Items:
             item_row = self._item_rows.get((item, owner), {})
             source_text = self._source_texts.get(item) if owner is None else None
             self.ids.append(item)
-            self.texts.append(_snippet(item_row.get("text") or source_text))
+            self.texts.append(_snippet(item_row.get("text") or source_text, at))
             self.thumbnails.append(item_row.get("thumbnail"))
         number = self._numbers[key]
         if self.thumbnails[number] is None:
@@ -193,6 +193,8 @@ def page_data(source: PageSource) -> PageData:
 
 
 _APART, _WORST, _BEST = 200, 100, 50
+_BEFORE = 40
+"""Number of characters of a text that are shown before the part for which it is listed."""
 _TAKEN = ("query", "text", "picture_item")
 
 
@@ -323,7 +325,7 @@ def flags_of(
     flagged: dict[str, Any] = {"no relevant": overview.has_rows & (overview.n_relevant == 0)}
     # Where every query has unjudged results, the warning with their number is enough.
     if not source.is_keyed and not overview.n_unjudged.any(axis=0).all():
-        flagged[f"unjudged in the first {NEAR}"] = overview.n_unjudged > 0
+        flagged[f"unjudged in top {NEAR}"] = overview.n_unjudged > 0
     flagged[f"tie at rank {overview.cut}"] = overview.tied
     for run, name in enumerate(source.runs):
         if not source.kind.may_skip and overview.has_rows[run].any():
@@ -370,8 +372,18 @@ def warnings_of(source: PageSource, overview: Overview | None) -> list[dict[str,
         ]
     queries = int(overview.n_unjudged.any(axis=0).sum())
     where = f"in {queries:,} {'query' if queries == 1 else 'queries'}"
-    text = f"Unjudged among the first {NEAR} results, {where}: {', '.join(shares)}."
-    return [{"text": text, "sort": "unjudged"}]
+    ends = dict.fromkeys(
+        f"{end([share for share, _ in unjudged_shares]):.0f}" for end in (min, max)
+    )
+    counted = ", counted as not relevant" if source.rules.get("unjudged") == "nonrelevant" else ""
+    return [
+        {
+            "text": f"{'–'.join(ends)} % of the top {NEAR} unjudged{counted}",
+            "detail": f"Unjudged among the first {NEAR} results, {where}: {', '.join(shares)}, of "
+            "the results of all queries together.",
+            "sort": "unjudged",
+        }
+    ]
 
 
 _MOST_NAMED = 4
@@ -475,8 +487,9 @@ def lists_of(
         attributes = _parsed_detail(detail) if detail else {}
         thumbnail = attributes.pop("thumbnail", None)
         picture = thumbnail.get("src") if isinstance(thumbnail, dict) else None
+        at = attributes.pop("at", 0)
         number = items.number(
-            item, run=source.runs[int(run)], part=parts[int(query)], thumbnail=picture
+            item, run=source.runs[int(run)], part=parts[int(query)], thumbnail=picture, at=at
         )
         if query not in lists:
             lists[query] = [[] for _ in source.runs]
@@ -510,10 +523,14 @@ def _parsed_detail(detail: str) -> dict[str, Any]:
     return plain(attributes) if "NaN" in detail or "Infinity" in detail else attributes
 
 
-def _snippet(text: str | None) -> str | None:
-    """The beginning of a text on one line, cut between words where there are any."""
+def _snippet(text: str | None, at: int = 0) -> str | None:
+    """The beginning of a text on one line, cut between words where there are any; of a text whose
+    part at `at` would be cut off, that part.
+    """
     if not text:
         return None
+    if len(text) > SNIPPET and at > SNIPPET // 2:
+        text = f"… {text[max(0, at - _BEFORE) :].partition(' ')[2]}"
     line = " ".join(text[: 4 * SNIPPET].split())
     if len(line) <= SNIPPET:
         return line or None

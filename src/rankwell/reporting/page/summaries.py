@@ -277,7 +277,7 @@ def _sentence(row: Row, source: PageSource) -> str:
     return verdict(difference, family=Family("none", 1, "", level, noun=source.kind.noun[1]))
 
 
-_MOST_MEASURES, _MOST_LINES, _MOST_CURVES, _MOST_PANELS = 6, 36, 6, 3
+_MOST_CURVES, _MOST_PANELS = 6, 3
 
 
 def charts(source: PageSource) -> list[dict[str, Any]]:
@@ -304,10 +304,6 @@ def charts(source: PageSource) -> list[dict[str, Any]]:
         "frontier": (draw("frontier", source.own_rows, frontier=frontier), ""),
         **_parameter_curves(source),
     }
-    # The table of settings has the interval of every mean.
-    if len(source.settings) < 2:
-        rows, limit = _interval_rows(source)
-        drawn["intervals"] = draw("intervals", rows), limit
     drawn["k_curves"] = _curves(source)
     drawn["risk_coverage"] = draw("risk_coverage", (), risk_coverage=run_curves), ""
     diagram = draw("critical_difference", (), mean_ranks=ranked[:1])
@@ -317,17 +313,6 @@ def charts(source: PageSource) -> list[dict[str, Any]]:
 
 _Drawn = tuple[dict[str, Any] | None, str]
 """A chart, None where there is nothing to draw, and which part of the results it is limited to."""
-
-
-def _interval_rows(source: PageSource) -> tuple[list[Row], str]:
-    """The means of the first measures, fewer of them the more runs there are."""
-    measures = [*dict.fromkeys(row["measure"] for row in source.own_rows)]
-    # Of a single run every measure is a line, of several a panel with a line for each.
-    most = _MOST_LINES
-    if len(source.runs) > 1:
-        most = max(1, min(_MOST_MEASURES, _MOST_LINES // len(source.runs)))
-    rows = [row for row in source.own_rows if row["measure"] in measures[:most]]
-    return rows, _first(min(most, len(measures)), len(measures))
 
 
 def _parameter_curves(source: PageSource) -> dict[str, _Drawn]:

@@ -371,7 +371,7 @@ class BucketPlace:
             if size > _MOST and not unique:
                 raise BadUsage(
                     f"{self._url(stem)} has {size} bytes, more than one request can put; plan "
-                    "smaller parts: --shards."
+                    f"smaller parts: {flag('--shards')}."
                 )
             name = part_name(stem, suffix, digest, unique=unique)
             is_new = remote.put(self._url(name), draft, is_new=not replace)

@@ -69,18 +69,18 @@ class EncodeOptions:
         ),
     ] = None
     fit: Annotated[
-        str | None, Doc("File of texts that the encoder is fitted to first (tfidf-svd).")
+        str | None, Doc("File of texts that the encoder is fitted to first (tfidf-svd).", "Input")
     ] = None
     normalize: Annotated[
         bool | None,
         Doc(
             "Vectors of length one; with --no-normalize also without a model's own "
-            "normalisation. By default as the model does."
+            "normalisation. [default: as the model does]"
         ),
     ] = None
     dimensions: Annotated[int | None, Doc("Keep only the first numbers of each vector.")] = None
     dtype: Annotated[Literal["float32", "float16"], Doc("Kind of number to store.")] = "float32"
-    batch_size: Annotated[int, Doc("Texts that the model sees at a time.")] = 32
+    batch_size: Annotated[int, Doc("Texts that the model sees at a time.", "Scaling")] = 32
     device: DeviceOption = None
     seed: Annotated[int | None, Doc("Seed of the decomposition (tfidf-svd).")] = None
 
@@ -110,7 +110,8 @@ def encoder_of(model: str, options: EncodeOptions) -> TextEncoder:
     fitted = encoder.fit(encoder_texts(options.fit, _without_ids(options))[1])
     if fitted is encoder:
         raise BadUsage(
-            f"--fit: {model} was trained elsewhere and is not fitted to texts; leave it out."
+            f"{flag('--fit')}: {model} was trained elsewhere and is not fitted to texts; leave it "
+            "out."
         )
     return fitted
 
@@ -179,7 +180,9 @@ def _cut(options: PlanOptions, limits: Limits) -> Cut:
     if options["batch_size"] < 1:
         raise BadUsage(f"batch size {options['batch_size']}; expected a positive integer.")
     if limits.shards is not None and not 0 < limits.shards <= MAX_SHARDS:
-        raise BadUsage(f"--shards {limits.shards}; expected an integer from 1 to {MAX_SHARDS}.")
+        raise BadUsage(
+            f"{flag('--shards', limits.shards)}; expected an integer from 1 to {MAX_SHARDS}."
+        )
     encode_options = _encode_options(options)
     # What every part would refuse; a trained model may be one that only their machines can load.
     settings = _settings(encode_options)

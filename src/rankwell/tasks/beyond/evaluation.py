@@ -16,7 +16,7 @@ from rankwell.conventions import (
 from rankwell.data.options import takes_options
 from rankwell.data.registry import Measure, measure_names
 from rankwell.data.tables import Floats, Ints, order_ids, sort_ids
-from rankwell.errors import BadUsage, NothingToEvaluate
+from rankwell.errors import BadUsage, NothingToEvaluate, count_of
 from rankwell.evaluation.judged import name_runs
 from rankwell.evaluation.results import (
     QUERIES_COUNTED,
@@ -185,12 +185,13 @@ class _BeyondEvaluation:
         builder.notes += lists.notes
         if missing:
             builder.notes.append(
-                f"{name}: {len(missing)} judged queries have no list, for example {missing[0]!r}"
+                f"{name}: {count_of(len(missing), 'judged query has', 'judged queries have')} no "
+                f"list, for example {missing[0]!r}"
             )
         if unknown:
             builder.notes.append(
-                f"{name}: {len(unknown)} queries have no judgments and are ignored, for example "
-                f"{unknown[0]!r}"
+                f"{name}: {count_of(len(unknown), 'query has', 'queries have')} no judgments and "
+                f"{'is' if len(unknown) == 1 else 'are'} ignored, for example {unknown[0]!r}"
             )
         for labelled, column in zip(self._of_lists, values.columns(), strict=True):
             builder.keep(name, labelled.measure, labelled.label, queries, column)

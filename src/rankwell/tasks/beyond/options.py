@@ -31,7 +31,7 @@ class BeyondOptions(RunFileOptions, JudgmentFileOptions, StatisticsOptions, Meas
         int | None,
         Doc(
             "Number of first items that count for the measures that are reported without "
-            "-m; 10 by default."
+            "-m. [default: 10]"
         ),
     ] = None
     documents: Annotated[
@@ -39,7 +39,8 @@ class BeyondOptions(RunFileOptions, JudgmentFileOptions, StatisticsOptions, Meas
         Differs("their ids alone count"),
         Doc(
             "Ids of all items that could be retrieved, one a line or a column of a table "
-            "(items.csv:id); without it those of --interactions."
+            "(items.csv:id); without it those of --interactions.",
+            is_common=True,
         ),
     ] = None
     interactions: Annotated[
@@ -47,14 +48,16 @@ class BeyondOptions(RunFileOptions, JudgmentFileOptions, StatisticsOptions, Meas
         Doc(
             "The training set: users and the items that each interacted with, in a table "
             "with or without grades, lines `user item`, or any format of judgments; "
-            "grades above 0 count. A query has the id of its user."
+            "grades above 0 count. A query has the id of its user.",
+            is_common=True,
         ),
     ] = None
     item_categories: Annotated[
         InputData,
         Doc(
             "Table of items and their categories: the column of ids is item or id, the other is "
-            "named, as in items.csv:genres; categories of one item are separated by |."
+            "named, as in items.csv:genres; categories of one item are separated by |.",
+            is_common=True,
         ),
     ] = None
     item_groups: Annotated[
@@ -72,6 +75,7 @@ class BeyondOptions(RunFileOptions, JudgmentFileOptions, StatisticsOptions, Meas
         Differs("most measures need none"),
         Doc(
             "Relevant items of each query, for Serendipity, EER and EEL; its queries "
-            "count, and no others."
+            "count, and no others.",
+            is_common=True,
         ),
     ] = None

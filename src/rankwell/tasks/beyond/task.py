@@ -6,11 +6,15 @@ from rankwell.tasks.beyond.options import BeyondOptions
 
 beyond = Task(
     name="beyond",
-    about="""Measure runs beyond accuracy: coverage, novelty, diversity, serendipity, calibration, \
-and fairness of exposure.
+    about="""Measure coverage, novelty, diversity and fairness of lists.
+
+Also serendipity, calibration and exposure of groups.
 
 All retrieved items count, judged or not, and most measures need no judgments. Without -m those \
 are reported that the inputs allow. docs/beyond.md explains them.""",
+    command_lines="""
+rankwell beyond recommended.run --interactions ratings.csv
+""",
     options=BeyondOptions,
     inputs=(
         TaskInput(

@@ -42,7 +42,7 @@ WORDS: dict[str, tuple[str, ...]] = {
         "device",
         "deviceid",
     ),
-    "list": ("list", "listid", "query", "queryid", "qid"),
+    "list": ("list", "listid", "query", "queryid", "qid", "userid", "user"),
     "impression": ("impression", "impressionid"),
     "item": ("item", "itemid", "action", "arm", "docno", "docid", "doc"),
     "position": ("position", "slot", "rank"),

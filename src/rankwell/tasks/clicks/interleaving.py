@@ -13,7 +13,7 @@ import numpy as np
 from rankwell.data.options import Differs, Doc, takes_options
 from rankwell.data.rankings import Ranking, arrange
 from rankwell.data.tables import Floats, sort_ids
-from rankwell.errors import BadUsage, NothingToEvaluate, flag
+from rankwell.errors import BadUsage, NothingToEvaluate, count_of, flag
 from rankwell.evaluation.options import RunFileOptions, Seed
 from rankwell.io.formats import read_ranking
 from rankwell.stats.samples import balanced_mixture
@@ -49,7 +49,8 @@ class InterleavingOptions(RunFileOptions):
             "round; `balanced`: both runs' first items in turn; `probabilistic`: each "
             "item from a random run, drawn with probabilities that fall with the rank; "
             "`optimised`: the distribution over lists that is unbiased and most "
-            "sensitive."
+            "sensitive.",
+            is_common=True,
         ),
     ] = "team-draft"
     depth: Annotated[
@@ -68,15 +69,15 @@ class InterleavingOptions(RunFileOptions):
         float | None,
         Doc(
             "Of probabilistic interleaving: an item of rank r is drawn with a probability "
-            "proportional to 1 / r^tau; 3 by default."
+            "proportional to 1 / r^tau. [default: 3]"
         ),
     ] = None
     credit: Annotated[
         CreditFunction | None,
         Doc(
             "Of optimised interleaving: the credit of a click on an item is 1 / rank in "
-            "the first run less 1 / rank in the second (`inverse`, by default), or the "
-            "difference of ranks (`linear`)."
+            "the first run less 1 / rank in the second (`inverse`), or the "
+            "difference of ranks (`linear`). [default: inverse]"
         ),
     ] = None
     seed: Seed = 0
@@ -180,7 +181,8 @@ def interleave_files(
     notes.append(f"method {options.method}, seed {options.seed}")
     lone = len(first_lists.keys() | second_lists.keys()) - len(shared)
     if lone:
-        notes.append(f"{lone} queries are not in both runs and are not interleaved")
+        are = count_of(lone, "query is", "queries are")
+        notes.append(f"{are} not in both runs and {are.split()[-1]} not interleaved")
     lengths = {
         query: min(options.depth, len(first_lists[query]), len(second_lists[query]))
         for query in shared
@@ -188,8 +190,8 @@ def interleave_files(
     short = [query for query, length in lengths.items() if length < options.depth]
     if short:
         notes.append(
-            f"{len(short)} queries have fewer than {options.depth} items in a run, as "
-            f"{short[0]!r}; their lists are as short"
+            f"{count_of(len(short), 'query has', 'queries have')} fewer than {options.depth} items "
+            f"in a run, as {short[0]!r}; their lists are as short"
         )
     interleaved: list[InterleavedList] = []
     for query, length in lengths.items():

@@ -21,7 +21,8 @@ class ClickOptions(StatisticsOptions):
         Doc(
             "A target policy: a column of the log with its probability of what was shown, "
             "or a table of its probabilities by item (and query, and position). NAME=… "
-            "names it; repeat it for more."
+            "names it; repeat it for more.",
+            is_common=True,
         ),
     ] = None
     reward_model: Annotated[
@@ -47,7 +48,9 @@ class ClickOptions(StatisticsOptions):
         Differs("a log has columns of its own"),
         Doc(
             "Columns of the log by name: reward=dwell_time, or query=, item=, position= or "
-            "propensity=; by default they go by their usual names."
+            "propensity=. [default: they go by their usual names]",
+            "Input",
+            is_common=True,
         ),
     ] = None
     measures: Annotated[
@@ -72,6 +75,7 @@ class ClickOptions(StatisticsOptions):
             "95 % intervals over queries (rows, where the log has no column of queries): "
             "`bootstrap-t` (exact for a rate of single clicks, else the studentised "
             "bootstrap, at least as wide as Student's t), `bootstrap` (percentiles), "
-            "Student's `t`, or none."
+            "Student's `t`, or none.",
+            "Statistics",
         ),
     ] = "bootstrap-t"

@@ -311,7 +311,10 @@ def _list(value: Any, where: str) -> InterleavedList:
 
     def _checked(key: str, expected: str, fits: Callable[[Any], bool]) -> Any:
         if not fits(value.get(key)):
-            problem = f"is {shown(value[key])}" if key in value else "is missing"
+            found = ", ".join(map(repr, value))[:200]
+            problem = (
+                f"is {shown(value[key])}" if key in value else f"is missing, found are {found}"
+            )
             raise BadInput(
                 f"{where}: {key} {problem}; expected {expected}. `rankwell clicks interleave` "
                 "writes such lists."

@@ -8,12 +8,16 @@ from rankwell.tasks.clicks.preference import InterleavingTestOptions, evaluate_i
 
 clicks = Task(
     name="clicks",
-    about="""Estimate the value of policies from a log of what another policy showed: IPS, SNIPS, \
-DM, DR, SNDR, and plain click figures.
+    about="""Estimate the value of policies from click logs.
+
+Prints IPS, SNIPS, DM, DR and SNDR estimates, and plain click figures.
 
 The log is a table with a row for each item that was shown: the reward (or click), and for \
 estimates the propensity, the probability with which the logging policy showed it. docs/logs.md \
 explains it.""",
+    command_lines="""
+rankwell clicks log.csv
+""",
     options=ClickOptions,
     inputs=(
         TaskInput(
@@ -27,11 +31,15 @@ explains it.""",
 )
 credit = Task(
     name="clicks credit",
-    about="""Credit clicks on interleaved lists to the two runs, and test whether users prefer one \
-of them.
+    about="""Credit clicks on interleaved lists to the two runs.
+
+Tests whether users prefer one of them.
 
 Each impression is won, tied or lost by the rule of the method that made its list. docs/logs.md \
 explains them.""",
+    command_lines="""
+rankwell clicks credit lists.jsonl clicks.csv
+""",
     options=InterleavingTestOptions,
     inputs=(
         TaskInput(

@@ -91,7 +91,7 @@ def evaluate_crossmodal(
     Raises BadInput and BadScore that name row and column, BadUsage and UnknownName,
     NothingToEvaluate where no query counts.
 
-    >>> result = captions(
+    >>> result = evaluate_crossmodal(
     ...     [[0.9, 0.1], [0.8, 0.3]], [[0], [1]], direction="t2v", k=1, intervals="none"
     ... )
     >>> [(row["label"], row["mean"], row["unit"]) for row in result.summary]

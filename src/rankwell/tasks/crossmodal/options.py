@@ -21,21 +21,24 @@ Protocol = Literal["among-captions", "among-videos", "both"]
 class CrossmodalOptions(TieOptions, StatisticsOptions, MeasureOptions):
     """The choices that decide the values of `crossmodal`; vectors of both sides replace scores."""
 
-    query_vectors: Annotated[InputData, Doc("Embeddings of the captions, in place of scores.")] = (
-        None
-    )
-    item_vectors: Annotated[InputData, Doc("Embeddings of the videos.")] = None
+    query_vectors: Annotated[
+        InputData, Doc("Embeddings of the captions, in place of scores.", is_common=True)
+    ] = None
+    item_vectors: Annotated[InputData, Doc("Embeddings of the videos.", is_common=True)] = None
     metric: Similarity = None
     direction: Annotated[
         Which,
-        Doc("From text to video (rows are queries), from video to text (columns are), or both."),
+        Doc(
+            "From text to video (rows are queries), from video to text (columns are), or both.",
+            is_common=True,
+        ),
     ] = "both"
     protocol: Annotated[
         Protocol | None,
         Doc(
             "From video to text: among-captions ranks a video's best caption among all "
             "captions, among-videos collapses each video's captions to the highest score "
-            "and ranks videos; both; by default the convention's."
+            "and ranks videos; both. [default: the convention's]"
         ),
     ] = None
     folds: Annotated[
@@ -47,7 +50,7 @@ class CrossmodalOptions(TieOptions, StatisticsOptions, MeasureOptions):
         ),
     ] = None
     k: Annotated[
-        CutoffNumbers, Doc("Cut-offs of R@K, such as 1,5,10,50; by default the convention's.")
+        CutoffNumbers, Doc("Cut-offs of R@K, such as 1,5,10,50. [default: the convention's]")
     ] = None
     measures: Annotated[
         MeasureNames,
@@ -66,10 +69,11 @@ class CrossmodalOptions(TieOptions, StatisticsOptions, MeasureOptions):
     ties: Annotated[
         str | None,
         Doc(
-            "Items with equal scores: by position (input, input-desc) or id (id-asc, id-desc), the "
-            "mean over all orders (expected), in favour of positives (optimistic) or against them "
-            "(pessimistic), at the mean of their places (averaged, MMT), a query for each place "
-            "(multiplied, CLIP4Clip), refused (error); by default the convention's."
+            "Items with equal scores: by position (input, input-desc) or id (id-asc, "
+            "id-desc), the mean over all orders (expected), in favour of positives "
+            "(optimistic) or against them (pessimistic), at the mean of their places "
+            "(averaged, MMT), a query for each place (multiplied, CLIP4Clip), refused "
+            "(error). [default: the convention's]"
         ),
     ] = None
     mask: Annotated[
@@ -95,7 +99,8 @@ class CrossmodalOptions(TieOptions, StatisticsOptions, MeasureOptions):
         Doc(
             "What the captions say, in a file of a line each or of ids and texts: captions of "
             "equal words hold the ceiling down, and pages of the results show them. Without it, "
-            "captions whose scores are equal to the last bit count as the same."
+            "captions whose scores are equal to the last bit count as the same.",
+            is_common=True,
         ),
     ] = None
 

@@ -30,4 +30,4 @@ function summary(query) {
   return el("div", {class: "view"}, direction ? el("p", null, el("span", {class: "chip"}, direction[0]), " ", el("span", {class: "quiet"}, say.right(direction[1]))) : null, lines);
 }
 
-registerView("crossmodal", {summary});
+registerView("crossmodal", {summary, first: say.first});

@@ -32,7 +32,8 @@ class CrossmodalCommandOptions(CrossmodalPartOptions):
             "The right videos of each caption: diagonal; a JSON object (row or id -> list) or list "
             "of lists; judgments as CSV, TREC or any other format, or with two columns, query and "
             "item; counts:FILE or counts:20, captions per video; groups:FILE, each caption's "
-            "video, or groups:FILE,FILE."
+            "video, or groups:FILE,FILE.",
+            is_common=True,
         ),
     ] = "diagonal"
     check: PrintedFigures = None
@@ -86,12 +87,17 @@ def _granularity(figure: str, result: Results) -> Iterator[str]:
 
 crossmodal = Task(
     name="crossmodal",
-    about="""Rank videos by text and text by videos from a matrix of scores or embeddings: R@K, \
-MedR, MnR and rsum, in both directions.
+    about="""Evaluate text–video and text–image search.
+
+Prints R@K, MedR, MnR and rsum in both directions, from a matrix of scores or from embeddings.
 
 From embeddings (--query-vectors A.npy --item-vectors B.npy) the matrix is never built, and \
---executor divides the work. Beside each value are its ceiling, which captions that are \
-the same lower, and its chance level.""",
+--executor divides the work. Beside each value are its ceiling, which captions that are the same \
+lower, and its chance level.""",
+    command_lines="""
+rankwell crossmodal scores.npy
+rankwell crossmodal --query-vectors texts.npy --item-vectors videos.npy -k 1 5
+""",
     options=CrossmodalCommandOptions,
     inputs=(
         TaskInput(

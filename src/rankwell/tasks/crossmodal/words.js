@@ -7,6 +7,7 @@ export const say = {
     "v2t": ["video to caption", "a caption of the video, among all captions"],
     "v2t-videos": ["video to captions of videos", "the video itself, each video scored by the best of its captions"],
   },
+  first: {title: "Where is the first right one?", name: "first right", absent: "not retrieved"},
   /** @param {string} what */
   right: what => `right is ${what}`,
   nothingRight: "nothing right was found",

@@ -29,7 +29,7 @@ from rankwell.data.options import PartOptions, PartOutcome, cutoffs, own_arithme
 from rankwell.data.rankings import Ranking
 from rankwell.data.registry import FIGURES, Measure, measure_names, parse_measure
 from rankwell.data.tables import Floats, Unit, exact_mean, sort_ids
-from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, UnknownName, flag
+from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, UnknownName, count_of, flag
 from rankwell.evaluation.results import ResultsBuilder
 from rankwell.io import formats
 from rankwell.io.formats import scored
@@ -306,8 +306,8 @@ def _results_of_runs(
             )
         if n_shared < len(lists[name]):
             notes.append(
-                f"{name} has {len(lists[name]) - n_shared} queries that {reference} lacks; they "
-                "are ignored"
+                f"{name} has {count_of(len(lists[name]) - n_shared, 'query', 'queries')} that "
+                f"{reference} lacks; they are ignored"
             )
         agreement.add(
             name, ranking_pairs(first, {query: lists[name].get(query, {}) for query in first})

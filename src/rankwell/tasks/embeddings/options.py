@@ -27,21 +27,26 @@ class EmbeddingOptions(IntervalOptions, MeasureOptions):
     samples: Annotated[
         int | str,
         Option(kind=str),
-        Doc("Number of queries, drawn from the items without replacement, or all."),
+        Doc(
+            "Number of queries, drawn from the items without replacement, or all.",
+            "Statistics",
+            is_common=True,
+        ),
     ] = 500
     seed: Annotated[
-        int | None, Doc("Seed of everything that is drawn; by default 0, under scholar-stream 42.")
+        int | None, Doc("Seed of everything that is drawn. [default: 0, under scholar-stream 42]")
     ] = None
     gold_depth: Annotated[
         int | None,
         Doc(
-            "Number of first items of the reference that are relevant, for measures with "
-            "a relevant set; by default the largest cut-off, each cut-off under "
-            "scholar-stream."
+            "Number of first items of the reference that are relevant, for measures with a "
+            "relevant set. [default: the largest cut-off, each cut-off under "
+            "scholar-stream]"
         ),
     ] = None
     metric: Annotated[
-        Literal["cosine", "dot", "l2"], Doc("Similarity of two vectors: cosine, dot, or l2.")
+        Literal["cosine", "dot", "l2"],
+        Doc("Similarity of two vectors: cosine, dot, or l2.", is_common=True),
     ] = "cosine"
     measures: Annotated[
         MeasureNames,

@@ -105,4 +105,7 @@ function result(row) {
     close ? el("span", {class: "chip", title: say.within(tolerance)}, say.asGood) : null);
 }
 
-registerView("embeddings", {summary, result});
+/** The share of the reference's items among the first ones, at the largest cut-off: the family of the first measure. @param {Measure[]} measures */
+const share = measures => measures.filter(({label}) => label.split("@")[0] === measures[0].label.split("@")[0]).at(-1);
+
+registerView("embeddings", {summary, result, share, first: say.first, slices: ["margin", "near_cut"]});

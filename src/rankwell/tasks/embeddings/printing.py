@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rankwell import reporting
 from rankwell.data.frames import Heading
 from rankwell.data.tables import MISSING, format_value
-from rankwell.errors import BadUsage
+from rankwell.errors import BadUsage, count_of
 from rankwell.reporting import PrintedFigure, Row, Terminal, rules_line, visible
 
 if TYPE_CHECKING:
@@ -65,7 +65,8 @@ def source_tables(result: "AgreementResults", terminal: Terminal) -> str:
     for run in dict.fromkeys(row["run"] for row in result.summary):
         cells = {key: _cell(row) for key, row in _by_place(result.summary, run).items()}
         parts.append(f"{visible(run)}:\n{_grid(cells, terminal)}")
-    spread = f"± is the population standard deviation over {len(result.sample.rows)} queries"
+    n_queries = count_of(len(result.sample.rows), "query", "queries")
+    spread = f"± is the population standard deviation over {n_queries}"
     parts.append(reporting.folded(f"{spread}\nrules: {rules_line(result.describe())}", terminal))
     for run in dict.fromkeys(row["run"] for row in result.changes):
         rows = _by_place(result.changes, run)

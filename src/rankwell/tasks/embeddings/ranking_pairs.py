@@ -466,7 +466,7 @@ def _listing(query: str, query_items: Any) -> dict[str, float]:
             "similarity."
         )
     items = [text_id(item) for item in query_items]
-    refuse_repeated(query, items)
+    refuse_repeated(query, items, ordered=False)
     if not isinstance(query_items, Mapping):
         return dict.fromkeys(items, float("nan"))
     find_hits({query: query_items}, Judgments.from_rows([], [], [], all_queries=[query]))

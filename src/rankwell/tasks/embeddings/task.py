@@ -29,12 +29,17 @@ class EmbeddingCommandOptions(EmbeddingPartOptions):
 
 embeddings = Task(
     name="embeddings",
-    about="""Compare models' nearest neighbours with a reference model's: the share that they \
-keep, with chance and interval.
+    about="""Compare embedding models by their nearest neighbours.
+
+Prints the share of a reference model's neighbours that each model keeps, with chance and \
+interval.
 
 The queries are a sample of the items; their neighbours are sought, exactly, among all items. \
-Nothing is its own neighbour. Two or more runs are compared likewise, without judgments: \
-rankwell embeddings --reference A.run B.run.""",
+Nothing is its own neighbour. Two or more runs are compared likewise, without judgments: rankwell \
+embeddings --reference A.run B.run.""",
+    command_lines="""
+rankwell embeddings --reference large.npy small.npy
+""",
     options=EmbeddingCommandOptions,
     inputs=(
         TaskInput(

@@ -3,6 +3,7 @@
 import {pick} from "../../reporting/page/assets/words.js";
 
 export const say = {
+  first: {title: "How many of the reference's neighbours are kept?", name: "", absent: ""},
   kinds: {kept: "counted, and found", lost: "counted, not found", other: "found, not counted"},
   /** @param {string | null} cut @param {string | null} next @param {string} margin */
   gap: (cut, next, margin) => `The reference's ${cut ? `${cut} and ${next}` : "last counted item and the next"} are ${margin} apart`,

@@ -104,7 +104,7 @@ class SettingsChosen:
     def _range(self) -> Iterator[str]:
         """A sentence on the worst and the best setting where nothing is chosen."""
         first, rows = self._settings[0], self.table()
-        label, unit = recall_names(self._options.k, "distance")[1], "share"
+        label, unit = recall_names(self._options.depth, "distance")[1], "share"
         if first.quality:
             label, unit = first.quality[0].label, first.quality[0].unit
         means = [row[label] for row in rows if row.get(label) is not None]
@@ -123,6 +123,19 @@ class SettingsChosen:
             if all(defaults.get(name) == value for name, value in setting.values.items()):
                 return number
         return 0
+
+    def _cheapest(self) -> int | None:
+        """The cheapest setting that reaches the recall, or else of those as good as the best."""
+        if self.cheapest is not None:
+            return self.cheapest.setting
+        costs = [setting.costs.value(self._options.cost) for setting in self._settings]
+        is_best = () if self.best is None else self.best.is_best
+        known = [
+            (cost, number)
+            for number, (cost, best) in enumerate(zip(costs, is_best, strict=False))
+            if best and cost is not None
+        ]
+        return min(known)[1] if len(known) > 1 else None
 
     def marks(self) -> dict[str, Any]:
         """The rule by which a chart marks settings: the set of the best, the cheapest, and the
@@ -166,7 +179,7 @@ class SettingsChosen:
             choices.append("best")
         if self.cheapest is not None and self.cheapest.words[asked.number] == "accepted":
             choices.append("accepted")
-        if self.cheapest is not None and self.cheapest.setting == asked.number:
+        if asked.number == self._cheapest():
             choices.append("cheapest")
         if self.best is not None and self.best.gain["baseline"] == self._labels[asked.number]:
             choices.append("baseline")
@@ -195,7 +208,7 @@ class SettingsChosen:
                 row[Heading(values.label)] = exact_mean(counted) if len(counted) else None
             if setting.recalls:
                 recalls = setting.counted_recalls("distance")
-                label = recall_names(self._options.k, "distance")[1]
+                label = recall_names(self._options.depth, "distance")[1]
                 row[label] = exact_mean(recalls) if len(recalls) else None
                 row[f"{label} at least"] = (
                     interval(recalls, seed=self._options.seed)[0] if len(recalls) else None

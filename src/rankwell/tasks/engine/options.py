@@ -26,7 +26,8 @@ class EngineOptions(StatisticsOptions, MeasureOptions):
         InputData,
         Doc(
             "Texts of the items to index (BEIR corpus.jsonl, a table with an id column); "
-            "a foreign index needs none."
+            "a foreign index needs none.",
+            is_common=True,
         ),
     ] = None
     item_vectors: Annotated[
@@ -35,7 +36,7 @@ class EngineOptions(StatisticsOptions, MeasureOptions):
             "Vectors of the items, by id, or in the order of the texts; also for the exact results."
         ),
     ] = None
-    queries: Annotated[InputData, Doc("Texts of the queries.")] = None
+    queries: Annotated[InputData, Doc("Texts of the queries.", is_common=True)] = None
     query_vectors: Annotated[
         InputData, Doc("Vectors of the queries, by id, or in the order of the texts.")
     ] = None
@@ -49,7 +50,7 @@ class EngineOptions(StatisticsOptions, MeasureOptions):
             "--item-vectors are encoded once."
         ),
     ] = None
-    qrels: Annotated[InputData, Doc("Judgments, for measures of quality.")] = None
+    qrels: Annotated[InputData, Doc("Judgments, for measures of quality.", is_common=True)] = None
     qrels_columns: JudgmentColumns = None
     measures: Annotated[
         MeasureNames,
@@ -67,14 +68,17 @@ class EngineOptions(StatisticsOptions, MeasureOptions):
         Option(kind=list[str]),
         Doc(
             "A parameter of the engine, NAME=VALUE; repeat it for more. `rankwell "
-            "engine list` lists them."
+            "engine list` lists them.",
+            "Input",
+            is_common=True,
         ),
     ] = None
     url: Annotated[
         str | None,
         Doc(
             "Address of the engine, with ${NAME} for a password in the environment; the "
-            "same as --option url=URL."
+            "same as --option url=URL.",
+            "Input",
         ),
     ] = None
     sweep: Annotated[
@@ -82,7 +86,8 @@ class EngineOptions(StatisticsOptions, MeasureOptions):
         Option(kind=list[str]),
         Doc(
             "Values of a parameter to try, NAME=V1,V2, from the cheapest to the most "
-            "expensive; of several every combination."
+            "expensive; of several every combination.",
+            is_common=True,
         ),
     ] = None
     filters: Annotated[
@@ -90,27 +95,29 @@ class EngineOptions(StatisticsOptions, MeasureOptions):
         Option(("--filter",)),
         Doc(
             "FIELD=VALUE that every result must have, or FIELD alone: each query's own "
-            "value in the column of this name."
+            "value in the column of this name.",
+            "Input",
         ),
     ] = None
     truth: Annotated[
         Any,
         Input(perhaps=True),
         Doc(
-            "Exact results for Recall@k: a run, `engine` for the engine's exact mode, or "
-            "none. By default the nearest vectors."
+            "Exact results for Recall@k: a run, `engine` for the engine's exact mode, or none. "
+            "[default: the nearest vectors]"
         ),
     ] = None
     columns: RunColumns = None
     duplicates: Annotated[
         Literal["error", "first"],
-        Doc("An item that is returned twice for a query: an error, or keep the first."),
+        Doc("An item that is returned twice for a query: an error, or keep the first.", "Input"),
     ] = "error"
     collapse: Annotated[
         str | None,
         Doc(
             "Column of the items' texts whose value replaces the id, as of the document "
-            "of a chunk; the first of each counts."
+            "of a chunk; the first of each counts.",
+            "Input",
         ),
     ] = None
     recall: Annotated[
@@ -127,40 +134,57 @@ class EngineOptions(StatisticsOptions, MeasureOptions):
         int,
         Doc(
             "Number of times that every query is asked at every setting; the first stands "
-            "apart as first time asked."
+            "apart as first time asked.",
+            "Scaling",
         ),
     ] = 5
     warm_up: Annotated[
-        int, Doc("Number of queries that are asked in every session before any time is taken.")
+        int,
+        Doc(
+            "Number of queries that are asked in every session before any time is taken.", "Scaling"
+        ),
     ] = 10
     clients: Annotated[
         int | None,
         Doc(
             "Clients that ask at once; each waits for its answer. With --rate the largest "
-            "number of requests in flight."
+            "number of requests in flight.",
+            "Scaling",
         ),
     ] = None
     rate: Annotated[
         float | None,
         Doc(
             "Requests a second at random moments, whether answers have come or not; "
-            "without, clients wait for their answers."
+            "without, clients wait for their answers.",
+            "Scaling",
         ),
     ] = None
-    query_timeout: Annotated[float, Doc("Seconds after which a query is given up.")] = 30.0
-    retries: Annotated[int, Doc("Number of times that a failed query is asked again.")] = 0
+    query_timeout: Annotated[float, Doc("Seconds after which a query is given up.", "Scaling")] = (
+        30.0
+    )
+    retries: Annotated[
+        int, Doc("Number of times that a failed query is asked again.", "Scaling")
+    ] = 0
     allow_failures: Annotated[
         int,
         Doc(
             "Number of failed queries, of all settings, that count as empty results; with "
-            "more there are no figures."
+            "more there are no figures.",
+            "Scaling",
         ),
     ] = 0
-    max_requests: Annotated[int, Doc("Largest number of requests of the whole call.")] = 1_000_000
-    max_seconds: Annotated[float, Doc("Largest number of seconds of the whole call.")] = 3600.0
-    server_pid: Annotated[int | None, Doc("Process of the server, for its processor time.")] = None
+    max_requests: Annotated[
+        int, Doc("Largest number of requests of the whole call.", "Scaling")
+    ] = 1_000_000
+    max_seconds: Annotated[
+        float, Doc("Largest number of seconds of the whole call.", "Scaling")
+    ] = 3600.0
+    server_pid: Annotated[
+        int | None, Doc("Process of the server, for its processor time.", "Scaling")
+    ] = None
     allow_load: Annotated[
-        str | None, Doc("Host that may be put under load though it is not this machine.")
+        str | None, Doc("Host that may be put under load though it is not this machine.", "Scaling")
     ] = None
 
     @property

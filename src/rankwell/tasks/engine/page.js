@@ -1,45 +1,36 @@
 // Live engines: the frontier of the settings, curves over parameters, the table of settings, and what had no answer.
 
-import {addressText} from "../../reporting/page/assets/address.js";
-import {withoutFilters} from "../../reporting/page/assets/chosen.js";
-import {data, measures, queries, RANK, ruleOf, STATE, valueOf} from "../../reporting/page/assets/data.js";
+import {queriesLink} from "../../reporting/page/assets/address.js";
+import {data, meanOf, measures, queries, RANK, ruleOf, STATE, valueOf} from "../../reporting/page/assets/data.js";
 import {el, heading, isolated, orMissing, table, visible} from "../../reporting/page/assets/dom.js";
-import {intervalName, runTag} from "../../reporting/page/assets/labels.js";
+import {runTag} from "../../reporting/page/assets/labels.js";
 import {number} from "../../reporting/page/assets/numbers.js";
-import {wide} from "../../reporting/page/assets/tables.js";
+import {figureCell, wide} from "../../reporting/page/assets/tables.js";
 import {registerView, runLines} from "../../reporting/page/assets/views.js";
 import {say} from "./words.js";
 
-const CURVES = "over_";
 const UNITLESS = ["share", "score", "count", "rank"];
 const PERCENTILE = /^p\d+$/;
 
-/** @param {OverviewPieces} pieces */
-function overview(pieces) {
+/** The frontier, the settings and the requests without an answer; then the curves. @param {OverviewPieces} pieces */
+function tables(pieces) {
   const {settings} = data;
   if (!settings) return null;
   const drawn = data.charts ?? [];
-  const frontier = drawn.filter(each => each.id === "frontier").map(pieces.chartCard);
-  const curves = drawn.filter(each => each.id.startsWith(CURVES)).map(pieces.chartCard);
+  const isFrontier = (/** @type {Chart} */ each) => each.id === "frontier";
   return [
-    el("header", {class: "lead"}, el("p", {class: "eyebrow"}, pieces.eyebrow(say.settings(settings.rows.length))), frontier, pieces.headline()),
-    curves.length ? pieces.section("curves", say.curves, null, el("div", {class: "charts"}, curves)) : null,
+    ...drawn.filter(isFrontier).map(pieces.chartCard),
     settingsPart(settings, pieces),
     unansweredPart(pieces),
-    el("div", {class: "part"}, pieces.remarks()),
-    pieces.charts(id => id === "frontier" || id.startsWith(CURVES)),
-    pieces.cautions(),
-    pieces.provenance(),
+    ...drawn.filter(each => !isFrontier(each)).map(pieces.chartCard),
   ];
 }
 
 /** @param {Settings} settings @param {OverviewPieces} pieces */
 function settingsPart({varying, fixed, rows}, pieces) {
-  /** @param {MeasurePlace} measure @param {Run} run */
-  const rowOf = (measure, run) => data.summary.find(row => row.measure === measure && row.run === run);
-  const known = measures.map((_, place) => place).filter(place => rows.some(({run}) => (rowOf(place, run)?.mean ?? null) !== null));
+  const known = measures.map((_, place) => place).filter(place => rows.some(({run}) => meanOf(place, run) !== null));
   /** @param {MeasurePlace} place */
-  const meansOf = place => rows.map(({run}) => rowOf(place, run)?.mean ?? null).filter(mean => mean !== null);
+  const meansOf = place => rows.map(({run}) => meanOf(place, run)).filter(mean => mean !== null);
   // A figure of an index is one for all settings of it, and a session that all of them share has one first request.
   /** @param {MeasurePlace} place */
   const isShared = place => rows.length > 1 && valuesOf(place) === 0 && (new Set(meansOf(place)).size === 1);
@@ -53,9 +44,8 @@ function settingsPart({varying, fixed, rows}, pieces) {
     el("tr", null,
       (varying.length ? row.values : [data.runs[row.run]]).map((value, place) => parameterCell(row.run, value, place === 0)),
       isChosen ? el("td", null, el("span", {class: "chips"}, row.choices.map(choiceChip))) : null,
-      columns.map(place => figureCell(rowOf(place, row.run), place, place === last ? row.others : null))));
-  const intervals = data.summary.some(row => row.low !== null) ? intervalName() : null;
-  return pieces.section("settings", say.settingsPart, say.settingsNote(intervals),
+      columns.map(place => figureCell(row.run, place, place === last ? othersChip(row.others) : null))));
+  return pieces.card("settings", say.settingsPart, say.settingsNote,
     fixed.map((own, place) => el("ul", {class: "chips constants"}, [...own, ...(place + 1 === fixed.length ? shared : [])].map(([name, value]) =>
       el("li", null, el("span", {class: "chip"}, isolated("span", {class: "quiet"}, name), " ", isolated("span", null, value)))))),
     wide(table({class: "figures many settings"}, say.settingsCaption,
@@ -77,7 +67,7 @@ function valuesOf(place) {
 /** @param {Run} run @param {string | null} value @param {boolean} isFirst */
 function parameterCell(run, value, isFirst) {
   if (!isFirst) return el("td", null, orMissing(value ?? number(null, "count"), say.noParameter));
-  const href = `#${addressText({...withoutFilters(), view: "queries", query: null, b: data.runs.length > 1 ? run : null})}`;
+  const href = queriesLink({b: data.runs.length > 1 ? run : null});
   return el("th", {scope: "row"}, runTag(run), isolated("a", {href, title: say.lists}, value ?? number(null, "count")));
 }
 
@@ -87,13 +77,9 @@ function choiceChip(choice) {
   return el("span", {class: `chip choice ${choice in say.choices ? choice : ""}`, title}, word);
 }
 
-/** @param {SummaryRow | undefined} row @param {MeasurePlace} place @param {number | null} others */
-function figureCell(row, place, others) {
-  const {unit} = measures[place];
-  return el("td", {class: "number"},
-    orMissing(number(row?.mean, unit), say.noFigure),
-    (row?.low ?? null) === null ? null : el("span", {class: "interval"}, `[${number(row?.low, unit)}, ${number(row?.high, unit)}]`),
-    others === null ? null : el("span", {class: "chip warn", title: say.othersTitle}, say.others(`${number(100 * others, "percent")} %`)));
+/** @param {number | null} others */
+function othersChip(others) {
+  return others === null ? null : el("span", {class: "chip warn", title: say.othersTitle}, say.others(`${number(100 * others, "percent")} %`));
 }
 
 const MOST_UNANSWERED = 50;
@@ -104,12 +90,12 @@ function unansweredPart(pieces) {
   if (!rows.length) return null;
   const body = rows.slice(0, MOST_UNANSWERED).map(({run, query, id, round, status, error}) =>
     el("tr", null,
-      el("th", {scope: "row"}, query === null ? isolated("span", null, id) : isolated("a", {href: `#${addressText({...withoutFilters(), view: "queries", query})}`}, id)),
+      el("th", {scope: "row"}, query === null ? isolated("span", null, id) : isolated("a", {href: queriesLink({query})}, id)),
       isolated("td", {}, data.runs[run]),
       el("td", {class: "number"}, number(round, "count")),
       isolated("td", {}, status),
       isolated("td", {class: "verdict"}, error ?? "")));
-  return pieces.section("unanswered", say.unanswered, say.unansweredNote(rows.length, Math.min(rows.length, MOST_UNANSWERED)),
+  return pieces.card("unanswered", say.unanswered, say.unansweredNote(rows.length, Math.min(rows.length, MOST_UNANSWERED)),
     wide(table({class: "figures"}, say.unanswered,
       [heading(say.query), heading(say.setting), heading(say.round, {class: "number"}), heading(say.status), heading(say.message)],
       el("tbody", null, body))));
@@ -132,4 +118,4 @@ function summary(query) {
   return lines === null ? null : el("div", {class: "view"}, lines);
 }
 
-registerView("engine", {summary, overview});
+registerView("engine", {summary, tables});

@@ -213,12 +213,16 @@ def _description(measured: Measurement) -> dict[str, Any]:
 
 run = Task(
     name="engine run",
-    about="""Ask a search engine, and judge it: quality, recall against exact search, latency, \
-throughput, index time and size.
+    about="""Query a search engine; evaluate quality and speed.
+
+Measures quality, recall against exact search, latency, throughput, index time and size.
 
 Every query is asked at every setting, several rounds, interleaved. A query that fails fails the \
 call, which then gives no figure; with -o the same call asks only the rest. docs/retrieve.md says \
 what each time means.""",
+    command_lines="""
+rankwell engine run sqlite-fts5 --documents docs.jsonl --queries queries.tsv
+""",
     options=EngineOptions,
     inputs=(
         TaskInput(

@@ -3,25 +3,20 @@
 import {pick} from "../../reporting/page/assets/words.js";
 
 export const say = {
-  /** @param {number} n */
-  settings: n => (n === 1 ? "One setting" : `${n} settings`),
-  curves: "Parameters",
   settingsPart: "Settings",
-  /** @param {string | null} interval */
-  settingsNote: interval => `Means over queries and percentiles of requests${interval ? `, with the ${interval}` : ""}. Parameters that all settings share are named once.`,
+  settingsNote: "Means over queries and percentiles of requests, with their intervals. Parameters that all settings share are named once.",
   settingsCaption: "Settings with their parameters, figures and choices",
   setting: "Setting",
   choice: "Choice",
   /** @type {Record<string, [string, string]>} */
   choices: {
-    cheapest: ["cheapest", "The cheapest setting that reaches the recall"],
+    cheapest: ["cheapest", "The cheapest setting that reaches the recall, or of those as good as the best"],
     accepted: ["reaches recall", "Its lower confidence bound is above the recall to reach"],
-    best: ["best", "Indistinguishable from the best by all pairs"],
+    best: ["as good", "Indistinguishable from the best by all pairs"],
     baseline: ["default", "The engine's own parameters, or the first setting"],
   },
   lists: "Its lists, query by query",
   noParameter: "This engine does not have the parameter",
-  noFigure: "No figure: too few requests or queries, or not measured",
   /** @param {string} share */
   others: share => `others ${share}`,
   othersTitle: "Processor time of other processes meanwhile, of one processor; the times may be theirs",

@@ -460,14 +460,16 @@ def _add_clusters(
         return {}
     if filtered is None:
         raise BadUsage(
-            "--clusters are compared with labels, which only a data set of images has; name it."
+            f"{flag('--clusters')} are compared with labels, which only a data set of images has; "
+            "name it."
         )
     images, labels = filtered.images, filtered.images.labels
     sources = list(sources) if isinstance(sources, (list, tuple)) else [sources]
     is_computed = sources == [_KMEANS]
     if not is_computed and len(sources) != len(runs.tables):
         raise BadUsage(
-            f"--clusters: {len(sources)} files for {len(runs.tables)} runs; name one for each, "
+            f"{flag('--clusters')}: {len(sources)} files for {len(runs.tables)} runs; name one for "
+            "each, "
             f"in their order, or {_KMEANS}."
         )
     clusters_by_run: dict[str, Mapping[str, Any]] = {}
@@ -483,8 +485,8 @@ def _add_clusters(
     for run, clusters in clusters_by_run.items():
         if not labels:
             raise BadUsage(
-                "--clusters: no image has a label, so there is nothing that clusters could agree "
-                "with; leave it out."
+                f"{flag('--clusters')}: no image has a label, so there is nothing that clusters "
+                "could agree with; leave it out."
             )
         bare = next((name for name in labels if clusters.get(name) is None), None)
         if bare is not None:
@@ -519,7 +521,8 @@ def _read_clusters(source: Any) -> dict[str, str]:
     """
     if not isinstance(source, (str, Path)):
         raise BadUsage(
-            "--clusters: expected kmeans, the path of a table, or a mapping image -> cluster."
+            f"{flag('--clusters')}: expected kmeans, the path of a table, or a mapping image -> "
+            "cluster."
         )
     path, column = split_part(source)
     columns = [read_column(f"{path}:{name}") for name in ("image", column or "cluster")]
@@ -545,13 +548,14 @@ def _clusters_made(run: str, runs: InstanceRuns, images: Images, seed: int) -> d
     table = runs.tables[run]
     if isinstance(table, ComparedScores):
         raise BadUsage(
-            f"--clusters {_KMEANS}: {run} has scores, and k-means clusters vectors; name a "
+            f"{flag('--clusters', _KMEANS)}: {run} has scores, and k-means clusters vectors; name "
+            "a "
             "file of clusters."
         )
     if runs.transforms:
         raise BadUsage(
-            f"--clusters {_KMEANS} clusters vectors as they are given; leave --transform out, "
-            "or name a file of clusters."
+            f"{flag('--clusters', _KMEANS)} clusters vectors as they are given; leave "
+            f"{flag('--transform')} out, or name a file of clusters."
         )
     vectors = {
         name: vector

@@ -522,13 +522,14 @@ def _of_one_label(queries: Sequence[object], references: Sequence[object]) -> Pa
 class ImageSetRequest(NamedTuple):
     """A data set to read.
 
-    path: a folder, a table or a ground truth; where `queries` is given, the folder of references.
+    path: a folder, a table (also in memory) or a ground truth; where `queries` is given, the folder
+        of references.
     queries: the folder of queries; None where the path has both sides.
     root: the folder of the images in a table; None for the table's own folder.
     pattern: the form of file names; None where folders name the instances.
     """
 
-    path: Path
+    path: Any
     queries: Path | None = None
     root: Path | None = None
     pattern: str | None = None
@@ -565,7 +566,7 @@ def read_images(
     `queries` is a second folder of the kind; a table (CSV, TSV, JSON lines, Parquet) with the
     columns `image, instance, split` and perhaps `camera`, `group` and `contentless`; a JSON object
     with `imlist`, `qimlist` and `gnd`, a list of `{easy, hard, junk}` per query, as in revisitop;
-    or Images as they are.
+    the rows of a table as a frame or a list; or Images as they are.
     root: the folder that a table's images are in; by default the table's own, where the first image
     is there.
     pattern: the form of file names, as `{instance}_{camera}_*.jpg`, with the fields instance,
@@ -578,14 +579,17 @@ def read_images(
     """
     if isinstance(place, Images):
         return mark_contentless(place, contentless)
-    path = Path(place)
-    if not path.exists():
+    is_file = isinstance(place, (str, Path))
+    path = Path(place) if is_file else place
+    if is_file and not path.exists():
         raise BadInput(f"{path}: no such file or folder; name a data set of images.")
     for folder in (queries, root):
         if folder is not None and not Path(folder).is_dir():
             raise BadInput(f"{folder}: no such folder.")
     queries, root = (None if folder is None else Path(folder) for folder in (queries, root))
-    content = FORMS[_form(path)](ImageSetRequest(path, queries, root, pattern))
+    form = _form(path) if is_file else "tables"
+    content = FORMS[form](ImageSetRequest(path, queries, root, pattern))
+    path = path if is_file else "the images"
     if not content.entries:
         raise BadInput(
             f"{path} holds no image ({', '.join(PICTURE_SUFFIXES[:6])} …); name a folder or a "
@@ -608,13 +612,17 @@ def named_place(text: str) -> tuple[str, str]:
     return (text if "://" in text else Path(text).resolve().name.partition(".")[0]), text
 
 
+class NoMatch(BadUsage):
+    """A pattern that no image of a data set fits."""
+
+
 def mark_contentless(images: Images, glob: str | None) -> Images:
-    """The images with those marked whose id fits a glob. Raises BadUsage where none does."""
+    """The images with those marked whose id fits a glob. Raises NoMatch where none does."""
     if glob is None:
         return images
     bare = np.array([fnmatch.fnmatchcase(name, glob) for name in images.ids], dtype=np.bool_)
     if not bare.any():
-        raise BadUsage(
+        raise NoMatch(
             f"{flag('--contentless-images', name='contentless')} {glob!r} matches no image, such "
             f"as {images.ids[0]!r}; correct the pattern or leave it out."
         )
@@ -768,13 +776,16 @@ def read_table(request: ImageSetRequest) -> ImageSet:
     whether it shows nothing.
     """
     path = request.path
+    content = load(path, "images")
     entries = [
         _listed_image(record.place, row, is_text=record.content.is_text)
-        for record, row in load(path, "images").rows(ImageRow)
+        for record, row in content.rows(ImageRow)
     ]
     if not entries:
-        raise BadInput(f"{path} lists no image; expected a row per image: image,instance,split.")
-    folder = path.parent if request.root is None else request.root
+        raise BadInput(
+            f"{content.name} lists no image; expected a row per image: image,instance,split."
+        )
+    folder = request.root or (path.parent if isinstance(path, Path) else Path())
     missing = [entry.id for entry in entries if not _is_file(folder / entry.id)]
     if request.root is None and len(missing) == len(entries):
         return ImageSet(entries)

@@ -43,8 +43,9 @@ CUTOFFS = (1, 5, 10)
 MatchExecutor = Annotated[
     str | None,
     Doc(
-        "What matches local features: here (the default), with a thread for each processor, or "
-        "processes:N."
+        "What matches local features: here, with a thread for each processor, or processes:N. "
+        "[default: here]",
+        "Scaling",
     ),
 ]
 NAMED = "TP/PRED"
@@ -62,11 +63,13 @@ class ImageOptions(TieOptions, StatisticsOptions, MeasureOptions):
         Option(takes_all=True, kind=list[str]),
         Doc(
             "Vectors of all images by id, in any format of `rankwell knn`; name more to compare "
-            "systems. With --query-vectors, those of the references."
+            "systems. With --query-vectors, those of the references.",
+            is_common=True,
         ),
     ] = None
     query_vectors: Annotated[
-        InputData, Doc("Vectors of the queries, where they are not among --item-vectors.")
+        InputData,
+        Doc("Vectors of the queries, where they are not among --item-vectors.", is_common=True),
     ] = None
     scores: Annotated[
         InputData,
@@ -97,13 +100,13 @@ class ImageOptions(TieOptions, StatisticsOptions, MeasureOptions):
     ] = None
     exclude_self: Annotated[
         bool | None,
-        Doc("Leave out the reference that is the query itself; by default the convention's."),
+        Doc("Leave out the reference that is the query itself. [default: the convention's]"),
     ] = None
     exclude_group: Annotated[
         str | None,
         Doc(
-            "Leave out references of the query's own group, or those of its instance by its "
-            "camera: group, camera, camera,group or none; by default the convention's."
+            "Leave out references of the query's own group, or those of its instance by its"
+            " camera: group, camera, camera,group or none. [default: the convention's]"
         ),
     ] = None
     measures: Annotated[
@@ -115,7 +118,7 @@ class ImageOptions(TieOptions, StatisticsOptions, MeasureOptions):
     ] = None
     k: Annotated[
         CutoffNumbers,
-        Doc("Cut-offs of measures that name none, separated by commas; 1,5,10 by default."),
+        Doc("Cut-offs of measures that name none, separated by commas. [default: 1,5,10]"),
     ] = None
     depth: Annotated[
         int | None,
@@ -165,7 +168,8 @@ class ImageOptions(TieOptions, StatisticsOptions, MeasureOptions):
         Doc(
             "Adds NMI and AMI with the labels: a table with the cluster of each image "
             "(FILE, or FILE:COLUMN) for each run, or kmeans, which clusters the vectors "
-            "by the seed into as many clusters as there are instances."
+            "by the seed into as many clusters as there are instances.",
+            "Statistics",
         ),
     ] = None
 
@@ -186,7 +190,7 @@ class ImageFileOptions:
         str | None, Input(), Doc("Folder of the images that a table or a JSON lists.")
     ] = None
     pattern: Annotated[
-        str | None, Doc('Form of file names, such as "{instance}_{camera}_*.jpg".')
+        str | None, Doc('Form of file names, such as "{instance}_{camera}_*.jpg".', "Input")
     ] = None
 
     def read(self, place: str) -> Images:
@@ -202,7 +206,8 @@ class ImageSetOptions(ImageFileOptions):
         str | None,
         Doc(
             "Images that show nothing to be recognised, by a pattern of their ids, such "
-            'as "*wall*".'
+            'as "*wall*".',
+            "Input",
         ),
     ] = None
 
@@ -219,10 +224,11 @@ class ImageSystemOptions(NetworkSettings):
         str | None,
         Input(perhaps=True),
         Doc(
-            "Model that makes vectors of the images: resnet152-im:FILE.onnx, "
+            "Model that makes vectors of the images. It is resnet152-im:FILE.onnx, "
             "alexnet-im:FILE.onnx, gordo:FILE.onnx, any FILE.onnx, torch:./FILE.py:OBJECT, "
             "./FILE.py:OBJECT, a model of sentence-transformers, colour-histogram or small-grey; "
-            "FILE.toml names one with its settings; NAME=MODEL names the run."
+            "FILE.toml names one with its settings; NAME=MODEL names the run.",
+            is_common=True,
         ),
     ] = None
     local_features: Annotated[
@@ -232,19 +238,20 @@ class ImageSystemOptions(NetworkSettings):
     score: Annotated[
         Literal["inliers", "matches"] | None,
         Doc(
-            "Of local features: the inliers of RANSAC's best homography (the default), or "
-            "the matches alone."
+            "Of local features: the inliers of RANSAC's best homography, or the matches alone. "
+            "[default: inliers]"
         ),
     ] = None
     max_size: Annotated[
-        int | None, Doc("Of local features: pixels of the longer side at most; 640 by default.")
+        int | None, Doc("Of local features: pixels of the longer side at most. [default: 640]")
     ] = None
     executor: MatchExecutor = None
     cache: Annotated[
         Path | None,
         Doc(
             "Folder in which vectors or features are kept by the content of each image, "
-            "so that an interrupted run resumes."
+            "so that an interrupted run resumes.",
+            "Scaling",
         ),
     ] = None
 

@@ -39,4 +39,4 @@ function result(row) {
     row[DETAIL].ranks ? el("span", {class: "quiet"}, rankText(row)) : null);
 }
 
-registerView("images", {summary, result, tile: true});
+registerView("images", {summary, result, tile: true, first: say.first, slices: []});

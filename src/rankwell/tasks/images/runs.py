@@ -114,7 +114,8 @@ class InstanceRuns:
                 )
             if transform.entry.works_on != "scores" and not self.compares_vectors:
                 raise BadUsage(
-                    f"{transform} works on vectors, and these are scores; give the embeddings."
+                    f"{transform} works on vectors, and these are scores; give "
+                    f"{flag('--item-vectors')}."
                 )
         if self.transforms and self.compares_vectors and self.metric != "cosine":
             raise BadUsage(

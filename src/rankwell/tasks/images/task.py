@@ -227,10 +227,16 @@ def _peak_memory() -> float | None:
 
 images = Task(
     name="images",
-    about="""Evaluate a search for instances, such as the paintings of a museum: is the best \
-reference right, and where are the others.
+    about="""Evaluate search for the same object in photographs.
+
+Asks whether the best reference is right, and where the others are: paintings of a museum, \
+products, places.
 
 Every figure comes with its ceiling (a perfect ranker) and its chance level (a random one).""",
+    command_lines="""
+rankwell images museum --encoder clip-ViT-B-32
+rankwell images museum.csv --item-vectors photos.npy -o results
+""",
     options=ImageCommandOptions,
     inputs=(
         TaskInput(

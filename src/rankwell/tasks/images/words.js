@@ -5,6 +5,7 @@ export const say = {
   rank: rank => `rank ${rank}`,
   /** @param {number} low @param {number} high */
   tied: (low, high) => `rank ${low} to ${high}, tied`,
+  first: {title: "Where is the first right picture?", name: "first right", absent: "not retrieved"},
   noneRight: "no right one found",
   /** @param {number} n */
   of: n => ` of ${n}`,

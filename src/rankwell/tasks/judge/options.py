@@ -57,7 +57,10 @@ class PoolOptions:
     depth: Annotated[
         int | None,
         Differs("by default what the measure reads"),
-        Doc("First ranks of each run that are pooled; by default the cut-off of the measure."),
+        Doc(
+            "First ranks of each run that are pooled. [default: the cut-off of the measure]",
+            is_common=True,
+        ),
     ] = None
     queries: QueryTexts = None
     documents: DocumentTexts = None
@@ -65,13 +68,13 @@ class PoolOptions:
     guideline: Annotated[
         str | None,
         Input(),
-        Doc("File of the instructions for judges; by default they are made of the grades."),
+        Doc("File of the instructions for judges. [default: made of the grades]"),
     ] = None
     grades: Annotated[str, Doc("Grades and their names, from the lowest.")] = DEFAULT_GRADES
     batch_size: Annotated[
         int | None,
         Differs("a judge takes more than a model does"),
-        Doc("Items in a batch; by default three per query, but at least 100 and at most 500."),
+        Doc("Items in a batch. [default: three per query, but at least 100 and at most 500]"),
     ] = None
     looks: Annotated[
         int,
@@ -95,7 +98,8 @@ class PoolOptions:
         Input(),
         Doc(
             "A run to add to a study that exists; repeat it for more. Its items are judged in a "
-            "round of their own."
+            "round of their own.",
+            is_common=True,
         ),
     ] = None
 
@@ -165,7 +169,7 @@ class PlanOptions:
     difference: Annotated[
         float,
         Differs("the power of a study's plan is 80 %"),
-        Doc("Size of the difference to find with 80 % power."),
+        Doc("Size of the difference to find with 80 % power.", is_common=True),
     ] = 0.05
 
 
@@ -191,7 +195,10 @@ class JudgeOptions:
 
     double: Annotated[
         float,
-        Doc("Share of the items that other judges have answered to show to this judge as well."),
+        Doc(
+            "Share of the items that other judges have answered to show to this judge as well.",
+            is_common=True,
+        ),
     ] = 0.0
     repeat: Annotated[
         float, Doc("Share of this judge's own items to show again, half a batch later at least.")
@@ -243,27 +250,29 @@ class ModelOptions:
     url: Annotated[
         str | None,
         Differs("it is no engine"),
-        Doc("Address of a server with chat completions, up to /v1."),
+        Doc("Address of a server with chat completions, up to /v1.", is_common=True),
     ] = None
     model: Annotated[
         str | None,
         Doc(
             "Name of the model on that server, or ./FILE.py:FUNCTION without one: of the texts of "
             "query and document, it returns a grade or a reply. Replies are kept under this name; "
-            "NAME=./FILE.py:FUNCTION gives another."
+            "NAME=./FILE.py:FUNCTION gives another.",
+            is_common=True,
         ),
     ] = None
     key: Annotated[
         str | None,
         Doc(
             "Key of the server, as a variable of the environment: '${NAME}'. It is never "
-            "written or shown."
+            "written or shown.",
+            is_common=True,
         ),
     ] = None
     prompt: Annotated[
         str | None,
         Input(),
-        Doc("File of the prompt, with the places {query} and {document}; by default our own."),
+        Doc("File of the prompt, with the places {query} and {document}. [default: our own]"),
     ] = None
     option: Annotated[
         Sequence[str] | None,
@@ -276,13 +285,14 @@ class ModelOptions:
         ),
     ] = None
     max_characters: Annotated[int, Doc("Characters of a document that are sent.")] = 20_000
-    request_timeout: Annotated[float, Doc("Seconds to wait for an answer.")] = 120.0
+    request_timeout: Annotated[float, Doc("Seconds to wait for an answer.", "Scaling")] = 120.0
     retries: Annotated[
         int,
         Differs("what is measured is not asked for again unless it is wanted"),
         Doc(
             "Number of times that an item is asked for again after a time-out, 429 or an error of "
-            "the server, later each time."
+            "the server, later each time.",
+            "Scaling",
         ),
     ] = 5
     clients: Annotated[
@@ -290,13 +300,14 @@ class ModelOptions:
         Differs("its load is not measured"),
         Doc(
             "Items that the model grades at the same time; a function is then called by "
-            "several threads."
+            "several threads.",
+            "Scaling",
         ),
     ] = 1
     max_requests: Annotated[
         int | None,
         Differs("it is in items, by default all"),
-        Doc("Ask for at most this number of items; 0 only compares."),
+        Doc("Ask for at most this number of items; 0 only compares.", "Scaling"),
     ] = None
 
     def __post_init__(self) -> None:

@@ -18,10 +18,14 @@ _STUDY = TaskInput("study", "Folder of the study.", missing="name a study")
 
 pool = Task(
     name="judge pool",
-    about="""Pool the first items of runs for judging: a folder with the items to judge, in the \
-order that estimates need.
+    about="""Choose the items to judge, from two or more runs.
+
+Writes a folder, the study, with the items in the order that estimates need.
 
 Then judge with `rankwell judge label`, and ask for the verdict with `rankwell judge estimate`.""",
+    command_lines="""
+rankwell judge pool bm25.run dense.run -o study
+""",
     options=PoolOptions,
     inputs=(
         TaskInput(
@@ -33,49 +37,66 @@ Then judge with `rankwell judge label`, and ask for the verdict with `rankwell j
 )
 estimate = Task(
     name="judge estimate",
-    about="""Estimate which run of a study is better, with intervals for these queries and for \
-queries like these.
+    about="""Estimate which run is better from the judgments so far.
 
-The verdict is that of queries like these. Every estimate after new judgments is a look; intervals \
-and verdicts are corrected for the looks and pairs that were planned. The same data again is the \
-same look.""",
+Prints intervals for these queries and for queries like these.
+
+The verdict is that of queries like these. Every estimate after new judgments is a look; \
+intervals and verdicts are corrected for the looks and pairs that were planned. The same data \
+again is the same look.""",
+    command_lines="""
+rankwell judge estimate study
+""",
     options=EstimateOptions,
     inputs=(
         _STUDY,
-        TaskInput("runs", "Names or files of pooled runs; by default all of them.", many=True),
+        TaskInput("runs", "Names or files of pooled runs. [default: all of them]", many=True),
     ),
     prints=print_estimates,
 )
 plan = Task(
     name="judge plan",
-    about="""Forecast what more judgments would bring: the width of both intervals, and the number \
-that finds a difference.
+    about="""Forecast what more judgments would bring.
+
+Prints the width of both intervals, and the number of judgments that finds a difference.
 
 It shows neither a difference nor its sign, so that it is not a look. Half-widths have the level \
 that looks and pairs leave; after each is the range between its 5th and 95th percentile, given \
 the judgments so far.""",
+    command_lines="""
+rankwell judge plan study
+""",
     options=PlanOptions,
     inputs=(_STUDY,),
     prints=print_forecasts,
 )
 agreement = Task(
     name="judge agreement",
-    about="""Show how far judges agree: with each other, with themselves, with known grades, and \
-along a session.
+    about="""Show how far judges agree.
+
+With each other, with themselves, with known grades, and along a session.
 
 Figures are weighted by 1/π, so that they are those of the whole pool; beside them are those of \
 the judged sample. Intervals draw queries with replacement.""",
+    command_lines="""
+rankwell judge agreement study
+""",
     options=AgreementOptions,
     inputs=(_STUDY,),
     prints=print_agreement,
 )
 llm = Task(
     name="judge llm",
-    about="""Ask a model for grades, keep every reply, and compare its grades with those of people.
+    about="""Ask a language model for grades, and check them.
+
+Keeps every reply, and compares the model's grades with those of people.
 
 A reply is kept with the digest of the prompt, the model, its parameters and the time; a second \
 run asks nothing that is answered. They are not judgments: `rankwell judge estimate --model NAME` \
 uses them as predictions.""",
+    command_lines="""
+rankwell judge llm study --url http://localhost:8000/v1 --model NAME
+""",
     options=ModelOptions,
     inputs=(_STUDY,),
     prints=print_model_report,

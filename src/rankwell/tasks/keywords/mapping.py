@@ -16,7 +16,7 @@ import numpy as np
 
 from rankwell.data.options import own_arithmetic
 from rankwell.data.tables import Floats
-from rankwell.errors import BadInput, BadUsage, UnknownName
+from rankwell.errors import BadInput, BadUsage, UnknownName, flag
 from rankwell.tasks.keywords.annotations import Keyword, QueryKeywords, Vocabulary, with_groups
 from rankwell.tasks.keywords.options import MappingOptions, Strategy
 from rankwell.tasks.keywords.phrases import (
@@ -263,7 +263,8 @@ class KeywordMapper:
             )
         if strategy == "algorithm1" and encode is None:
             raise BadUsage(
-                "algorithm1 compares vectors; name an encoder, or choose the strategy cover."
+                "algorithm1 compares vectors; name an encoder "
+                f"({flag('--encoder', name='encode')}), or choose {flag('--strategy', 'cover')}."
             )
         self.vocabulary, self.strategy = vocabulary, strategy
         self._concepts, self._concept_of = concepts_of(vocabulary)

@@ -77,14 +77,15 @@ class KeywordOptions(StatisticsOptions, MeasureOptions):
         InputData,
         Doc(
             "Vectors of the clips, in any format of `rankwell knn`; ALFA's Parquet has "
-            "slice_id and embedding."
+            "slice_id and embedding.",
+            is_common=True,
         ),
     ] = None
     keyword_groups: Annotated[
         Names,
         Doc(
-            'Groups of keywords that count, separated by commas, such as "object '
-            'type,actor behavior"; all by default.'
+            'Groups of keywords that count, separated by commas, such as "object type,actor'
+            ' behavior". [default: all]'
         ),
     ] = None
     keywords: Annotated[
@@ -97,8 +98,8 @@ class KeywordOptions(StatisticsOptions, MeasureOptions):
     query_clips: Annotated[
         Names,
         Doc(
-            "Clips that are queries where clips search, by id or by keyword, likewise; all "
-            "by default."
+            "Clips that are queries where clips search, by id or by keyword. [default: all]",
+            "Input",
         ),
     ] = None
     k: Cutoffs = "1,3,5"
@@ -135,7 +136,8 @@ class KeywordOptions(StatisticsOptions, MeasureOptions):
         Doc(
             "Texts search for clips: a text per line, a table with text, and perhaps id and "
             "keywords, or the word keywords, one query per keyword. Without it every clip searches "
-            "for similar clips."
+            "for similar clips.",
+            is_common=True,
         ),
     ] = None
     query_vectors: Annotated[
@@ -149,8 +151,8 @@ class KeywordOptions(StatisticsOptions, MeasureOptions):
         Any,
         Input(perhaps=True),
         Doc(
-            "Model of sentence-transformers that encodes texts in the space of the clips; "
-            "by default that of --encoder."
+            "Model of sentence-transformers that encodes texts in the space of the clips. "
+            "[default: that of the clips]"
         ),
     ] = None
     engine: Annotated[
@@ -167,7 +169,8 @@ class KeywordOptions(StatisticsOptions, MeasureOptions):
         InputData,
         Doc(
             "JSON file {group: [label, ...]} of the declared keywords; without it those "
-            "in use are the vocabulary."
+            "in use are the vocabulary.",
+            "Input",
         ),
     ] = None
     item_ids: EmbeddingIds = None
@@ -176,8 +179,8 @@ class KeywordOptions(StatisticsOptions, MeasureOptions):
     ties: Annotated[
         str | None,
         Doc(
-            "Order of clips with equal similarities; by default the expected value over "
-            "all orders (of lists their own order)."
+            "Order of clips with equal similarities. [default: the expected value over all "
+            "orders (of lists their own order)]"
         ),
     ] = None
     no_relevant: Annotated[
@@ -219,7 +222,8 @@ class MappingOptions:
         Input(perhaps=True),
         Doc(
             "Folder or name of a model of sentence-transformers that finds similar words; "
-            "without it names and rules alone do."
+            "without it names and rules alone do.",
+            is_common=True,
         ),
     ] = None
     strategy: Annotated[
@@ -293,7 +297,7 @@ class MapOptions(MappingOptions, VocabularyOptions, DeviceOptions):
         Names,
         Doc(
             'Groups of keywords that texts may mean, separated by commas, such as "object '
-            'type,actor behavior"; all by default.'
+            'type,actor behavior". [default: all]'
         ),
     ] = None
 
@@ -315,7 +319,10 @@ class LintOptions(MappingOptions, VocabularyOptions):
     ] = None
     strict: Annotated[
         bool,
-        Doc("Exit code 1 where anything is found but labels that are unused or in two groups."),
+        Doc(
+            "Exit code 1 where anything is found but labels that are unused or in two groups.",
+            is_common=True,
+        ),
     ] = False
 
 
@@ -327,9 +334,7 @@ class CalibrationOptions(VocabularyOptions, DeviceOptions):
     encoder: Annotated[str, Doc("Folder or name of a model of sentence-transformers.")]
     strategy: Annotated[Strategy, Doc("cover or algorithm1; see rankwell keywords map.")] = "cover"
     thresholds: Annotated[
-        Sequence[float] | str,
-        Option(kind=str),
-        Doc("Thresholds to try, separated by commas; by default 0.3, 0.35 and so on to 0.9."),
+        Sequence[float] | str, Option(kind=str), Doc("Thresholds to try, separated by commas.")
     ] = "0.3,0.35,0.4,0.45,0.5,0.55,0.6,0.65,0.7,0.75,0.8,0.85,0.9"
     held_back: Annotated[
         int,

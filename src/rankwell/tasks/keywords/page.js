@@ -157,4 +157,4 @@ function labelled([group, label], every) {
   return [isolated("span", {class: "keyword", title: visible(group)}, label), isTwice ? [" (", isolated("span", {class: "group"}, group), ")"] : null];
 }
 
-registerView("keywords", {summary, result});
+registerView("keywords", {summary, result, first: say.first, slices: []});

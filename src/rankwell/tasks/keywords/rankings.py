@@ -273,7 +273,10 @@ def rank_clips(inputs: ClipInputs) -> RankedClips:
     if options.engine is not None:
         return ranker.of_engine(options.engine)
     if options.item_vectors is None:
-        raise BadUsage("nothing to rank with: name embeddings of the clips, an engine, or a run.")
+        raise BadUsage(
+            f"nothing to rank with: name the clips' vectors ({flag('--item-vectors')}), an engine "
+            f"({flag('--engine')}), or a run ({flag('--run')})."
+        )
     return ranker.of_vectors()
 
 
@@ -377,8 +380,8 @@ class _Ranker:
         if data is None:
             if self.options.text_encoder is None:
                 raise BadUsage(
-                    "texts need vectors in the space of the clips: name embeddings of texts, or "
-                    "an encoder."
+                    "texts need vectors in the space of the clips: name them "
+                    f"({flag('--query-vectors')}), or an encoder ({flag('--text-encoder')})."
                 )
             texts = list(self.inputs.texts.values())
             return Embeddings(names, _encoded(self.options.text_encoder, texts))
@@ -541,7 +544,7 @@ class _Ranker:
         if not has_vectors:
             raise BadUsage(
                 f"{engine.name} takes vectors ({engine.caller.by}); give the clips' embeddings as "
-                "well."
+                f"well ({flag('--item-vectors')})."
             )
         table = self._clip_vectors()
         rows = {name: row for row, name in enumerate(table.names())}

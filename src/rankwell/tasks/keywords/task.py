@@ -91,11 +91,15 @@ def print_keywords(
 
 keywords = Task(
     name="keywords",
-    about="""Evaluate search over annotated clips, by clips or by texts: relevant is a clip that \
-carries the keywords of the query.
+    about="""Evaluate search over clips annotated with keywords.
+
+Queries are clips or texts. A clip is relevant where it carries the keywords of the query.
 
 Each mean has its ceiling (a perfect ranker), its chance level, and the share of queries that \
 count beside it.""",
+    command_lines="""
+rankwell keywords --annotations clips.csv --item-vectors clips.npy
+""",
     options=KeywordCommandOptions,
     files="the tables, per_query.parquet, details.parquet, queries.parquet, items.parquet "
     "(pictures), manifest.json, charts and contact sheets",
@@ -103,12 +107,16 @@ count beside it.""",
 )
 map = Task(  # noqa: A001
     name="keywords map",
-    about="""Show which keywords a text means: by name, by rule, then by similarity, with negated, \
-ambiguous and unmapped words.
+    about="""Show which keywords a text means.
+
+By name, by rule, then by similarity, with negated, ambiguous and unmapped words.
 
 The score of a name and of a rule is 1. By similarity it is 0.65 times the cosine of span and \
 label, and 0.35 times the mean similarity of their single words with the best counterparts; under \
 algorithm1 it is the cosine.""",
+    command_lines="""
+rankwell keywords map --annotations clips.csv 'a bus at night'
+""",
     options=MapOptions,
     inputs=(
         TaskInput(
@@ -122,19 +130,27 @@ algorithm1 it is the cosine.""",
 )
 check = Task(
     name="keywords check",
-    about="""Check an annotation table before it is used: undeclared and doubled labels, unread \
-columns, clips without a keyword.""",
+    about="""Find mistakes in an annotation table.
+
+Reports undeclared and duplicate labels, unread columns, and clips without a keyword.""",
+    command_lines="""
+rankwell keywords check clips.csv
+""",
     options=LintOptions,
     inputs=(TaskInput("annotations", ANNOTATIONS, missing="name a table of clips"),),
     prints=print_findings,
 )
 calibrate = Task(
     name="keywords calibrate",
-    about="""Find the threshold that maps texts to keywords best, from labelled queries: precision \
-and recall at each threshold.
+    about="""Find the best threshold for mapping texts to keywords.
+
+Prints precision and recall at each threshold, from labelled queries.
 
 Precision, recall and F1 count keywords over all queries. The best threshold is chosen without \
 the queries that are held back.""",
+    command_lines="""
+rankwell keywords calibrate texts.csv --annotations clips.csv --encoder MODEL
+""",
     options=CalibrationOptions,
     inputs=(
         TaskInput(

@@ -5,6 +5,7 @@ import {counted, pick} from "../../reporting/page/assets/words.js";
 export const say = {
   /** @type {Record<string, string>} */
   reasons: {below_threshold: "below the threshold", unannotated: "not annotated", query_itself: "the query itself"},
+  first: {title: "Where is the first right clip?", name: "first right", absent: "not retrieved"},
   failsMost: "Which keyword fails most",
   /** @param {number} n */
   caption: n => `Keywords of the first ${n === 1 ? "result" : counted(n, "result")}`,

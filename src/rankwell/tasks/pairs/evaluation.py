@@ -38,14 +38,15 @@ class PairOptions(StatisticsOptions):
     reference: Annotated[
         InputData,
         Differs("pairs may have targets instead"),
-        Doc("Embeddings whose similarities are the targets."),
+        Doc("Embeddings whose similarities are the targets.", is_common=True),
     ] = None
     candidate: Annotated[
         list[str] | None,
         Input(),
         Doc(
             "Embeddings of the same items by another model, matched by id, or by position "
-            "where either has no ids; repeat it for more."
+            "where either has no ids; repeat it for more.",
+            is_common=True,
         ),
     ] = None
     samples: Annotated[
@@ -57,8 +58,12 @@ class PairOptions(StatisticsOptions):
             "by default, or all pairs where there are fewer."
         ),
     ] = None
-    left: Annotated[InputData, Doc("Embeddings of the left sides of pairs, row by row.")] = None
-    right: Annotated[InputData, Doc("Embeddings of their right sides by the same model.")] = None
+    left: Annotated[
+        InputData, Doc("Embeddings of the left sides of pairs, row by row.", is_common=True)
+    ] = None
+    right: Annotated[
+        InputData, Doc("Embeddings of their right sides by the same model.", is_common=True)
+    ] = None
     scores: Annotated[
         InputData,
         Differs("a list of pairs is no matrix"),
@@ -95,7 +100,8 @@ class PairOptions(StatisticsOptions):
         Doc(
             "95 % intervals: `bootstrap-t` (of errors the studentised bootstrap over pairs, at "
             "least as wide as Student's t; of correlations percentiles), `bootstrap` "
-            "(percentiles), Student's `t` (for correlations Fisher's z), or none."
+            "(percentiles), Student's `t` (for correlations Fisher's z), or none.",
+            "Statistics",
         ),
     ] = "bootstrap-t"
 

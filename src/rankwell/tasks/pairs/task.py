@@ -165,10 +165,15 @@ def _evaluate(
 
 pairs = Task(
     name="pairs",
-    about="""Compare similarities of pairs with what they should be: correlation, error and \
-calibration, from numbers or embeddings.
+    about="""Compare similarities of pairs with expected ones (STS).
+
+Prints correlation, error and calibration, from numbers or embeddings.
 
 Give TARGETS and SIMILARITIES, or --reference and --candidate, or --left, --right and --scores.""",
+    command_lines="""
+rankwell pairs targets.csv:score similarities.txt
+rankwell pairs --left a.npy --right b.npy --scores targets.txt
+""",
     options=PairOptions,
     inputs=(
         TaskInput(

@@ -21,14 +21,16 @@ class QaOptions(StatisticsOptions):
         InputData,
         Doc(
             "A retriever's documents for each question: a run file, DPR's or Pyserini's "
-            "retrieval results, Haystack's CSV, KILT, RAGAS."
+            "retrieval results, Haystack's CSV, KILT, RAGAS.",
+            is_common=True,
         ),
     ] = None
     k: Annotated[
-        int | None, Doc("Number of first answers that top-k measures use; 5 by default.")
+        int | None, Doc("Number of first answers that top-k measures use. [default: 5]")
     ] = None
     depth: Annotated[
-        int | None, Doc("Number of first documents that count as retrieved; 10 by default.")
+        int | None,
+        Doc("Number of first documents that count as retrieved. [default: 10]", is_common=True),
     ] = None
     convention: Annotated[
         str | None,
@@ -63,10 +65,10 @@ class QaOptions(StatisticsOptions):
     relevance: Annotated[
         Relevance | None,
         Doc(
-            "What a relevant document is: the question's own (document), one that holds "
-            "an answer (dpr: its tokens; kilt: its normal form; lower, raw: its text), or "
-            "one that shares text with the question's own (context); by default the "
-            "convention's."
+            "What a relevant document is: the question's own (document), one that holds an "
+            "answer (dpr: its tokens; kilt: its normal form; lower, raw: its text), or one "
+            "that shares text with the question's own (context). [default: the "
+            "convention's]"
         ),
     ] = None
     documents: Annotated[
@@ -74,28 +76,30 @@ class QaOptions(StatisticsOptions):
     ] = None
     ties: Annotated[
         RetrieverTies | None,
-        Doc("Order of documents with equal scores in a run file; by default the convention's."),
+        Doc("Order of documents with equal scores in a run file. [default: the convention's]"),
     ] = None
     duplicates: Annotated[
         RetrieverDuplicates | None,
         Doc(
             "A document that is listed twice: an error, the first or the best of both is "
-            "kept, or each place counts (keep); by default the convention's: keep under "
-            "piaf."
+            "kept, or each place counts (keep). [default: the convention's: keep under "
+            "piaf]",
+            "Input",
         ),
     ] = None
     missing: Annotated[
         Missing | None,
         Doc(
             "A question without a prediction counts 0 (zero), as answered by nothing "
-            "(empty), is left out (skip), or is an error."
+            "(empty), is left out (skip), or is an error.",
+            "Input",
         ),
     ] = None
     primary: Annotated[
         str | None,
         Doc(
-            "The word that decides whether a question is answered rightly; by default the "
-            "first of the report."
+            "The word that decides whether a question is answered rightly. [default: the "
+            "first of the report]"
         ),
     ] = None
     qrels_format: FormatName = None
@@ -103,7 +107,8 @@ class QaOptions(StatisticsOptions):
         str | None,
         Doc(
             "Name of the format of answers, where content does not determine it; "
-            "haystack:isolated takes that part of Haystack's CSV."
+            "haystack:isolated takes that part of Haystack's CSV.",
+            "Input",
         ),
     ] = None
     retrieved_format: FormatName = None

@@ -124,4 +124,10 @@ function absent(row) {
   return isAnswer(row) ? say.notGiven : null;
 }
 
-registerView("qa", {summary, result, title, absent, labels: say.labels});
+/** @param {Query} query */
+const outcome = query => queries.attributes.why?.[query] ?? "";
+
+registerView("qa", {
+  summary, result, title, absent, outcome, labels: say.labels, first: say.first, slices: ["answerable", "title"],
+  fails: query => (queries.attributes.failed?.[query] ?? "none") !== "none",
+});

@@ -16,7 +16,7 @@ from rankwell.data.judged_rankings import GroupRankings, JudgedRankings
 from rankwell.data.rankings import Hits, Ranking
 from rankwell.data.registry import Measure, parse_measure
 from rankwell.data.tables import Bools, Judgments, TieRule, sort_ids
-from rankwell.errors import BadInput, count_of
+from rankwell.errors import BadInput, count_of, flag
 from rankwell.evaluation.details import Details, details_of
 from rankwell.evaluation.judged import JudgedRun, MeasuredQueries
 from rankwell.evaluation.results import DETAIL_DEPTH
@@ -385,7 +385,7 @@ def _refuse_without_text(items: Iterable[str], texts: Mapping[str, str], relevan
     if missing:
         raise BadInput(
             f"{len(missing)} retrieved documents have no text (such as {min(missing)!r}); "
-            f"relevance by {relevance} needs the texts of all: give the corpus."
+            f"relevance by {relevance} needs the texts of all: give {flag('--documents')}."
         )
 
 

@@ -14,12 +14,17 @@ def _evaluate(*inputs: Any, options: QaOptions, **keywords: Any) -> Presented:
 
 qa = Task(
     name="qa",
-    about="""Judge the answers to questions and the documents retrieved for them, and show which \
-of the two fails which question.
+    about="""Evaluate question answering: the answers and the retrieval.
 
-Give PREDICTIONS, --retrieved, or both. The table ends with who failed how many questions, and the \
-hardest of them. docs/answers.md shows the forms of files, what counts as no answer, and benches \
-that run systems over parameters.""",
+Shows which of the two, reader or retriever, fails which question.
+
+Give PREDICTIONS, --retrieved, or both. The table ends with who failed how many questions, and \
+the hardest of them. docs/answers.md shows the forms of files, what counts as no answer, and \
+benches that run systems over parameters.""",
+    command_lines="""
+rankwell qa questions.json answers.json
+rankwell qa questions.json answers.jsonl --retrieved bm25.run -o results
+""",
     options=QaOptions,
     inputs=(
         TaskInput(

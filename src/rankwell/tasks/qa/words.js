@@ -27,6 +27,7 @@ export const say = {
   inOrder: "Letters in their order",
   letterF1: "of letters ",
   notGiven: "not given",
+  first: {title: "Where is the first right answer?", name: "first right", absent: "not given"},
   labels: {
     answerable: "has an answer",
     failed: "failed by",

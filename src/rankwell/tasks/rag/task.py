@@ -54,8 +54,8 @@ class RagOptions(StatisticsOptions, MeasureOptions):
     k: Annotated[
         int | None,
         Doc(
-            "Number of first chunks that count for the measures that are reported without -m; 5 "
-            "by default."
+            "Number of first chunks that count for the measures that are reported without "
+            "-m. [default: 5]"
         ),
     ] = None
     documents: DocumentTexts = None
@@ -289,7 +289,7 @@ def tables(views: Views, details: bool) -> dict[str, Any]:
         for passage in chain(*view.chunks, *view.gold)
         if passage.text is not None
     }
-    run_details = [(run, _details(view), None) for run, view in views.runs.items()]
+    run_details = [(run, *_details(view)) for run, view in views.runs.items()]
     items = sort_ids(texts)
     return queries | {
         "details": detail_columns(run_details, states=COMPLETE),
@@ -304,21 +304,22 @@ def _item_id(passage: DocumentPassage) -> str:
     return f"{passage.document}:{passage.start}-{passage.end}"
 
 
-def _details(view: RetrievedPassages) -> Details:
+def _details(view: RetrievedPassages) -> tuple[Details, list[str | None]]:
     """A row per chunk, and per gold passage that was not retrieved as such; relevant are chunks
-    that hold gold text.
+    that hold gold text. Beside them where in the text of each chunk gold text begins, as JSON.
     """
-    rows: list[tuple[str, str, float, bool]] = []
+    rows: list[tuple[str, str, float, int | None]] = []
     for query, gold, chunks in zip(view.queries, view.gold, view.chunks, strict=True):
-        cells: dict[str, tuple[float, bool]] = {}
+        cells: dict[str, tuple[float, int | None]] = {}
         for rank, chunk in enumerate(chunks, 1):
             if _item_id(chunk) not in cells:
-                cells[_item_id(chunk)] = rank, _holds(chunk, gold)
+                cells[_item_id(chunk)] = rank, _gold_at(chunk, gold)
         for passage in gold:
-            cells.setdefault(_item_id(passage), (np.nan, True))
+            cells.setdefault(_item_id(passage), (np.nan, 0))
         rows += [(query, item, *of_item) for item, of_item in cells.items()]
-    queries, items, ranks, is_relevant = columns_of(rows, 4)
-    return Details(
+    queries, items, ranks, starts = columns_of(rows, 4)
+    is_relevant = [start is not None for start in starts]
+    details = Details(
         queries,
         items,
         rank=np.array(ranks, dtype=np.float64),
@@ -326,30 +327,40 @@ def _details(view: RetrievedPassages) -> Details:
         grade=np.where(is_relevant, 1.0, np.nan),
         state=["relevant" if relevant else "unjudged" for relevant in is_relevant],
     )
+    return details, [f'{{"at":{start}}}' if start else None for start in starts]
 
 
-def _holds(chunk: DocumentPassage, gold: Sequence[DocumentPassage]) -> bool:
-    """Whether a chunk holds gold text: of a position in common, or a passage's whole text, or is a
-    part of it.
+def _gold_at(chunk: DocumentPassage, gold: Sequence[DocumentPassage]) -> int | None:
+    """Where in a chunk gold text begins: of a position in common, or a passage's whole text, or 0
+    for a part of one; None where the chunk holds none.
     """
-    if chunk.start < 0:
-        texts = [folded(passage.text) for passage in gold if passage.text is not None]
-        return any(are_nested(folded(chunk.text or ""), text) for text in texts)
-    return any(
-        shared([chunk.span], [passage.span])
-        for passage in gold
-        if passage.document == chunk.document and passage.start >= 0
-    )
+    text = chunk.text or ""
+    for passage in gold:
+        if chunk.start < 0:
+            if passage.text is not None and are_nested(folded(text), folded(passage.text)):
+                return max(text.find(passage.text), 0)
+        elif (
+            passage.document == chunk.document
+            and passage.start >= 0
+            and shared([chunk.span], [passage.span])
+        ):
+            return max(passage.start - chunk.start, 0)
+    return None
 
 
 rag = MeasuringTask(
     name="rag",
-    about="""Evaluate retrieved chunks against gold passages, by position or by the similarity of \
-texts, without a model.
+    about="""Evaluate the chunks that a RAG system retrieves.
 
-Both files hold a JSON object per question, {"id": "q1", "passages": [{"document": "d", \
-"start": 0, "end": 9}]} and {"id": "q1", "chunks": [{"document": "d", "start": 0, "end": 40}]}, \
-best first. docs/rag.md explains them.""",
+Matches chunks with gold passages by position or by the similarity of texts, without a model.
+
+Both files hold a JSON object per question, {"id": "q1", "passages": [{"document": "d", "start": \
+0, "end": 9}]} and {"id": "q1", "chunks": [{"document": "d", "start": 0, "end": 40}]}, best \
+first. docs/rag.md explains them.""",
+    command_lines="""
+rankwell rag gold.jsonl chunks.jsonl
+rankwell rag gold.jsonl small=a.jsonl large=b.jsonl -m SpanR@5
+""",
     example="""
 >>> import rankwell as rw
 >>> gold = [{"id": "q", "passages": [{"document": "doc", "start": 0, "end": 6}]}]
@@ -387,12 +398,16 @@ best first. docs/rag.md explains them.""",
 )
 citations = MeasuringTask(
     name="rag citations",
-    about="""Evaluate the citations of generated statements against given entailments: citation \
-recall and precision, as in ALCE.
+    about="""Evaluate the citations in generated answers (ALCE).
 
-A JSON object per judged set of citations: {"id": "q1", "statement": "s1", "citations": \
-["a", "b"], "entailed": true}. A set that decides a measure and is not judged is an error. \
-docs/rag.md explains it.""",
+Computes citation recall and precision from given entailments.
+
+A JSON object per judged set of citations: {"id": "q1", "statement": "s1", "citations": ["a", \
+"b"], "entailed": true}. A set that decides a measure and is not judged is an error. docs/rag.md \
+explains it.""",
+    command_lines="""
+rankwell rag citations gold.jsonl
+""",
     example="""
 >>> import rankwell as rw
 >>> rows = [{"id": "q", "statement": "s", "citations": ["a"], "entailed": True}]

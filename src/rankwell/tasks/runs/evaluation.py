@@ -26,7 +26,16 @@ from rankwell.data.options import ColumnChoice, PartOptions, PartOutcome, takes_
 from rankwell.data.rankings import Hits, Ranking
 from rankwell.data.registry import measure_names
 from rankwell.data.tables import Bools, Judgments, format_value, tie_rule
-from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, flag, kind_of, shown, typed
+from rankwell.errors import (
+    BadInput,
+    BadUsage,
+    NothingToEvaluate,
+    count_of,
+    flag,
+    kind_of,
+    shown,
+    typed,
+)
 from rankwell.evaluation import results
 from rankwell.evaluation.bounds import (
     AbstentionRows,
@@ -48,7 +57,7 @@ from rankwell.evaluation.judged import (
     refuse_one_stream,
     with_negative_grades,
 )
-from rankwell.evaluation.mistakes import Gauge, mistake_notes
+from rankwell.evaluation.mistakes import Gauge, IdPair, mistake_notes, no_common_query
 from rankwell.evaluation.results import (
     DETAIL_DEPTH,
     ResultsBuilder,
@@ -245,14 +254,16 @@ def read_sessions(
             "or remove its judgments."
         )
     notes = [
-        f"values are of {len(judged_sessions)} sessions of {len(table.items)} queries, which are "
-        "counted and resampled as one"
+        f"values are of {count_of(len(judged_sessions), 'session')} of "
+        f"{count_of(len(table.items), 'query', 'queries')}, which are counted and resampled as one"
     ]
     if n_unjudged := len(every_session) - len(judged_sessions):
-        notes.append(f"{n_unjudged} sessions have no judged query and are left out")
+        have = count_of(n_unjudged, "session has", "sessions have")
+        notes.append(f"{have} no judged query and are left out")
     if n_unjudged := sum(query not in judged_queries for query in table.items):
         notes.append(
-            f"{n_unjudged} queries of sessions have no judgments: they gain nothing and keep "
+            f"{count_of(n_unjudged, 'query', 'queries')} of sessions "
+            f"{'has' if n_unjudged == 1 else 'have'} no judgments: they gain nothing and keep "
             "their places"
         )
     return table, notes
@@ -360,17 +371,21 @@ def evaluate(
 ) -> Results:
     """The values of every run on every measure.
 
-    judgments: a file, the folder of a data set, `irds:ID`, a mapping query -> item -> grade or
-    query -> list or set of ids, a dataframe, or Judgments.
-    runs: one run of any such kind (a list has the ids from the first rank on, or pairs of id and
-    score), a folder with the shards of one, a list of files, or a mapping name -> run. options: the
-    fields of `RunOptions`, as keywords or as one; measures may follow the runs. details: keep the
-    first items and every judged item of each query for a page; `unjudged` keeps the unjudged ones
-    of the first alone, in a fraction of the memory.
-    executor: `here`, `processes:N`, `ray`, `ray:HOST:PORT` or `array`. work: the folder of parts,
-    with which the same call goes on after an interruption. Raises Unfinished with
-    `executor="array"` while parts are missing; the message has what to submit. Raises
-    NothingToEvaluate where no query is left to average over, and the reader's errors for bad input.
+    Raises Unfinished with `executor="array"` while parts are missing; the message has what to
+    submit. Raises NothingToEvaluate where no query is left to average over, and the reader's errors
+    for bad input.
+
+    Parameters
+    ----------
+    judgments
+        A file, the folder of a data set, `irds:ID`, a mapping query -> item -> grade or query ->
+        list or set of ids, a dataframe, or Judgments.
+    runs
+        One run of any such kind (a list has the ids from the first rank on, or pairs of id and
+        score), a folder with the shards of one, a list of files, or a mapping name -> run.
+    details
+        Keep the first items and every judged item of each query for a page; `unjudged` keeps the
+        unjudged ones of the first alone, in a fraction of the memory.
 
     >>> import rankwell as rw
     >>> qrels, run = (
@@ -421,9 +436,9 @@ def evaluate_runs(
         columns=options.qrels_columns,
         exclude_self=bool(rules.exclude_self),
     )
-    run_judgments = with_second(
-        read_run_judgments(place_of_judgments, reading), options.other_qrels, reading
-    )
+    with formats.in_order(judgments, named_runs.values()):
+        run_judgments = read_run_judgments(place_of_judgments, reading)
+    run_judgments = with_second(run_judgments, options.other_qrels, reading)
     sessions, session_notes = read_sessions(options.sessions, reading.view, run_judgments.judgments)
     if sessions is not None and options.confidence:
         raise BadUsage(
@@ -634,15 +649,14 @@ class _RunEvaluation:
                 )
             example, reason = "", ""
             if view.queries and hits.unknown:
-                example = f" (judged: {view.queries[0]!r}, …; in the run: {min(hits.unknown)!r}, …)"
+                judged_id, listed_id = IdPair(view.queries[0], min(hits.unknown)).shown
+                example = f" (judged: {judged_id}, …; in the run: {listed_id}, …)"
             if not n_common:
-                from rankwell.evaluation.mistakes import no_common_query
-
                 reason = no_common_query(run_input, self.run_judgments.judgments)
             raise NothingToEvaluate(
-                f"{run.name}: no query to evaluate: the run has {n_common + len(hits.unknown)} "
-                f"queries, the truth {len(hits.has_ranking)}, {n_common} are in both"
-                f"{example}.{reason}"
+                f"{run.name}: no query to evaluate: the run has "
+                f"{count_of(n_common + len(hits.unknown), 'query', 'queries')}, the truth "
+                f"{len(hits.has_ranking)}, {n_common} are in both{example}.{reason}"
             )
         missing = [view.queries[row] for row in np.flatnonzero(~view.has_ranking).tolist()]
         self._left_out[run.name] = {"missing": missing, "unknown": sorted(hits.unknown)}

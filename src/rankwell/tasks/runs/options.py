@@ -67,7 +67,7 @@ class RunOptions(
     ] = None
     queries: QueryTexts = None
     split: Annotated[
-        str | None, Doc("Split of a folder given as judgments, test unless it is named.")
+        str | None, Doc("Split of a folder given as judgments, test unless it is named.", "Input")
     ] = None
     other_qrels: Annotated[
         InputData,

@@ -6,11 +6,16 @@ from rankwell.tasks.runs.options import EvaluateOptions
 
 evaluate = Task(
     name="evaluate",
-    about="""Evaluate runs against judgments: a number per measure with its interval, per query if \
-asked.
+    about="""Score runs against relevance judgments.
 
-Without -m the convention's own set is reported. The line under the table lists the rules by which \
-the numbers were computed.""",
+Each mean comes with its interval; --per-query adds the values of each query.
+
+Without -m the convention's own set is reported. The line under the table lists the rules by \
+which the numbers were computed.""",
+    command_lines="""
+rankwell evaluate qrels.txt bm25.run dense.run
+rankwell evaluate qrels.txt bm25.run -m nDCG@10 RR --per-query
+""",
     options=EvaluateOptions,
     inputs=(
         TaskInput(

@@ -182,7 +182,7 @@ _SETTINGS: Mapping[str, Any] = {
 class NetworkSettings:
     """The settings of an encoder of pictures that all commands share which encode pictures."""
 
-    batch_size: Annotated[int | None, Doc("Images at a time, 16 by default.")] = None
+    batch_size: Annotated[int | None, Doc("Images at a time. [default: 16]", "Scaling")] = None
     device: DeviceOption = None
 
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from rankwell.data.tables import Floats, Ints, segment_offsets
-from rankwell.errors import BadInput, BadUsage
+from rankwell.errors import BadInput, BadUsage, count_of, flag
 from rankwell.vectors.encoders import Settings, Singles, encoder, unit_length
 
 _WORD = re.compile(r"\w\w+")
@@ -80,8 +80,9 @@ class TfidfSvd:
         most = min(len(texts), len(vocabulary))
         if self.dimensions > most:
             raise BadInput(
-                f"{len(texts)} texts with {len(vocabulary)} words in {self.min_texts} of them or "
-                f"more have at most {most} axes, fewer than the {self.dimensions} requested; "
+                f"{count_of(len(texts), 'text')} with {count_of(len(vocabulary), 'word')} in "
+                f"{self.min_texts} of them or more: at most {count_of(most, 'axis', 'axes')}, "
+                f"fewer than the {self.dimensions} requested; "
                 "request fewer or give more texts."
             )
         from threadpoolctl import threadpool_limits
@@ -102,7 +103,9 @@ class TfidfSvd:
 
     def _fitted(self) -> tuple[Floats, Floats]:
         if self.rarity is None or self.axes is None:
-            raise BadUsage("tfidf-svd has no words yet; fit it to a corpus first (--fit CORPUS).")
+            raise BadUsage(
+                f"tfidf-svd has no words yet; fit it to a corpus first ({flag('--fit')})."
+            )
         return self.rarity, self.axes
 
     def describe(self) -> dict[str, Any]:

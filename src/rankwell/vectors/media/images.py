@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rankwell.errors import BadInput, BadUsage, MissingExtra
+from rankwell.errors import BadInput, BadUsage, MissingExtra, flag
 from rankwell.store import refuse_irregular
 
 if TYPE_CHECKING:
@@ -405,7 +405,8 @@ class ItemPictures:
     def __init__(self, template: str, *, longest: int = 160) -> None:
         if "{id}" not in template and not Path(template).is_dir():
             raise BadUsage(
-                f"--thumbnails {template!r}: no such folder; name one, or the place of each item "
+                f"{flag('--thumbnails')} {template!r}: no such folder; name one, or the place of "
+                "each item "
                 f"as 'img/{{id}}.jpg'."
             )
         self._place, self._longest = template, longest

@@ -1,8 +1,9 @@
 // What the reader has chosen, kept in the address after the #, so that a link shows the same page and the back button works.
 
-import {chosen, rangeText, START} from "./chosen.js";
+import {chosen, rangeText, START, withoutFilters} from "./chosen.js";
 import {addressOf, measures, queries, queryAt, runs} from "./data.js";
 import {ORDERS} from "./rows.js";
+import {derivedNames} from "./slices.js";
 
 /** @type {(changed: Set<string>) => void} */
 let draw = () => {};
@@ -77,6 +78,11 @@ export function addressText(changes = {}) {
   return text ? `${now.view}?${text}` : now.view;
 }
 
+/** A link to queries: no filter is set but those named. @param {Partial<Choices>} [changes] */
+export function queriesLink(changes = {}) {
+  return `#${addressText({...withoutFilters(), view: "queries", query: null, ...changes})}`;
+}
+
 /**
  * Of two directions the measures have the same name.
  * @param {Measure | undefined} measure
@@ -104,7 +110,7 @@ export function readAddress() {
   };
   const sort = parameters.get("sort") ?? START.sort;
   Object.assign(chosen, structuredClone(START), {
-    view: view === "queries" ? "queries" : "overview",
+    view: /** @type {Choices["view"]} */ (["queries", "method"].includes(view) ? view : "overview"),
     query: parameters.has("query") ? queryAt(parameters.get("query") ?? "") : null,
     measure: place(measures.map(measureKey), "measure", START.measure),
     a: place(runs, "a", START.a),
@@ -126,8 +132,10 @@ export function readAddress() {
 function attributesFrom(texts) {
   /** @type {Record<string, string>} */
   const found = {};
+  const known = [...Object.keys(queries.attributes), ...derivedNames()];
   for (const text of texts) {
-    const name = Object.keys(queries.attributes).find(each => text.startsWith(`${each}=`));
+    // The longest name: one may begin with another and a sign of equality.
+    const [name] = known.filter(each => text.startsWith(`${each}=`)).sort((one, other) => other.length - one.length);
     if (name !== undefined) found[name] = text.slice(name.length + 1);
   }
   return found;

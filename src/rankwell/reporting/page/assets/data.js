@@ -39,9 +39,23 @@ export function hasValues(measure, ...places) {
   return places.every(run => queries.values[measure]?.[run]?.some(value => value !== null));
 }
 
+/** The mean of a run, null where it has none. @param {MeasurePlace} measure @param {Run} run */
+export function meanOf(measure, run) {
+  return data.summary.find(row => row.run === run && row.measure === measure)?.mean ?? null;
+}
+
 /** @param {Run} run @param {Query} query */
 export function firstOf(run, query) {
   return queries.first?.[run]?.[query] ?? null;
+}
+
+/**
+ * Number of relevant items of a query in the list of a run, null where it has none.
+ * @param {Run | null} run
+ * @param {Query} query
+ */
+export function relevantOf(run, query) {
+  return run === null ? null : (queries.relevant?.[run]?.[query] ?? null);
 }
 
 /**

@@ -4,8 +4,6 @@ import {MISSING} from "./numbers.js";
 import {say} from "./words.js";
 
 const SVG = "http://www.w3.org/2000/svg";
-/** @type {Record<string, string>} */
-export const STATES = say.states;
 
 /**
  * An element; attributes that are null or false are left out, children are nodes, texts, numbers, null or lists of these.
@@ -79,7 +77,7 @@ export function readable(text) {
 
 /** @param {string} state */
 export function stateName(state) {
-  return STATES[state] ?? state;
+  return /** @type {Record<string, string>} */ (say.states)[state] ?? state;
 }
 
 /** @type {Record<string, () => SVGElement[]>} */

@@ -1,7 +1,7 @@
 // The column of filters, the chips of those in use, and the bar above the table.
 
 import {choose} from "./address.js";
-import {chosen, filtersSet, measureFor, offered, START, withoutFilters, worstSide} from "./chosen.js";
+import {chosen, comparedRuns, filtersSet, measureFor, offered, START, withoutFilters, worstSide} from "./chosen.js";
 import {allQueries, data, measures, queries, runs} from "./data.js";
 import {$, button, el, icon, isolated, visible} from "./dom.js";
 import {histogram} from "./histogram.js";
@@ -9,6 +9,7 @@ import {measureName} from "./labels.js";
 import {tagCounts} from "./notes.js";
 import {whole} from "./numbers.js";
 import {ALPHABET, attributeOf, shownAttributes, shownFlags, STRUCTURED} from "./rows.js";
+import {derivedNames} from "./slices.js";
 import {attributeLabel} from "./views.js";
 import {say} from "./words.js";
 
@@ -98,8 +99,9 @@ export function swapRuns() {
 export function toggleFilters(open = !$("queries").classList.contains("filtering")) {
   $("queries").classList.toggle("filtering", open);
   $("filters-open").setAttribute("aria-expanded", String(open));
-  if (open) drawFilters();
-  if (open) /** @type {HTMLElement | null} */ ($("filters").querySelector("input, select, button"))?.focus({preventScroll: true});
+  if (!open) return;
+  drawFilters();
+  /** @type {HTMLElement | null} */ ($("filters").querySelector("input, select, button"))?.focus({preventScroll: true});
 }
 
 export function drawBar() {
@@ -133,9 +135,9 @@ export function drawFilters() {
         rangeFields("a", single ? say.value : "A"),
         single ? null : rangeFields("b", "B"),
       ),
-      ...shownAttributes().map(attributeField),
-      flagFields(),
-      tagFields(),
+      ...[...shownAttributes(), ...derivedNames(comparedRuns())].map(attributeField),
+      anyOf("flags", say.flagsAnyOf, shownFlags().map(([flag, places]) => [flag, places.length, measureFor(places)])),
+      anyOf("tags", say.tagsAnyOf, tagCounts().map(([tag, n]) => [tag, n, chosen.measure])),
     ].filter(node => node !== null),
   );
   if (focused) $(focused)?.focus({preventScroll: true});
@@ -241,41 +243,31 @@ function attributeField(name, place) {
   return el("div", {class: "attribute"}, isolated("label", {for: id}, attributeLabel(name)), select);
 }
 
-function flagFields() {
-  const flags = shownFlags();
-  if (!flags.length) return null;
+/**
+ * Boxes of which any may be ticked: flags, or the reader's tags.
+ * @param {"flags" | "tags"} name
+ * @param {string} title
+ * @param {[value: string, n: number, measure: MeasurePlace][]} values
+ */
+function anyOf(name, title, values) {
+  if (!values.length) return null;
   return block(
-    say.flagsAnyOf,
-    flags.map(([flag, places], place) =>
+    title,
+    values.map(([value, n, measure], place) =>
       check(
-        `flag-${place}`,
-        flag,
-        chosen.flags.includes(flag),
-        on =>
-          on
-            ? choose({flags: [...chosen.flags, flag], measure: measureFor(places)})
-            : choose({flags: chosen.flags.filter(each => each !== flag)}),
-        places.length,
+        `${name.slice(0, -1)}-${place}`,
+        value || say.anyNote,
+        chosen[name].includes(value),
+        on => choose(on ? {[name]: [...chosen[name], value], measure} : {[name]: without(name, value)}),
+        n,
       ),
     ),
   );
 }
 
-function tagFields() {
-  const counts = tagCounts();
-  if (!counts.length) return null;
-  return block(
-    say.tagsAnyOf,
-    counts.map(([tag, count], place) =>
-      check(
-        `tag-${place}`,
-        tag || say.anyNote,
-        chosen.tags.includes(tag),
-        on => choose({tags: on ? [...chosen.tags, tag] : chosen.tags.filter(each => each !== tag)}),
-        count,
-      ),
-    ),
-  );
+/** @param {"flags" | "tags"} name @param {string} value */
+function without(name, value) {
+  return chosen[name].filter(each => each !== value);
 }
 
 /** The filters in use as chips, each of which takes itself away. */
@@ -309,7 +301,6 @@ export function drawChips() {
     const {[name]: _, ...others} = chosen.attributes;
     chip(`${attributeLabel(name)}: ${value || say.none}`, {attributes: others});
   }
-  for (const flag of chosen.flags) chip(flag, {flags: chosen.flags.filter(each => each !== flag)});
-  for (const tag of chosen.tags) chip(tag || say.anyNote, {tags: chosen.tags.filter(each => each !== tag)});
+  for (const name of /** @type {const} */ (["flags", "tags"])) for (const value of chosen[name]) chip(value || say.anyNote, {[name]: without(name, value)});
   $("active").replaceChildren(...chips);
 }

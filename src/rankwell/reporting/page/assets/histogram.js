@@ -9,8 +9,9 @@ import {deltaOf, passing, senseOf, valueA} from "./rows.js";
 import {say} from "./words.js";
 
 // Margins around the bars, and the pixels that a bin, a tick of values, one of counts and a bar have at least.
-const MARGIN = {top: 24, right: 18, bottom: 18, left: 32};
+const MARGIN = {top: 24, right: 18, bottom: 18};
 const LEAST = {bin: 8, values: 66, counts: 34, bar: 2};
+const DIGIT = 7;
 const MOST_BINS = 61;
 
 /** The range among the filters that the histogram shows. */
@@ -30,6 +31,9 @@ function spread(width) {
   let low = every.reduce((least, value) => Math.min(least, value), Infinity);
   let high = every.reduce((most, value) => Math.max(most, value), -Infinity);
   if (chosen.b !== null) [low, high] = [-Math.max(-low, high), Math.max(-low, high)];
+  const top = {share: 1, percent: 100}[measures[chosen.measure].unit];
+  // A share has its own range: its axis does not go beyond it.
+  if (chosen.b === null && top && low >= 0 && high <= top) [low, high] = [0, top];
   if (low === high) [low, high] = [low - 0.5, high + 0.5];
   const bins = 2 * Math.floor(Math.min(MOST_BINS, width / LEAST.bin) / 2) + 1;
   const counts = new Array(bins).fill(0);
@@ -59,13 +63,19 @@ export function ticks(low, high, most) {
   return {places, step, digits};
 }
 
+/** The room of the counts, as wide as the number of all queries. */
+function marginLeft() {
+  return 12 + DIGIT * Math.max(3, whole(allQueries.length).length);
+}
+
 /**
  * Bars as high as the number of their queries, between an axis of counts and one of values.
  * @param {number} width
  * @param {number} height
  */
 export function histogram(width, height) {
-  const inner = {width: width - MARGIN.left - MARGIN.right, height: height - MARGIN.top - MARGIN.bottom};
+  const left = marginLeft();
+  const inner = {width: width - left - MARGIN.right, height: height - MARGIN.top - MARGIN.bottom};
   const found = spread(inner.width);
   if (!found) return null;
   const {low, high, counts} = found;
@@ -77,7 +87,7 @@ export function histogram(width, height) {
     {class: "spread", width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": say.histogram},
     svg(
       "g",
-      {transform: `translate(${MARGIN.left} ${MARGIN.top})`},
+      {transform: `translate(${left} ${MARGIN.top})`},
       svg("rect", {class: "brush", height: inner.height, y: 0}),
       countAxis(step, top, inner),
       bars(found, top, inner.height),
@@ -113,7 +123,7 @@ function bars({low, high, counts, width}, top, height) {
 function countAxis(step, top, {width, height}) {
   return Array.from({length: top / step + 1}, (_, place) => place * step).map(n => {
     const y = height - (height * n) / top;
-    const label = n === top ? svg("text", {class: "unit", x: -MARGIN.left, y: y - 13}, say.queries) : null;
+    const label = n === top ? svg("text", {class: "unit", x: -marginLeft(), y: y - 13}, say.queries) : null;
     return [label, svg("path", {class: "grid", d: `M0 ${y}H${width}`}), svg("text", {x: -6, y: y + 4, "text-anchor": "end"}, whole(n))];
   });
 }
@@ -147,7 +157,7 @@ function brushable(drawing, found) {
   /** @param {PointerEvent} event */
   const valueAt = event => {
     const box = drawing.getBoundingClientRect();
-    const place = ((event.clientX - box.left) * drawing.viewBox.baseVal.width) / box.width - MARGIN.left;
+    const place = ((event.clientX - box.left) * drawing.viewBox.baseVal.width) / box.width - marginLeft();
     return found.low + Math.min(Math.max(place / found.width, 0), 1) * (found.high - found.low);
   };
   /** @param {number} from @param {PointerEvent} event @returns {[number, number]} */

@@ -60,6 +60,7 @@ const ACTIONS = {
   x: swapRuns,
   o: () => choose({view: "overview"}, {push: true}),
   q: () => choose({view: "queries"}, {push: true}),
+  m: () => choose({view: "method"}, {push: true}),
   t: changeTheme,
   "?": openHelp,
 };

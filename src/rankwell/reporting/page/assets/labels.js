@@ -1,12 +1,19 @@
 // Runs, measures and items as the reader sees them.
 
 import {chosen, START} from "./chosen.js";
-import {data, measures, queries, ruleOf} from "./data.js";
+import {data, queries, ruleOf} from "./data.js";
 import {el, visible} from "./dom.js";
+import {brief} from "./numbers.js";
 import {say} from "./words.js";
 
-export function intervalName() {
-  return say.interval(Number((100 * Number(ruleOf("level") ?? 0.95)).toFixed(4)));
+/**
+ * An interval in short, with its level; null where there is none.
+ * @param {{low: number | null, high: number | null}} row
+ * @param {string | undefined} unit
+ */
+export function confidence({low, high}, unit) {
+  const level = Number((100 * Number(ruleOf("level") ?? 0.95)).toFixed(4));
+  return low === null ? null : say.confidence(level, brief(low, unit), brief(high, unit));
 }
 
 /** @param {Run} run */
@@ -33,30 +40,20 @@ export function broken(name) {
   return visible(name).split(/(?<=[_(,=./-])/).flatMap((part, place) => (place ? [el("wbr"), part] : [part]));
 }
 
-/**
- * The label of a measure, and below it its exact name where that differs.
- * @param {Measure} measure
- */
-export function measureNodes({label, name, of}) {
-  return [
-    el("span", {dir: "auto"}, broken(of ? `${label}, ${of}` : label)),
-    label === name ? null : el("span", {class: "exact", dir: "auto"}, broken(name)),
-  ];
+/** The label of a measure with its part. @param {Measure} measure */
+export function shortName({label, of}) {
+  return of ? `${label}, ${of}` : label;
 }
 
-/**
- * The label of a measure, with its exact name where another measure has the same label.
- * @param {Measure} measure
- */
-export function shortName(measure) {
-  const alike = measures.filter(each => each.label === measure.label && each.of === measure.of);
-  return alike.length > 1 ? measureName(measure) : measure.of ? `${measure.label}, ${measure.of}` : measure.label;
+/** The same with the exact name as its title. @param {Measure} measure */
+export function measureNodes(measure) {
+  return el("span", {dir: "auto", title: visible(measure.name)}, broken(shortName(measure)));
 }
 
 const PICTURE = /^data:image\/(png|jpeg|webp|gif);|^(?!\/\/)[^:]*$/;
 
 /**
- * The picture of an item, null where it has none; size in pixels, of its longer side.
+ * The picture of an item, null where it has none; its name stands beside it. size in pixels, of its longer side.
  * @param {Item} item
  * @param {number} size
  */
@@ -66,7 +63,7 @@ export function picture(item, size) {
   return el("img", {
     class: "picture",
     src: source,
-    alt: visible(data.items.id[item]),
+    alt: "",
     width: size,
     height: size,
     loading: "lazy",

@@ -20,7 +20,7 @@ export function rankedLists(query, lists, compared) {
     el(
       "div",
       {class: "lists-head"},
-      el("h3", {id: "lists-title"}, say.firstResults(mostResults())),
+      el("h3", {id: "lists-title"}, say.firstResults(Math.max(...ranked.map(rows => rows.length)))),
       el(
         "p",
         {class: "legend", "aria-hidden": "true"},

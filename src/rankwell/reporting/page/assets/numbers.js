@@ -32,9 +32,23 @@ export function number(value, unit) {
 }
 
 /** @param {number | null | undefined} value @param {string | undefined} unit */
-export function signed(value, unit) {
-  const text = number(value, unit);
+export function signed(value, unit, write = number) {
+  const text = write(value, unit);
   return /[1-9]/.test(text) && !text.startsWith("−") ? `+${text}` : text;
+}
+
+/**
+ * As `number`, with 3 decimals in the place of 4: what the overview has room for.
+ * @param {number | null | undefined} value
+ * @param {string | undefined} unit
+ */
+export function brief(value, unit) {
+  return value === null || value === undefined || (unit ?? "") in DECIMALS ? number(value, unit) : fixed(value, 3);
+}
+
+/** @param {number | null | undefined} value @param {string | undefined} unit */
+export function briefChange(value, unit) {
+  return signed(value, unit, brief);
 }
 
 /**

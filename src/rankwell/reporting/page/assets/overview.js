@@ -1,256 +1,284 @@
-// The first view: the verdict, the figures, the charts, the groups, and how all this was measured.
+// The first view: the verdict, where the first relevant items are, which queries fail and which get worse, scores and slices.
 
-import {addressText} from "./address.js";
+import {queriesLink} from "./address.js";
 import {drawCharts} from "./charts.js";
-import {chosen, filtersSet, measureFor, offered, withoutFilters} from "./chosen.js";
-import {data, measures, queries, runs} from "./data.js";
-import {$, el, isolated, readable, visible} from "./dom.js";
+import {chosen, comparedRuns, filtersSet, START, worstSide} from "./chosen.js";
+import {allQueries, data, firstOf, firstRows, ITEM, listsOf, meanOf, measures, queries, relevantOf, runs, STATE, valueOf} from "./data.js";
+import {$, el, isolated, mark, readable, visible} from "./dom.js";
+import {chips} from "./findings.js";
 import {histogram} from "./histogram.js";
-import {intervalName, measureName, runTag} from "./labels.js";
-import {number, whole} from "./numbers.js";
-import {shownFlags} from "./rows.js";
-import {differencesTable, failuresTable, groupsTable, knownDifferences, summaryTable} from "./tables.js";
+import {broken, confidence, picture, pictureOf, runTag, shortName} from "./labels.js";
+import {brief, briefChange, chance, whole} from "./numbers.js";
+import {difference, lowerIsBetter, senseOf} from "./rows.js";
+import {bandName, bands, NEAR} from "./slices.js";
+import {differenceOf, groupsTable, failuresChart, scoresTable, slicesTable} from "./tables.js";
 import {taskView} from "./views.js";
-import {counted, say} from "./words.js";
+import {say} from "./words.js";
 
-/** What a task may arrange in its own order. @type {OverviewPieces} */
-const PIECES = {eyebrow, headline, remarks, section, chartCard, charts, cautions, provenance};
+const MOST_CASES = 4;
+const MOST_BARS = 6;
+
+/** What a task may put in the place of the scores. @type {OverviewPieces} */
+const PIECES = {card, chartCard};
 
 export function drawOverview() {
-  const parts = taskView().overview?.(PIECES) ?? [lead(), failures(), figures(), differences(), charts(), groups(), cautions(), provenance()];
-  $("overview").replaceChildren(...parts.filter(part => part !== null));
+  const [leader, other] = leaderAndOther();
+  const drawn = data.charts ?? [];
+  const spread = el("figure", {class: "card", id: "spread-card"});
+  const worse = chosen.b === null || data.failures?.length ? null : losses(leader, other);
+  const parts = slicesTable();
+  const failures = data.failures?.length ? card("failures", say.failures, say.failuresNote, failuresChart()) : null;
+  $("overview").replaceChildren(
+    ...[
+      lead(leader, other),
+      failures ?? bars(),
+      cards(failing(leader), failures ? bars() : (worse ?? spread)),
+      ...(taskView().tables?.(PIECES) ?? [scores(), ...drawn.map(chartCard)]),
+      cards(parts ? card("slices", say.slices, say.slicesNote(shortName(measures[chosen.measure])), parts) : null, worse ? spread : null),
+      data.groups?.length ? card("groups", say.groups, say.groupsNote, groupsTable()) : null,
+    ].filter(part => part !== null),
+  );
   drawCharts();
 }
 
 /** The histogram of the overview, which follows the measure and the filters. */
 export function drawSpread() {
   const single = chosen.b === null;
-  const card = $("spread-card");
-  card.hidden = false;
-  const style = getComputedStyle(card);
-  const room = card.clientWidth - Number.parseFloat(style.paddingLeft) - Number.parseFloat(style.paddingRight);
+  const place = $("spread-card");
+  if (!place) return;
+  place.hidden = false;
+  const style = getComputedStyle(place);
+  const room = place.clientWidth - Number.parseFloat(style.paddingLeft) - Number.parseFloat(style.paddingRight);
   const drawing = histogram(room, 190);
-  const name = measureName(measures[chosen.measure]);
-  card.hidden = drawing === null;
-  card.replaceChildren(
-    el(
-      "figcaption",
-      null,
-      el("h3", null, single ? name : say.spreadTitle(name)),
-      el("p", {class: "note"}, say.spreadNote(filtersSet() > 0)),
-    ),
+  const name = shortName(measures[chosen.measure]);
+  place.hidden = drawing === null;
+  place.replaceChildren(
+    el("figcaption", null, el("h2", null, single ? say.valuesTitle(name) : say.spreadTitle(name)), el("p", {class: "note"}, say.spreadNote(filtersSet() > 0))),
     drawing ?? "",
   );
 }
 
-function lead() {
-  return el(
-    "header",
-    {class: "lead"},
-    el("p", {class: "eyebrow"}, eyebrow(say.runsCompared(runs.length))),
-    headline(),
-    el(
-      "ul",
-      {class: "runs", "aria-label": say.runs},
-      runs.map((run, place) => el("li", null, runTag(place), isolated("span", null, run))),
-    ),
-    remarks(),
-  );
+/** Of the runs compared the better one by the first measure, B where neither is, and the other; twice A where there is one. */
+function leaderAndOther() {
+  const {a, b} = chosen;
+  if (b === null) return [a, a];
+  if (data.failures?.length) return [a, b];
+  const [x, y] = [a, b].map(run => meanOf(START.measure, run));
+  return senseOf(difference(x, y), measures[START.measure]) === "loss" ? [a, b] : [b, a];
 }
 
-/** The first verdict, and below it the others, with the end of the first where it is long. */
-function headline() {
-  const [verdict, ...others] = data.verdicts?.length ? data.verdicts : [soleVerdict()];
-  const [first, ...more] = claimAndRest(verdict);
-  return [el("h1", {dir: "auto"}, twoParts(first)), sentences("verdicts", [...more, ...others])];
-}
-
-const LONG = 200;
-
-/**
- * A long sentence in two: what follows its first semicolon is a sentence of its own.
- * @param {string} sentence
- */
-function claimAndRest(sentence) {
-  const end = sentence.length > LONG ? sentence.indexOf("; ") : -1;
-  if (end < 0) return [sentence];
-  const rest = sentence.slice(end + 2);
-  return [`${sentence.slice(0, end)}.`, rest.slice(0, 1).toUpperCase() + rest.slice(1)];
-}
-
-function remarks() {
-  return [
-    data.warnings?.length ? el("ul", {class: "warnings"}, data.warnings.map(warning)) : null,
-    sentences("notes", data.notes ?? []),
-  ];
-}
-
-/** @param {{text: string, sort: string}} each */
-function warning({text, sort}) {
-  const href = `#${addressText({...withoutFilters(), view: "queries", query: null, sort, reversed: false})}`;
-  return el("li", {dir: "auto"}, readable(text), " ", el("a", {href}, say.bySort));
-}
-
-function failures() {
-  return data.failures?.length ? section("failures", say.failures, say.failuresNote, failuresTable()) : null;
-}
-
-const MOST_SENTENCES = 4;
-
-/**
- * Sentences as a list, the first ones in sight where they are many.
- * @param {string} name
- * @param {string[]} every
- */
-function sentences(name, every) {
-  if (!every.length) return null;
-  /** @param {string[]} some */
-  const list = some => some.map(each => el("li", {dir: "auto"}, readable(each)));
-  const shown = every.length > MOST_SENTENCES + 1 ? MOST_SENTENCES : every.length;
-  const rest = every.slice(shown);
-  return el(
-    "div",
-    {class: name},
-    el("ul", null, list(every.slice(0, shown))),
-    rest.length
-      ? el("details", null, el("summary", null, say.more(rest.length)), el("ul", null, list(rest)))
-      : null,
-  );
-}
-
-/** @param {string} first */
-function eyebrow(first) {
-  const protocol = data.protocol && data.protocol !== "runs" ? data.protocol : null;
-  return [first, protocol, counted(queries.id.length, "query")].filter(part => part !== null).join(" · ");
-}
-
-/** The headline for a single run: its first measure. */
-function soleVerdict() {
-  const row = data.summary.find(each => each.measure === 0);
-  if (!row || row.mean === null) return data.title;
-  const {label, unit} = measures[0];
-  const interval = row.low === null ? null : `${intervalName()} [${number(row.low, unit)}, ${number(row.high, unit)}]`;
-  return say.soleVerdict(runs[row.run], `${label} ${number(row.mean, unit)}`, interval, row.n);
+/** @param {Run} leader @param {Run} other */
+function lead(leader, other) {
+  const [claim, evidence] = headline(leader, other);
+  return el("header", {class: "lead"}, el("h1", {dir: "auto"}, readable(claim)), evidence ? el("p", {class: "evidence", dir: "auto"}, readable(evidence)) : null, chips());
 }
 
 /**
- * A sentence with its claim in ink and its evidence, from the first comma on, quieter.
- * @param {string} sentence
+ * The verdict in two parts: the claim, and what it rests on.
+ * @param {Run} leader
+ * @param {Run} other
+ * @returns {string[]}
  */
-function twoParts(sentence) {
-  const text = readable(sentence);
-  const end = text.indexOf(", ");
-  return end < 0 ? [text] : [text.slice(0, end + 1), el("span", {class: "quiet"}, text.slice(end + 1))];
+function headline(leader, other) {
+  const row = data.failures?.length ? null : differenceOf(START.measure, other, leader);
+  const {label, unit, name} = measures[START.measure] ?? {};
+  const [x, y] = [leader, other].map(run => brief(meanOf(START.measure, run), unit));
+  const numbers = row
+    ? [say.against(x, y, runs[other]), confidence(row, unit), row.p === null ? null : say.pValue(chance(row.adjusted_p ?? row.p)), row.better === null ? null : say.outcomes(row)].filter(Boolean).join(" · ")
+    : "";
+  if (row && runs.length === 2) return [(row.decisive ? say.better : say.undecided)(runs[leader], `${briefChange(row.difference, unit)} ${label}`), numbers];
+  const [verdict] = data.verdicts ?? [];
+  const end = verdict?.search(/[,;:] |$/);
+  if (verdict) return [verdict.slice(0, end), `${verdict.slice(end + 2)} ${numbers}`.trim()];
+  const sole = data.summary.find(each => each.measure === START.measure);
+  if (!sole || sole.mean === null) return [data.title];
+  // The same measure of each part of the queries.
+  const means = data.summary.filter(each => each.run === sole.run && measures[each.measure].name === name).map(each => [brief(each.mean, unit), measures[each.measure].of].filter(Boolean).join(" "));
+  const levels = /** @type {const} */ (["chance", "ceiling"]).map(level => (sole[level] === undefined ? null : say.levelOf(level, brief(sole[level], unit))));
+  return [`${runs[sole.run]}: ${label} ${means.join(", ")}`, [confidence(sole, unit), say.overQueries(sole.n), ...levels].filter(Boolean).join(" · ")];
 }
 
-/** @param {string} id @param {string} title @param {string | null} note @param {...Child} children */
-function section(id, title, note, ...children) {
-  return el(
-    "section",
-    {class: "part", "aria-labelledby": id},
-    el("h2", {id}, title),
-    note ? el("p", {class: "note"}, note) : null,
-    children,
+/** @param {string} id @param {Child} title @param {string | null} note @param {...Child} children */
+function card(id, title, note, ...children) {
+  return el("section", {class: "card", id, "aria-labelledby": `${id}-title`}, el("h2", {id: `${id}-title`, dir: "auto"}, title), note && el("p", {class: "note"}, note), children);
+}
+
+/** Cards side by side; one alone has the whole width. @param {...(Element | null)} every */
+function cards(...every) {
+  const shown = every.filter(each => each !== null);
+  return shown.length ? el("div", {class: shown.length > 1 ? "cards" : "cards alone"}, shown) : null;
+}
+
+/** A stacked bar per run, and per part of the queries that measures cover: where the first relevant item is. */
+function bars() {
+  const shown = bands();
+  if (!shown) return null;
+  const {of, labels} = shown;
+  const parts = [...new Set(queries.attributes.direction ?? [null])];
+  const lines = runsInOrder().flatMap(run => parts.map(part => ({run, part})));
+  /** @type {Set<number>} */
+  const found = new Set();
+  const rows = lines.map(({run, part}) => {
+    const counts = labels.map(() => 0);
+    for (const query of allQueries) {
+      const band = part === null || queries.attributes.direction[query] === part ? of(run, query) : null;
+      if (band === null) continue;
+      counts[band] += 1;
+      found.add(band);
+    }
+    return counts.some(n => n) ? barRow(run, part, counts, labels) : null;
+  });
+  const kept = rows.filter(row => row !== null);
+  if (!kept.length) return null;
+  const legend = labels.map((label, band) => (found.has(band) ? el("span", null, el("i", {class: `band-${band}`}), label) : null));
+  const more = el("details", null, el("summary", null, say.more(kept.length - MOST_BARS)), kept.slice(MOST_BARS));
+  return card("bars", shown.title, null, kept.slice(0, MOST_BARS), kept.length > MOST_BARS ? more : null, el("p", {class: "band-legend"}, legend, el("span", null, say.bandHint)));
+}
+
+/** Runs in their order; where not all are in sight, those compared come first. */
+function runsInOrder() {
+  const places = runs.map((_, run) => run);
+  return runs.length > MOST_BARS ? [...new Set([...comparedRuns(), ...places])] : places;
+}
+
+/**
+ * @param {Run} run
+ * @param {string | null} part
+ * @param {number[]} counts
+ * @param {string[]} labels
+ */
+function barRow(run, part, counts, labels) {
+  const name = runs.length > 1 || part === null ? runs[run] : part;
+  const segments = counts.map((n, band) => {
+    if (!n) return null;
+    const attributes = {[bandName(run)]: labels[band], ...(part === null ? {} : {direction: part})};
+    const b = START.b === null || run === chosen.a || run === chosen.b ? chosen.b : run;
+    const measure = part === null ? chosen.measure : measures.findIndex(each => each.of === part);
+    const title = say.band(n, labels[band], name);
+    const made = el("a", {class: `band band-${band}`, href: queriesLink({attributes, b, measure}), title, "aria-label": title}, whole(n));
+    made.style.flexGrow = String(n);
+    return made;
+  });
+  return el("div", {class: "bar-row"}, el("span", {class: "bar-name"}, runTag(run), el("span", {dir: "auto"}, broken(name)), runs.length > 1 && part !== null ? el("span", {class: "quiet"}, part) : null), el("div", {class: "band-bar"}, segments));
+}
+
+/**
+ * The queries in which a run has nothing relevant among the first results, the latest first; where there are none, or nothing is
+ * ranked, its worst ones.
+ * @param {Run} run
+ */
+function failing(run) {
+  const {fails} = taskView();
+  /** @param {Query} query */
+  const rank = query => firstOf(run, query) ?? Infinity;
+  /** @param {Query} query */
+  const value = query => (valueOf(chosen.measure, run, query) ?? 0) * (lowerIsBetter() ? -1 : 1);
+  const known = allQueries.filter(query => (queries.first ? (relevantOf(run, query) ?? 0) > 0 : valueOf(chosen.measure, run, query) !== null));
+  const failed = fails ? allQueries.filter(fails) : known.filter(query => queries.first && rank(query) > NEAR);
+  const shown = (failed.length ? failed : known).toSorted((one, other) => rank(other) - rank(one) || value(one) - value(other)).slice(0, MOST_CASES);
+  if (!shown.length) return null;
+  const name = runs.length === 1 ? say.it : runs[run];
+  const note = fails ? say.failedOf(failed.length, queries.id.length) : queries.first && say.failedNear(failed.length, known.length, NEAR);
+  // The worst queries are those of B, which the run is then.
+  const pair = chosen.b === null || worstSide() === "a" || run === chosen.b ? {} : {a: chosen.b, b: run};
+  const href = queriesLink({sort: "worst", reversed: false, ...pair});
+  return card("fails", [failed.length ? say.fails(name) : say.worstOfRun(name), " ", el("span", {class: failed.length ? "loss" : "quiet"}, note)], null, el("ul", {class: "cases"}, shown.map(query => caseRow(query, outcome(run, query), wrongHit(run, query)))), el("a", {class: "all", href}, say.allWorst));
+}
+
+/** What became of a query: the rank of the first relevant item, or why it failed. @param {Run} run @param {Query} query */
+function outcome(run, query) {
+  const {outcome: words, share} = taskView();
+  const rank = firstOf(run, query);
+  const shown = bands();
+  const band = shown?.labels[shown.of(run, query) ?? -1];
+  const text =
+    words?.(query) ??
+    (share && band ? `${shown.name}: ${band}` : rank !== null ? say.firstAt(rank) : (band ?? brief(valueOf(chosen.measure, run, query), measures[chosen.measure].unit)));
+  return el("span", {class: rank === null || rank > 1 ? "loss" : ""}, text);
+}
+
+/**
+ * The first result of a run where it is not relevant, which may be in a file beside the page.
+ * @param {Run} run
+ * @param {Query} query
+ */
+function wrongHit(run, query) {
+  const place = el("span", {class: "hit"});
+  listsOf(query).then(
+    lists => {
+      const [row] = firstRows(lists?.[run]);
+      if (!row || row[STATE] === "relevant") return;
+      const text = data.items.text[row[ITEM]];
+      place.append(
+        mark(row[STATE]),
+        picture(row[ITEM], 32) ?? "",
+        el("span", {class: "hit-name"}, taskView().title?.(row) ?? isolated("span", {class: "mono", title: text && readable(text)}, data.items.id[row[ITEM]])),
+        say.rankedFirst,
+      );
+    },
+    () => {},
   );
+  return place;
 }
 
-function figures() {
-  if (!data.summary?.length) return null;
-  const intervals = data.summary.some(row => row.low !== null);
-  const others = measures.filter(each => each.summary && each.summary !== "mean").map(each => `${each.label}: ${each.summary}`);
-  const note = say.figuresNote([...new Set(others)], intervals ? intervalName() : null, runs.length > 1, offered.length < measures.length);
-  return section("figures", say.figures, note, summaryTable());
-}
-
-function differences() {
-  const known = knownDifferences();
-  if (!known.length) return null;
-  const pairs = [...new Set(known.map(({a, b}) => `${visible(runs[b])} − ${visible(runs[a])}`))];
-  return section("differences", say.differencesPart, say.differencesNote(pairs.length === 1 ? pairs[0] : null), differencesTable());
-}
-
-function groups() {
-  if (!data.groups?.length) return null;
-  return section("groups", say.groups, say.groupsNote, groupsTable());
-}
-
-/** Flags of queries, each a way to those that have it. */
-function cautions() {
-  const flags = shownFlags();
-  if (!flags.length) return null;
-  /** @param {string} flag @param {Query[]} places */
-  const link = (flag, places) =>
-    `#${addressText({...withoutFilters(), view: "queries", query: null, flags: [flag], measure: measureFor(places)})}`;
-  return section(
-    "cautions",
-    say.cautions,
+/**
+ * The queries in which the leader is behind the other; null where there are none.
+ * @param {Run} leader
+ * @param {Run} other
+ */
+function losses(leader, other) {
+  const measure = measures[chosen.measure];
+  const {unit} = measure;
+  /** @param {Run} run @param {Query} query */
+  const value = (run, query) => valueOf(chosen.measure, run, query);
+  /** @param {Query} query */
+  const change = query => difference(value(other, query), value(leader, query));
+  const lost = allQueries.filter(query => senseOf(change(query), measure) === "loss").sort((one, two) => Math.abs(change(two) ?? 0) - Math.abs(change(one) ?? 0));
+  if (!lost.length) return null;
+  const least = change(lost[lost.length - 1]) ?? 0;
+  /** @type {Interval} */
+  const delta = least < 0 ? [null, least] : [least, null];
+  const href = queriesLink({a: other, b: leader, sort: "loss", reversed: false, ranges: {...START.ranges, delta}});
+  return card(
+    "losses",
+    [say.losses(runs[leader]), " ", el("span", {class: "loss"}, say.getWorse(lost.length))],
     null,
     el(
       "ul",
-      {class: "cautions"},
-      flags.map(([flag, places]) =>
-        el(
-          "li",
-          null,
-          el("span", {class: "number"}, whole(places.length)),
-          isolated("a", {href: link(flag, places)}, flag),
-          el("span", {class: "quiet"}, say.share(places.length / queries.id.length)),
-        ),
-      ),
+      {class: "cases"},
+      lost.slice(0, MOST_CASES).map(query => caseRow(query, el("span", {class: "change"}, `${brief(value(other, query), unit)} → ${brief(value(leader, query), unit)}`), el("span", {class: "loss number"}, briefChange(change(query), unit)))),
+    ),
+    el("a", {class: "all", href}, say.allLosses(lost.length)),
+  );
+}
+
+/** A query as a link to its lists. @param {Query} query @param {...Child} evidence */
+function caseRow(query, ...evidence) {
+  const text = queries.text[query];
+  return el(
+    "li",
+    null,
+    el(
+      "a",
+      {class: "case", href: queriesLink({query})},
+      pictureOf(query, 40),
+      el("span", {class: `case-query${text === null ? " mono" : ""}`, dir: "auto", title: visible(queries.id[query])}, text === null ? broken(queries.id[query]) : readable(text)),
+      el("span", {class: "case-facts"}, evidence),
     ),
   );
 }
 
-/** The histogram and the charts whose ids are not left out. @param {(id: string) => boolean} [isLeftOut] */
-function charts(isLeftOut = () => false) {
-  const spread = el("figure", {class: "card broad", id: "spread-card"});
-  const cards = (data.charts ?? []).filter(each => !isLeftOut(each.id)).map(chartCard);
-  return section("charts", say.charts, null, el("div", {class: "charts"}, spread, cards));
+function scores() {
+  if (!data.summary?.length) return null;
+  return card("scores", say.scores, null, scoresTable());
 }
 
 /** @param {Chart} each */
 function chartCard(each) {
   return el(
     "figure",
-    {class: "card"},
-    el("figcaption", null, el("h3", null, each.title), each.note ? el("p", {class: "note"}, each.note) : null),
+    {class: "card chart-card"},
+    el("figcaption", null, el("h2", null, each.title), each.note && el("p", {class: "note"}, each.note)),
     el("div", {class: "chart", "data-chart": each.id}),
-  );
-}
-
-/** Rules, definitions and inputs: closed at first, whole when printed. */
-function provenance() {
-  /** @param {[string, string][]} rows */
-  const pairs = rows =>
-    el(
-      "dl",
-      {class: "facts"},
-      rows.map(([name, value]) => [isolated("dt", null, name), isolated("dd", null, value)]),
-    );
-  /** @param {string} title @param {Child} inner */
-  const closed = (title, inner) => el("details", null, el("summary", null, title), inner);
-  const defined = measures.filter(each => each.definition);
-  return section(
-    "provenance",
-    say.provenance,
-    null,
-    data.rules?.length ? closed(say.rules, pairs(data.rules)) : null,
-    defined.length
-      ? closed(
-          say.measures,
-          el(
-            "dl",
-            {class: "facts"},
-            defined.map(each => [
-              isolated("dt", null, each.label === each.name ? each.name : `${each.label} = ${each.name}`),
-              el("dd", null, readable(each.definition)),
-            ]),
-          ),
-        )
-      : null,
-    data.inputs?.length ? closed(say.inputs, pairs(data.inputs)) : null,
-    data.shown?.rule ? closed(say.queriesWithLists, el("p", null, readable(data.shown.rule))) : null,
-    closed(say.licences, el("pre", {class: "licences"}, $("licences").textContent)),
-    el("p", {class: "note"}, say.madeBy(data.tool)),
   );
 }

@@ -1,8 +1,9 @@
 // The queries shown, and their order.
 
 import {chosen, comparedRuns, worstSide} from "./chosen.js";
-import {allQueries, data, firstOf, firstRows, ITEM, measures, queries, valueOf} from "./data.js";
+import {allQueries, data, firstOf, firstRows, ITEM, measures, queries, relevantOf, valueOf} from "./data.js";
 import {hasAnyTag} from "./notes.js";
+import {attributeValues} from "./slices.js";
 import {folded} from "./terms.js";
 
 const foldedTexts = allQueries.map(query => folded(`${queries.id[query]} ${queries.text[query] ?? ""}`));
@@ -81,13 +82,6 @@ export function shownAttributes() {
   const compared = comparedRuns();
   return Object.keys(queries.attributes).filter(name => queries.attribute_runs?.[name]?.some(run => compared.includes(run)) ?? true);
 }
-
-/**
- * Number of relevant items of a query in the list of a run.
- * @param {Run | null} run
- * @param {Query} query
- */
-const relevantOf = (run, query) => (run === null ? null : (queries.relevant?.[run]?.[query] ?? null));
 
 /** @param {Query} query */
 const relevantOfA = query => relevantOf(chosen.a, query) ?? relevantOf(chosen.b, query);
@@ -282,6 +276,6 @@ export const STRUCTURED = /^[[{]/;
 
 /** @param {string} name @param {Query} query */
 export function attributeOf(name, query) {
-  const value = queries.attributes[name][query];
+  const value = attributeValues(name)[query];
   return value === null || value === undefined ? "" : String(value);
 }

@@ -10,6 +10,7 @@ import {drawNotesButton, setUpDownloads} from "./downloads.js";
 import {drawBar, drawChips, drawFilters, setUpBar} from "./filters.js";
 import {setUpHelp, setUpKeys} from "./keys.js";
 import {drawLines, setUpLines} from "./lines.js";
+import {drawMethod} from "./method.js";
 import {watchNotes} from "./notes.js";
 import {drawOverview, drawSpread} from "./overview.js";
 import {drawRows, drawTable, revealCursor, setUpTable, shownRows} from "./table.js";
@@ -54,24 +55,22 @@ function draw(changed) {
     drawRows(true);
     drawLines();
   }
-  if (chosen.view === "overview" && (!overviewDrawn || any(["a", "b"]))) {
-    drawOverview();
-    overviewDrawn = true;
-  } else if (any(["a", "b"])) {
-    overviewDrawn = false;
-  }
-  if (chosen.view === "overview") drawSpread();
+  if (any(["a", "b", "measure"])) overviewDrawn = false;
+  if (chosen.view !== "overview") return;
+  if (!overviewDrawn) drawOverview();
+  overviewDrawn = true;
+  drawSpread();
 }
 
 function drawView() {
-  for (const view of ["overview", "queries"]) {
+  for (const view of ["overview", "queries", "method"]) {
     $(view).hidden = chosen.view !== view;
     if (chosen.view === view) $(`to-${view}`).setAttribute("aria-current", "page");
     else $(`to-${view}`).removeAttribute("aria-current");
   }
-  $("to-overview").href = `#${addressText({view: "overview", query: null})}`;
+  for (const view of /** @type {const} */ (["overview", "method"])) $(`to-${view}`).href = `#${addressText({view, query: null})}`;
   $("to-queries").href = `#${addressText({view: "queries"})}`;
-  $("skip").href = location.hash || "#overview";
+  $("skip").href = `#${chosen.view}`;
 }
 
 /** Writes the words of the frame: `data-say` names them, each alone or with the attribute that it is for. */
@@ -100,6 +99,7 @@ function setUp() {
   setUpLines();
   setUpHelp();
   setUpKeys();
+  drawMethod();
   $("theme").addEventListener("click", changeTheme);
   DARK.addEventListener("change", () => draw(new Set()));
   let width = innerWidth;

@@ -1,105 +1,133 @@
 // The tables of the overview.
 
-import {addressText} from "./address.js";
-import {withoutFilters} from "./chosen.js";
-import {data, measures, queries, runs} from "./data.js";
+import {addressText, queriesLink} from "./address.js";
+import {chosen, comparedRuns, offered} from "./chosen.js";
+import {data, meanOf, measures, queries, runs, valueOf} from "./data.js";
 import {el, glyph, heading, isolated, orMissing, readable, showAll, svg, table, visible} from "./dom.js";
-import {broken, intervalName, measureName, measureNodes, runTag, shortName} from "./labels.js";
-import {chance, MISSING, number, signed} from "./numbers.js";
+import {broken, measureNodes, runTag, shortName} from "./labels.js";
+import {brief, briefChange, chance, MISSING, number} from "./numbers.js";
 import {senseOf} from "./rows.js";
+import {slices} from "./slices.js";
 import {attributeLabel} from "./views.js";
 import {say} from "./words.js";
 
 /** @param {...Child} children */
 export function wide(...children) {
-  return el("div", {class: "wide", tabindex: "0", role: "region", "aria-label": say.scrolls}, children);
+  return el("div", {class: "wide", tabindex: "0", role: "group", "aria-label": say.scrolls}, children);
 }
-
-/** Measures under each other while the runs fit beside each other, else the other way round. */
-export function summaryTable() {
-  const found = new Map(data.summary.map(row => [`${row.run} ${row.measure}`, row]));
-  const many = runs.length > 4;
-  const ofRuns = runs.map((name, place) => ({name, place}));
-  const ofMeasures = measures.map((each, place) => ({name: measureName(each), place}));
-  const [lines, columns] = many ? [ofRuns, ofMeasures] : [ofMeasures, ofRuns];
-  const counts = [...new Set(data.summary.map(row => row.n))];
-  /** @param {number} row @param {number} column */
-  const cell = (row, column) => {
-    const [run, measure] = many ? [row, column] : [column, row];
-    return figureCell(found.get(`${run} ${measure}`), measure);
-  };
-  const isCounted = !many && counts.length > 1;
-  const levels = LEVELS.filter(level => data.summary.some(row => row[level] !== undefined));
-  return wide(
-    table(
-      {class: `figures${many ? " many" : ""}`},
-      say.meansCaption,
-      [
-        heading(many ? say.run : say.measure),
-        columns.map(({name, place}) =>
-          el(
-            "th",
-            {scope: "col", class: "number"},
-            many ? [measureNodes(measures[place]), levelsBelow(place)] : [runTag(place), el("span", {dir: "auto"}, broken(name))],
-          ),
-        ),
-        many ? null : levels.map(level => heading(say.levels[level], {class: "number", title: say.levelTitles[level]})),
-        isCounted ? heading(say.queriesView, {class: "number"}) : null,
-      ],
-      el(
-        "tbody",
-        null,
-        lines.map(({name, place}) =>
-          el(
-            "tr",
-            null,
-            el(
-              "th",
-              {scope: "row", title: many ? null : readable(measures[place].definition ?? "")},
-              many ? runTag(place) : null,
-              many ? isolated("span", null, name) : measureNodes(measures[place]),
-            ),
-            columns.map(other => cell(place, other.place)),
-            many ? null : levels.map(level => el("td", {class: "number quiet"}, levelOf(level, place) ?? glyph(MISSING, say.noLevel))),
-            isCounted ? el("td", {class: "number quiet"}, countOf(place)) : null,
-          ),
-        ),
-      ),
-    ),
-  );
-}
-
-/** @type {("ceiling" | "chance")[]} */
-const LEVELS = ["ceiling", "chance"];
 
 /**
- * The ceiling or the chance level of a measure, from the lowest to the highest where runs differ; null where it is not known.
- * @param {"ceiling" | "chance"} name
+ * The difference of two runs by a measure, b less a; null where none is known.
+ * @param {MeasurePlace} measure
+ * @param {Run} a
+ * @param {Run} b
+ * @returns {DifferenceRow | null}
+ */
+export function differenceOf(measure, a, b) {
+  const row = data.differences.find(each => each.measure === measure && each.difference !== null && ((each.a === a && each.b === b) || (each.a === b && each.b === a)));
+  if (!row || row.a === a) return row ?? null;
+  /** @param {number | null} value */
+  const turned = value => (value === null ? null : 0 - value);
+  return {...row, a, b, difference: turned(row.difference), low: turned(row.high), high: turned(row.low), better: row.worse, worse: row.better};
+}
+
+const MOST_LINES = 8;
+
+/**
+ * Scores with their intervals and differences. Up to two runs stand beside each other; of more each is a line, with its difference
+ * from B by the measure chosen.
+ */
+export function scoresTable() {
+  const repeated = new Set(data.differences.filter(row => row.role === "repeated").map(row => row.measure));
+  const places = measures.map((_, place) => place).filter(place => !repeated.has(place) && runs.some((_, run) => meanOf(place, run) !== null));
+  // Where runs have measures of their own, as retriever and reader, measures are the lines.
+  const many = runs.length > 2 && places.every(place => runs.every((_, run) => meanOf(place, run) !== null));
+  const isSame = new Set(data.summary.map(row => row.n)).size === 1;
+  const levels = LEVELS.filter(level => !many && (level === "n" ? !isSame : data.summary.some(row => row[level] !== undefined)));
+  const reference = chosen.b ?? chosen.a;
+  const differs = (many || runs.length === 2) && data.differences.some(row => row.difference !== null);
+  const heads = [
+    heading(many ? say.run : say.measure),
+    many
+      ? places.map(place => el("th", {scope: "col", class: "number"}, measureLink(place, `#${addressText({measure: place})}`), levelsBelow(place)))
+      : runs.map((name, run) => el("th", {scope: "col", class: "number"}, runTag(run), el("span", {dir: "auto"}, broken(name)))),
+    differs ? [heading(many ? say.behind(runs[reference], shortName(measures[chosen.measure])) : say.difference), heading(isAdjusted() ? say.adjustedP : say.p, {class: "number"}), heading(say.balanceHeading)] : null,
+    levels.map(level => heading(say.levels[level], {class: "number", title: say.levelTitles[level]})),
+  ];
+  /** @param {MeasurePlace} place */
+  const measureLine = place =>
+    el(
+      "tr",
+      null,
+      el("th", {scope: "row"}, measureLink(place, queriesLink({measure: place}))),
+      runs.map((_, run) => figureCell(run, place)),
+      differs ? differenceCells(differenceOf(place, chosen.a, reference), place) : null,
+      levels.map(level => el("td", {class: "number quiet"}, levelOf(level, place) ?? glyph(MISSING, say.noLevel))),
+    );
+  /** @param {Run} run */
+  const runLine = run =>
+    el(
+      "tr",
+      null,
+      el("th", {scope: "row"}, runTag(run), isolated("span", null, runs[run])),
+      places.map(place => figureCell(run, place)),
+      differs ? (run === reference ? el("td", {class: "quiet", colspan: 3}, say.reference) : differenceCells(differenceOf(chosen.measure, reference, run), chosen.measure)) : null,
+    );
+  const lines = many ? runs.map((_, run) => runLine(run)) : places.map(measureLine);
+  const body = el("tbody", null, lines.slice(0, lines.length > MOST_LINES + 3 ? MOST_LINES : undefined));
+  const rest = lines.slice(body.rows.length);
+  return [wide(table({class: `figures${many ? " many" : ""}`}, say.scores, heads, body)), rest.length ? showAll(lines.length, () => body.append(...rest)) : null];
+}
+
+/** @param {MeasurePlace} place @param {string} href */
+function measureLink(place, href) {
+  return offered.includes(place) ? el("a", {href}, measureNodes(measures[place])) : measureNodes(measures[place]);
+}
+
+function isAdjusted() {
+  return data.differences.some(row => (row.adjusted_p ?? row.p) !== row.p);
+}
+
+/** The difference with its interval, its p-value, and the queries won and lost. @param {DifferenceRow | null} row @param {MeasurePlace} place */
+function differenceCells(row, place) {
+  const measure = measures[place];
+  if (!row) return [0, 1, 2].map(() => el("td", {class: "quiet"}, glyph(MISSING, say.notTested)));
+  const sense = row.decisive === true ? senseOf(row.difference, measure) : "";
+  return [
+    el("td", null, el("span", {class: "whisker"}, el("span", {class: `number ${sense}`}, briefChange(row.difference, measure.unit)), (measure.summary ?? "mean") === "mean" ? null : say.ofMeans, whisker(row, measure.unit))),
+    el("td", {class: "number"}, orMissing(chance(row.adjusted_p), say.notTested)),
+    el("td", null, row.better === null ? glyph(MISSING, say.noBalance) : balance(row)),
+  ];
+}
+
+/** @typedef {"ceiling" | "chance" | "n"} Level */
+/** @type {Level[]} */
+const LEVELS = ["ceiling", "chance", "n"];
+
+/**
+ * The ceiling, the chance level or the number of queries of a measure, from the lowest to the highest where runs differ; null where
+ * it is not known.
+ * @param {Level} name
  * @param {MeasurePlace} measure
  */
 function levelOf(name, measure) {
   const known = data.summary.filter(row => row.measure === measure).flatMap(row => row[name] ?? []);
   if (!known.length) return null;
-  const ends = [Math.min(...known), Math.max(...known)].map(level => number(level, measures[measure].unit));
+  const ends = [Math.min(...known), Math.max(...known)].map(level => brief(level, name === "n" ? "count" : measures[measure].unit));
   return [...new Set(ends)].join("–");
 }
 
 /** @param {MeasurePlace} measure */
 function levelsBelow(measure) {
   return LEVELS.map(name => {
-    const level = levelOf(name, measure);
+    const level = name === "n" ? null : levelOf(name, measure);
     return level === null ? null : el("span", {class: "interval", title: say.levelTitles[name]}, `${say.levels[name]} ${level}`);
   });
 }
 
-/** @param {MeasurePlace} measure */
-function countOf(measure) {
-  const counts = [...new Set(data.summary.filter(row => row.measure === measure).map(row => row.n))].sort((x, y) => x - y);
-  return counts.length ? counts.map(n => number(n, "count")).join("–") : glyph(MISSING, say.noMean);
-}
-
-/** @param {SummaryRow | undefined} row @param {MeasurePlace} measure */
-function figureCell(row, measure) {
+/** The mean of a run with its interval. @param {Run} run @param {MeasurePlace} measure @param {...Child} children */
+export function figureCell(run, measure, ...children) {
+  const row = data.summary.find(each => each.run === run && each.measure === measure);
   if (!row || row.mean === null) return el("td", {class: "number quiet"}, glyph(MISSING, say.noMean));
   const {unit, better} = measures[measure];
   const means = data.summary.filter(each => each.measure === measure).flatMap(each => each.mean ?? []);
@@ -112,139 +140,78 @@ function figureCell(row, measure) {
   return el(
     "td",
     {class: `number${best ? " best" : ""}`, title},
-    number(row.mean, unit),
-    row.low === null ? null : el("span", {class: "interval"}, `[${number(row.low, unit)}, ${number(row.high, unit)}]`),
+    brief(row.mean, unit),
+    row.low === null ? null : el("span", {class: "interval"}, `[${brief(row.low, unit)}, ${brief(row.high, unit)}]`),
+    children,
   );
 }
 
-/** Who fails where: the number of queries that each stage failed, and why, each of which leads to them. */
-export function failuresTable() {
+/** Who fails where: a bar for each reason, under its stage, as long as the number of its queries, to which it leads. */
+export function failuresChart() {
   const rows = data.failures ?? [];
-  const alone = rows.some(row => row.alone !== null);
-  const sums = new Map();
-  for (const {failed, n} of rows) sums.set(failed, (sums.get(failed) ?? 0) + n);
-  /** @param {string} name @param {string} value @param {string} [shown] */
-  const link = (name, value, shown) => attributeLink({name, value}, {[name]: value}, shown);
-  return wide(
-    table(
-      {class: "figures"},
-      say.failures,
-      [
-        heading(say.failed),
-        heading(say.why),
-        heading(say.questions, {class: "number"}),
-        heading(say.shareOfAll, {class: "number"}),
-        alone ? heading(say.alone, {class: "number", title: say.aloneTitle}) : null,
-      ],
+  const most = Math.max(...rows.map(row => row.n), 1);
+  /** @param {string} stage */
+  const total = stage => rows.filter(row => row.failed === stage).reduce((sum, row) => sum + row.n, 0);
+  return el(
+    "ul",
+    {class: "reasons"},
+    rows.map((row, place) =>
       el(
-        "tbody",
+        "li",
         null,
-        rows.map((row, place) =>
-          el(
-            "tr",
-            null,
-            rows[place - 1]?.failed === row.failed
-              ? el("td", null)
-              : el("th", {scope: "row"}, link("failed", row.failed, say.stage(row.failed, sums.get(row.failed)))),
-            el("td", null, attributeLink({name: "why", value: row.why}, {failed: row.failed, why: row.why})),
-            el("td", {class: "number"}, number(row.n, "count")),
-            el("td", {class: "number"}, `${number(100 * row.share, "percent")} %`),
-            alone ? el("td", {class: "number"}, number(row.alone, "count")) : null,
-          ),
-        ),
+        el("span", {class: "stage"}, rows[place - 1]?.failed === row.failed ? null : attributeLink({name: "failed", value: row.failed}, {failed: row.failed}, say.stage(row.failed, total(row.failed)))),
+        attributeLink({name: "why", value: row.why}, {failed: row.failed, why: row.why}),
+        el("span", {class: "reason-room"}, barOf(row.n / most, `reason-bar${row.failed === "none" ? " right" : ""}`)),
+        el("span", {class: "number"}, number(row.n, "count")),
+        el("span", {class: "number quiet"}, say.share(row.share)),
+        row.alone === null ? null : el("span", {class: "quiet", title: say.aloneTitle}, say.alone(row.alone)),
       ),
     ),
   );
 }
 
-const MOST_DIFFERENCES = 24;
+const MOST_SLICES = 12;
 
-/** The differences of all pairs of runs but those that share no query. */
-export function knownDifferences() {
-  /** @param {DifferenceRow} row */
-  const pair = ({a, b}) => `${a} ${b}`;
-  const known = new Set((data.differences ?? []).filter(row => row.difference !== null).map(pair));
-  return (data.differences ?? []).filter(row => known.has(pair(row)));
-}
-
-/** A body of rows per pair of runs, the first ones only where there are many. */
-export function differencesTable() {
-  const known = knownDifferences();
-  const adjusted = known.some(
-    row => row.adjusted_p !== null && row.adjusted_p !== undefined && row.adjusted_p !== row.p,
-  );
-  const made = table({class: "figures"}, say.differencesCaption, [
-    heading(say.measure),
-    heading(say.differenceHeading, {class: "number"}),
-    heading(intervalName()),
-    heading(adjusted ? say.adjustedP : say.p, {class: "number"}),
-    heading(say.balanceHeading),
-  ]);
-  /** @param {DifferenceRow[]} rows */
-  const fill = rows => made.append(...differenceBodies(rows));
-  const many = known.length > MOST_DIFFERENCES + 4;
-  // Pairs are shown whole.
-  const each = known.filter(({a, b}) => a === known[0].a && b === known[0].b).length;
-  fill(many ? known.slice(0, each * Math.max(1, Math.floor(MOST_DIFFERENCES / each))) : known);
-  const all = () => {
-    for (const body of [...made.tBodies]) body.remove();
-    fill(known);
-  };
-  return [wide(made), many ? showAll(known.length, all) : null];
-}
-
-/** @param {DifferenceRow[]} rows */
-function differenceBodies(rows) {
-  /** @type {Map<string, DifferenceRow[]>} */
-  const pairs = new Map();
-  for (const row of rows) {
-    const name = `${row.a} ${row.b}`;
-    pairs.set(name, [...(pairs.get(name) ?? []), row]);
-  }
-  const named = new Set(data.differences.map(({a, b}) => `${a} ${b}`)).size > 1;
-  return [...pairs.values()].map(mine =>
-    el(
-      "tbody",
+/** The means of the runs compared in parts of the queries, by the measure chosen; null where there are none. */
+export function slicesTable() {
+  const compared = comparedRuns();
+  const {unit} = measures[chosen.measure] ?? {};
+  /** @param {Query} query */
+  const isCounted = query => compared.every(run => valueOf(chosen.measure, run, query) !== null);
+  const known = slices().flatMap(({name, label, parts}) => {
+    const lines = parts
+      .map(([value, places]) => ({name, value, label: Object.hasOwn(queries.attributes, name) ? `${label}: ${value}` : value, places: places.filter(isCounted)}))
+      .filter(({places}) => places.length);
+    return lines.length > 1 ? lines : [];
+  });
+  if (known.length < 2) return null;
+  /** @param {Run} run @param {Query[]} places */
+  const mean = (run, places) => places.reduce((sum, query) => sum + (valueOf(chosen.measure, run, query) ?? 0), 0) / places.length;
+  const most = Math.max(...known.flatMap(({places}) => compared.map(run => Math.abs(mean(run, places))))) || 1;
+  const rows = known.map(({name, value, label, places}) => {
+    const means = compared.map(run => mean(run, places));
+    return el(
+      "tr",
       null,
-      named
-        ? el(
-            "tr",
-            {class: "pair"},
-            el(
-              "th",
-              {scope: "rowgroup", colspan: 5},
-              isolated("span", null, runs[mine[0].b]),
-              " − ",
-              isolated("span", null, runs[mine[0].a]),
-            ),
-          )
-        : null,
-      mine.map(row => differenceRow(row)),
-    ),
-  );
+      el("th", {scope: "row"}, el("a", {href: queriesLink({attributes: {[name]: value}}), dir: "auto"}, visible(label))),
+      el("td", {class: "number quiet"}, number(places.length, "count")),
+      el("td", {class: "slice-bars", "aria-hidden": "true"}, means.map((each, side) => barOf(each / most, `side-${compared.length > 1 ? "ab"[side] : "b"}`))),
+      means.map((each, side) => el("td", {class: `number${side && senseOf(each - means[0]) === "gain" ? " best" : ""}`}, brief(each, unit))),
+    );
+  });
+  const body = el("tbody", null, rows.slice(0, MOST_SLICES));
+  const heads = [heading(say.slice), heading(say.queriesView, {class: "number"}), el("td"), compared.map(run => el("th", {scope: "col", class: "number"}, compared.length > 1 ? runTag(run) : say.value))];
+  return [
+    table({class: "figures slices"}, say.slices, heads, body),
+    rows.length > MOST_SLICES ? showAll(rows.length, () => body.append(...rows.slice(MOST_SLICES))) : null,
+  ];
 }
 
-/** @param {DifferenceRow} row */
-function differenceRow(row) {
-  const measure = measures[row.measure];
-  const {unit} = measure;
-  const decisive = row.decisive === true;
-  const link = `#${addressText({view: "queries", query: null, measure: row.measure, a: row.a, b: row.b})}`;
-  return el(
-    "tr",
-    null,
-    el(
-      "th",
-      {scope: "row"},
-      el("a", {href: link, title: visible(measureName(measure))}, broken(shortName(measure))),
-      (measure.summary ?? "mean") === "mean" ? null : ` ${say.ofMeans}`,
-      row.role && row.role !== "primary" ? el("span", {class: "quiet", title: say.roleTitles[row.role]}, ` ${say.roles[row.role]}`) : null,
-    ),
-    el("td", {class: `number ${decisive ? senseOf(row.difference, measure) : ""}`}, signed(row.difference, unit)),
-    el("td", null, whisker(row, unit)),
-    el("td", {class: "number"}, orMissing(chance(row.adjusted_p), say.notTested)),
-    el("td", null, row.better === null ? glyph(MISSING, say.noBalance) : balance(row)),
-  );
+/** @param {number} share @param {string} kind */
+function barOf(share, kind) {
+  const bar = el("span", {class: kind});
+  bar.style.width = `${Math.max(0, 100 * share)}%`;
+  return bar;
 }
 
 /**
@@ -258,9 +225,7 @@ function whisker(row, unit) {
   const reach = Math.max(...same.map(each => Math.max(Math.abs(each.low ?? 0), Math.abs(each.high ?? 0)))) || 1;
   /** @param {number} value */
   const at = value => 60 + (56 * value) / reach;
-  return el(
-    "span",
-    {class: "whisker"},
+  return [
     svg(
       "svg",
       {width: 120, height: 16, viewBox: "0 0 120 16", "aria-hidden": "true"},
@@ -268,8 +233,8 @@ function whisker(row, unit) {
       svg("path", {class: "reach", d: `M${at(row.low)} 8H${at(row.high ?? 0)}`}),
       svg("circle", {cx: at(row.difference ?? 0), cy: 8, r: 3.5}),
     ),
-    el("span", {class: "interval"}, `[${signed(row.low, unit)}, ${signed(row.high, unit)}]`),
-  );
+    el("span", {class: "interval"}, `[${briefChange(row.low, unit)}, ${briefChange(row.high, unit)}]`),
+  ];
 }
 
 /**
@@ -308,7 +273,7 @@ export function groupsTable() {
           el(
             "tr",
             null,
-            el("th", {scope: "row"}, el("span", {class: "quiet"}, `${visible(attributeLabel(row.name))} = `), groupLink(row)),
+            el("th", {scope: "row"}, el("span", {class: "quiet"}, `${visible(attributeLabel(row.name))} = `), attributeLink(row, {[row.name]: String(row.value)})),
             el("td", {class: "number"}, number(row.n, "count")),
             el(
               "td",
@@ -323,11 +288,6 @@ export function groupsTable() {
   );
 }
 
-/** @param {GroupRow} row */
-function groupLink(row) {
-  return attributeLink(row, {[row.name]: String(row.value)});
-}
-
 /**
  * A value of an attribute as a link to the queries with all of `attributes`; plain where the page has no such attribute.
  * @param {{name: string, value: unknown}} row
@@ -336,5 +296,5 @@ function groupLink(row) {
  */
 function attributeLink({name, value}, attributes, shown = value) {
   if (!Object.hasOwn(queries.attributes, name)) return isolated("span", null, shown);
-  return isolated("a", {href: `#${addressText({...withoutFilters(), view: "queries", query: null, attributes})}`}, shown);
+  return isolated("a", {href: queriesLink({attributes})}, shown);
 }

@@ -2,7 +2,7 @@
 
 import {el, readable} from "./dom.js";
 
-const SEGMENTS = typeof Intl.Segmenter === "function" ? new Intl.Segmenter(undefined, {granularity: "word"}) : null;
+const SEGMENTS = new Intl.Segmenter(undefined, {granularity: "word"});
 const COMMON = new Set(
   "a an and are as at be by do does for from had has have how i in is it its of on or that the this to was were what when where which who why will with".split(
     " ",
@@ -15,8 +15,7 @@ const COMMON = new Set(
  * @returns {[string, boolean][]}
  */
 export function pieces(text) {
-  if (SEGMENTS) return Array.from(SEGMENTS.segment(text), each => [each.segment, each.isWordLike === true]);
-  return (text.match(/[\p{L}\p{M}\p{N}]+|[^\p{L}\p{M}\p{N}]+/gu) ?? []).map(each => [each, /[\p{L}\p{N}]/u.test(each)]);
+  return Array.from(SEGMENTS.segment(text), each => [each.segment, each.isWordLike === true]);
 }
 
 /**

@@ -135,7 +135,8 @@ interface PageData {
   noun?: [one: string, other: string];
   verdicts?: string[];
   pair?: [Run, Run] | null;
-  warnings?: {text: string; sort: string}[];
+  warnings?: {text: string; detail?: string; sort: string}[];
+  findings?: Finding[];
   failures?: FailureRow[];
   settings?: Settings | null;
   unanswered?: UnansweredRow[];
@@ -171,7 +172,7 @@ type Interval = [number | null, number | null];
 
 /** All that the reader has chosen. */
 interface Choices {
-  view: "overview" | "queries";
+  view: "overview" | "queries" | "method";
   query: Query | null;
   measure: MeasurePlace;
   a: Run;
@@ -223,20 +224,41 @@ interface TaskView {
   tile?: boolean;
   /** Words for names of attributes. */
   labels?: Record<string, string>;
-  /** The parts of the overview in an order of its own; null for the usual one. */
-  overview?: (pieces: OverviewPieces) => (Element | null)[] | null;
+  /** What stands in place of the scores and the charts; null for these. */
+  tables?: (pieces: OverviewPieces) => (Element | null)[] | null;
+  /** Words for the first relevant item, and for one that is absent. */
+  first?: {title: string; name: string; absent: string};
+  /** The measure whose values are drawn in place of ranks. */
+  share?: (measures: Measure[]) => Measure | undefined;
+  /** Attributes that are kinds of queries; all of them where this is absent. */
+  slices?: string[];
+  /** Whether a query has failed, and what became of it. */
+  fails?: (query: Query) => boolean;
+  outcome?: (query: Query) => string;
+}
+
+/** The bands of a stacked bar: its title, the name of what it bands, words for each band, and the band of a query. */
+interface Bands {
+  title: string;
+  name: string;
+  labels: string[];
+  of: (run: Run, query: Query) => number | null;
+}
+
+/** What to know before reading a number; `sort` is the order of queries that shows it. */
+interface Finding {
+  name: string;
+  level: "error" | "warning" | "info";
+  message: string;
+  detail?: string;
+  queries?: Query[] | null;
+  sort?: string;
 }
 
 /** Parts of the overview that a task may arrange. */
 interface OverviewPieces {
-  eyebrow: (first: string) => string;
-  headline: () => Child;
-  remarks: () => Child;
-  section: (id: string, title: string, note: string | null, ...children: Child[]) => Element;
+  card: (id: string, title: Child, note: string | null, ...children: Child[]) => Element;
   chartCard: (chart: Chart) => Element;
-  charts: (isLeftOut?: (id: string) => boolean) => Element;
-  cautions: () => Element | null;
-  provenance: () => Element;
 }
 
 /** The bins of a histogram with the range that they cover; width in pixels. */
@@ -257,6 +279,7 @@ interface PageElements {
   help: HTMLDialogElement;
   "to-overview": HTMLAnchorElement;
   "to-queries": HTMLAnchorElement;
+  "to-method": HTMLAnchorElement;
   skip: HTMLAnchorElement;
   "copy-ids": HTMLButtonElement;
   "save-csv": HTMLButtonElement;

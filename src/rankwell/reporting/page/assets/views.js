@@ -1,7 +1,7 @@
 // The views of tasks, and small pieces that they share.
 
 import {comparedRuns} from "./chosen.js";
-import {byRank, data, runs, STATE} from "./data.js";
+import {byRank, data, queries, runs, STATE} from "./data.js";
 import {el, isolated, visible} from "./dom.js";
 import {runTag} from "./labels.js";
 
@@ -11,7 +11,9 @@ const views = new Map();
 /**
  * Registers a task's view of a query. What a view may have: summary(query), above the lists; of an item title(row), in place of
  * its id, result(row), below it, and absent(row), where it is not retrieved; tile, whether items are tiles; labels, words for
- * names of attributes; overview(pieces), the parts of the first view in an order of its own.
+ * names of attributes; tables(pieces), what stands in place of the scores of the first view; first, words for the first relevant
+ * item; share(measures), the measure drawn in place of its rank; slices, attributes that are kinds of queries; fails(query) and
+ * outcome(query), whether a query has failed, and how.
  * @param {string} task
  * @param {TaskView} view
  */
@@ -35,6 +37,7 @@ export function taskView() {
 export function attributeLabel(name) {
   const labels = taskView().labels ?? {};
   const [, base = "", folder = ""] = /^(.+) \((.+)\)$/.exec(name) ?? [];
+  if (!Object.hasOwn(queries.attributes, name)) return name;
   return labels[name] ?? (base in labels ? `${folder}: ${labels[base]}` : name.replaceAll("_", " "));
 }
 

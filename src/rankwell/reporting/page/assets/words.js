@@ -36,6 +36,16 @@ export function counted(n, noun) {
 /** Queries as a word in a sentence. */
 const queries = () => NOUNS.query.other;
 
+/**
+ * A range of numbers, one number where both ends are the same.
+ * @param {number} low
+ * @param {number} high
+ */
+function between(low, high) {
+  const [from, to] = [low, high].map(value => (Number.isInteger(value) ? whole(value) : String(Number(value.toPrecision(3))).replace("-", "−")));
+  return from === to ? from : `${from}–${to}`;
+}
+
 /** @param {string} word */
 function capital(word) {
   return `${word[0].toUpperCase()}${word.slice(1)}`;
@@ -98,13 +108,11 @@ export const say = {
   value: "Value",
   values: "Values",
   difference: "B − A",
-  relevant: "Relevant",
   unjudged: "Unjudged",
   rank: "Rank",
   grade: "Grade",
   item: "Item",
   run: "Run",
-  runs: "Runs",
   close: "Close",
   closeTitle: "Close (Esc)",
   none: "none",
@@ -116,8 +124,6 @@ export const say = {
   showAll: n => `Show all ${whole(n)}`,
   /** @param {number} n */
   more: n => `${whole(n)} more`,
-  /** @param {number} level */
-  interval: level => `${level} % interval`,
   /** @param {string} label @param {string} key */
   withKey: (label, key) => `${label} (${key})`,
   /** @param {number} place @param {number} n */
@@ -141,61 +147,115 @@ export const say = {
   noJudgments: "Results are not judged",
 
   // The overview.
+  /** @param {string} run @param {string} change */
+  better: (run, change) => `${run} is better: ${change}`,
+  /** @param {string} run @param {string} change */
+  undecided: (run, change) => `No significant difference: ${run} ${change}`,
+  /** @param {string} mean @param {string} other @param {string} run */
+  against: (mean, other, run) => `${mean} against ${other} for ${run}`,
+  /** @param {number} level @param {string} low @param {string} high */
+  confidence: (level, low, high) => `${level} % CI [${low}, ${high}]`,
+  /** @param {string} p */
+  pValue: p => `p ${p.startsWith("<") ? p : `= ${p}`}`,
+  /** @param {DifferenceRow} row */
+  outcomes: ({better, equal, worse}) => `${whole(better ?? 0)} better, ${whole(equal ?? 0)} equal, ${whole(worse ?? 0)} worse`,
+  /** @param {"chance" | "ceiling"} level @param {string} value */
+  levelOf: (level, value) => `${level} ${value}`,
   /** @param {number} n */
-  runsCompared: n => (n === 1 ? "One run" : n === 2 ? "Two runs compared" : `${counted(n, "run")} compared`),
-  /** @param {string} run @param {string} value @param {string | null} interval @param {number} n */
-  soleVerdict: (run, value, interval, n) => `${run}: ${value}, ${interval ? `${interval}, ` : ""}over ${counted(n, "query")}`,
-  figures: "Figures",
-  /** @param {string[]} others @param {string | null} interval @param {boolean} areSeveral @param {boolean} hasWhole */
-  figuresNote: (others, interval, areSeveral, hasWhole) =>
-    `The mean over ${queries()}${others.length ? ` (${others.join(", ")})` : ""}${interval ? `, and below it the ${interval}` : ""}.${hasWhole ? ` Measures without values of single ${queries()} are figures of all of them.` : ""}${areSeveral ? " The best of each measure is in bold." : ""}`,
-  meansCaption: "Means of every run and measure",
+  overQueries: n => counted(n, "query"),
+  /** @param {number} all @param {number} n */
+  counted: (all, n) => (all === n ? `${counted(all, "query")}, all counted` : `${counted(all, "query")}, ${whole(n)} counted`),
+  /** @param {string} flag @param {number} n @param {{run: string, n: number}[]} runs */
+  flag: (flag, n, runs) => `${flag}: ${runs.length ? `${runs.map(each => `${whole(each.n)} of ${each.run}`).join(", ")}` : counted(n, "query")}`,
+  findings: "Findings",
+  findingLevels: {error: "error", warning: "warning"},
+  /** @param {number} n */
+  itsQueries: n => `See ${n === 1 ? `the ${NOUNS.query.one}` : `the ${whole(n)} ${queries()}`}`,
+  /** @param {number} rest */
+  methodAnd: rest => `How this was measured, ${whole(rest)} ${pick(rest, "note", "notes")}`,
+  firstRelevantTitle: "Where is the first relevant document?",
+  firstRelevant: "first relevant",
+  rankBands: ["rank 1", "ranks 2–5", "ranks 6–10", "ranks 11–100", "beyond rank 100", "not retrieved", "nothing relevant known"],
+  shareBands: ["all", "three quarters or more", "half or more", "a quarter or more", "less", "none"],
+  /** @param {string} name @param {string} run */
+  inRun: (name, run) => `${name} in ${run}`,
+  bandHint: "A band leads to its queries.",
+  /** @param {number} n @param {string} label @param {string} run */
+  band: (n, label, run) => `${counted(n, "query")}, ${label}: ${run}`,
+  /** @param {string} run */
+  fails: run => `Where ${run} fails`,
+  it: "it",
+  /** @param {string} run */
+  worstOfRun: run => `Where ${run} is worst`,
+  /** @param {number} n @param {number} all */
+  failedOf: (n, all) => `${whole(n)} of ${whole(all)} fail`,
+  /** @param {number} n @param {number} all @param {number} near */
+  failedNear: (n, all, near) => (n ? `${whole(n)} of ${whole(all)} have nothing relevant in the top ${near}` : `all ${whole(all)} have something relevant in the top ${near}`),
+  /** @param {number} rank */
+  firstAt: rank => `first relevant at ${whole(rank)}`,
+  rankedFirst: " ranked 1",
+  allWorst: "All queries, worst first",
+  /** @param {string} run */
+  losses: run => `What you would lose by switching to ${run}`,
+  /** @param {number} n */
+  getWorse: n => `${counted(n, "query")} ${pick(n, "gets", "get")} worse`,
+  /** @param {number} n */
+  allLosses: n => (n === 1 ? "The loss, side by side" : `All ${whole(n)} losses, side by side`),
+  scores: "Scores",
   scrolls: "Table, scrolls sideways",
   /** @param {string} sd @param {number} n */
   spread: (sd, n) => `sd ${sd}, ${counted(n, "query")}`,
-  differencesPart: "Differences",
-  /** @param {string | null} pair */
-  differencesNote: pair => `${pair ? `${pair}, paired ${NOUNS.query.one} by ${NOUNS.query.one}.` : `Paired, ${NOUNS.query.one} by ${NOUNS.query.one}.`} A measure leads to its ${queries()}.`,
-  differencesCaption: "Paired differences with their intervals",
-  differenceHeading: "Difference",
+  /** @param {string} run @param {string} measure */
+  behind: (run, measure) => `${measure} less that of ${run}`,
+  reference: "what the others are compared with",
+  ofMeans: "(mean)",
   adjustedP: "adjusted p",
   p: "p",
   balanceHeading: "Better, equal, worse",
   /** @param {DifferenceRow} row @param {string} a @param {string} b */
   balance: ({better, equal, worse}, a, b) =>
     `${b} is better than ${a} for ${counted(better ?? 0, "query")}, equal for ${whole(equal ?? 0)}, worse for ${whole(worse ?? 0)}`,
-  ofMeans: "(mean)",
-  roles: {primary: "", secondary: "secondary", repeated: "repeated", descriptive: "descriptive"},
-  roleTitles: {
-    primary: "",
-    secondary: "Tested by itself; the verdict is about the primary measure",
-    repeated: "The same values as an earlier measure on every query: the two count as one",
-    descriptive: "Not tested: neither higher nor lower values are better",
-  },
+  slices: "By kind of query",
+  /** @param {string} measure */
+  slicesNote: measure => `Means of ${measure}. A kind leads to its ${queries()}.`,
+  slice: "Kind",
+  length: "query length",
+  /** @param {number} low @param {number} high */
+  lengthRange: (low, high) => `${between(low, high)} ${pick(high, "word", "words")}`,
+  relevantCount: "number of relevant items",
+  /** @param {number} low @param {number} high */
+  relevantRange: (low, high) => `${between(low, high)} relevant`,
+  /** @param {string} name */
+  rangeOf: name => `range of ${name.replaceAll("_", " ")}`,
+  /** @param {string} name */
+  plainRange: name => (/** @type {number} */ low, /** @type {number} */ high) => `${name.replaceAll("_", " ")} ${between(low, high)}`,
   groups: "Groups",
   groupsNote: "What holds within a part of the queries.",
   groupsCaption: "Verdicts by group",
   group: "Group",
   verdict: "Verdict",
   fewQueries: "few queries",
-  cautions: "Queries to be careful about",
-  charts: "Charts",
   /** @param {string} problem */
   chartProblem: problem => `This chart cannot be drawn: ${problem}`,
   /** @param {string} measure */
+  valuesTitle: measure => `${measure}, ${NOUNS.query.one} by ${NOUNS.query.one}`,
+  /** @param {string} measure */
   spreadTitle: measure => `B − A, ${NOUNS.query.one} by ${NOUNS.query.one}, in ${measure}`,
   /** @param {boolean} isFiltered */
-  spreadNote: isFiltered =>
-    `Number of ${queries()}${isFiltered ? ", of those that pass the filters," : ""} in each range; the lowest bars are drawn 2 pixels high. Drag over a range to see its ${queries()}.`,
+  spreadNote: isFiltered => `Number of ${queries()}${isFiltered ? " that pass the filters" : ""} in each range. Drag over a range to see them.`,
   queries: "queries",
   histogram: "Histogram; the same range can be typed into the filters",
   /** @param {number} n @param {string} low @param {string} high */
   bar: (n, low, high) => `${counted(n, "query")} from ${low} to ${high}`,
+
+  // The view of the method.
+  method: "Method",
   provenance: "How this was measured",
-  rules: "Rules in force",
+  rules: "Rules",
   measures: "Measures",
   inputs: "Inputs",
   queriesWithLists: "Queries with lists",
+  software: "Software",
   licences: "Licences of the software in this page",
   /** @param {string} tool */
   madeBy: tool => `Made by ${tool}. This page needs no network.`,
@@ -303,16 +363,13 @@ export const say = {
   lead: "Lead over the next result",
   tied: "tied",
   noPicture: "no picture",
-  levels: {ceiling: "Ceiling", chance: "Chance"},
-  levelTitles: {ceiling: "The value of a perfect ranking", chance: "The expected value of a random ranking"},
+  levels: {ceiling: "Ceiling", chance: "Chance", n: "Queries"},
+  levelTitles: {ceiling: "The value of a perfect ranking", chance: "The expected value of a random ranking", n: "Number of queries counted"},
   noLevel: "Not known for this measure",
   failures: "Who fails where",
-  failuresNote: "The first stage that failed a question, and why. A link leads to its questions.",
-  failed: "Failed by",
-  why: "Why",
-  questions: "Questions",
-  shareOfAll: "Share",
-  alone: "Right alone",
+  failuresNote: "The first stage that failed a question, and why. A reason leads to its questions.",
+  /** @param {number} n */
+  alone: n => `${whole(n)} right alone`,
   aloneTitle: "Answered rightly from the right passage alone",
   /** @param {string} name @param {number} n */
   stage: (name, n) => `${name} ${whole(n)}`,
@@ -346,6 +403,7 @@ export const KEYS = [
   ["s", null, "next order: worst, biggest loss, and so on"],
   ["x", null, "swap A and B"],
   ["o", "q", "overview, queries"],
+  ["m", null, "method"],
   ["t", null, "light or dark"],
   ["?", null, "this window"],
 ];

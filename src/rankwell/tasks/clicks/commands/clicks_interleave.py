@@ -1,6 +1,4 @@
-"""Interleave two runs: a list for each query that mixes both, with what is needed to credit clicks
-to either.
-"""
+"""Interleave two runs into one list for each query."""
 
 from rankwell.errors import BadUsage
 from rankwell.evaluation.judged import name_runs
@@ -10,11 +8,14 @@ from rankwell.tasks.clicks.interleaving import InterleavingOptions, interleave_f
 
 
 def interleave(*runs: InputPlace, output: FilePath, options: InterleavingOptions) -> Output:
-    """Interleave two runs: a list for each query that mixes both, with what is needed to credit
-    clicks to either.
+    """Interleave two runs into one list for each query.
+
+    Keeps what is needed to credit clicks to either run.
 
     Show the lists to users, log their clicks, and give both to `rankwell clicks credit`.
     docs/logs.md explains it.
+
+      rankwell clicks interleave bm25.run dense.run -o lists.jsonl
 
     Parameters
     ----------

@@ -1,6 +1,4 @@
-"""Rank videos by captions and captions by videos, with scores made on the spot: both directions,
-with ceiling and chance.
-"""
+"""Rank videos by captions and captions by videos."""
 
 import json
 from pathlib import Path
@@ -55,8 +53,11 @@ def crossmodal(
     seed: int = 7,
     progress: Progress = None,
 ) -> Output:
-    """Rank videos by captions and captions by videos, with scores made on the spot: both
-    directions, with ceiling and chance.
+    """Rank videos by captions and captions by videos.
+
+    With scores made on the spot: both directions, with ceiling and chance.
+
+      rankwell demo crossmodal
 
     Parameters
     ----------
@@ -76,7 +77,7 @@ def crossmodal(
             write_text(positives, json.dumps(scenes.positives) + "\n")
             write_text(texts, "".join(f"{text}\n" for text in scenes.texts))
         results = output / "results"
-        options = CrossmodalCommandOptions(texts=str(texts), seed=seed, positives=str(positives))
+        options = CrossmodalCommandOptions(queries=str(texts), seed=seed, qrels=str(positives))
         done = crossmodal_task.command()(
             str(scores), options=options, output=results, progress=progress
         )

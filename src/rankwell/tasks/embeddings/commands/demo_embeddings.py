@@ -1,6 +1,4 @@
-"""Compare two small models with a larger one, all made on the spot: the share of its neighbours
-that they keep.
-"""
+"""Compare two small embedding models with a larger one."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -31,8 +29,11 @@ def embeddings(
     seed: int = 42,
     progress: Progress = None,
 ) -> Output:
-    """Compare two small models with a larger one, all made on the spot: the share of its neighbours
-    that they keep.
+    """Compare two small embedding models with a larger one.
+
+    All made on the spot: the share of its neighbours that they keep.
+
+      rankwell demo embeddings
 
     Parameters
     ----------

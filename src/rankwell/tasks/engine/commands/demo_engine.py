@@ -1,6 +1,4 @@
-"""Tune a live search engine with nothing to download: BM25's k1 and b, and the gain that is left on
-other questions.
-"""
+"""Tune a live search engine."""
 
 from pathlib import Path
 from typing import Any
@@ -28,8 +26,11 @@ _TITLE = "A search engine, tuned: BM25's k1 and b"
 def engine(
     *, output: FolderPath = Path("rankwell-demo-engine"), seed: int = 0, progress: Progress = None
 ) -> Output:
-    """Tune a live search engine with nothing to download: BM25's k1 and b, and the gain that is
-    left on other questions.
+    """Tune a live search engine.
+
+    BM25's k1 and b with nothing to download, and the gain that is left on other questions.
+
+      rankwell demo engine
 
     Parameters
     ----------
@@ -41,11 +42,11 @@ def engine(
     with holding(output):
         documents, queries, qrels = map(str, prepare(output))
         options = EngineOptions(
-            items=documents,
+            documents=documents,
             queries=queries,
             qrels=qrels,
             measures=list(MEASURES),
-            k=_DEPTH,
+            depth=_DEPTH,
             sweep=list(SWEEP),
             rounds=_ROUNDS,
             seed=seed,

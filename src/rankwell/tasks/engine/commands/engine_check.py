@@ -1,4 +1,4 @@
-"""Check that an engine behaves as the evaluation relies on, line by line: exit 1 on a failure."""
+"""Check that an engine behaves as the evaluation needs."""
 
 import json
 import sys
@@ -31,11 +31,16 @@ def check(
     query_vectors: InputOption = None,
     format: TableOrJson = "table",
 ) -> Output:
-    """Check that an engine behaves as the evaluation relies on, line by line: exit 1 on a failure.
+    """Check that an engine behaves as the evaluation needs.
 
-    An engine that indexes gets 120 items of its own; one that is there already is only read, and
-    asked at most 50 queries. Where no query returns a result, nothing on results is checked, and
-    the exit code is 1. The engine runs in a process of its own; one that ends its process fails.
+    Prints a line for each requirement and exits with 1 on a failure.
+
+    An engine that indexes gets 120 items of its own; one that is there already is only read,
+    and asked at most 50 queries. Where no query returns a result, nothing on results is
+    checked, and the exit code is 1. The engine runs in a process of its own; one that ends its
+    process fails.
+
+      rankwell engine check sqlite-fts5
 
     Parameters
     ----------

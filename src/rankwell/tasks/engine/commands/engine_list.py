@@ -1,6 +1,4 @@
-"""List every search engine with its searches, its parameters and defaults, and the installed
-version or how to install it.
-"""
+"""List the search engines and how to install them."""
 
 import json
 import sys
@@ -18,8 +16,11 @@ GROUPS = ("connect", "build", "search")
 
 
 def list(*, format: TableOrJson = "table") -> Output:  # noqa: A001
-    """List every search engine with its searches, its parameters and defaults, and the installed
-    version or how to install it.
+    """List the search engines and how to install them.
+
+    With their searches, parameters, defaults and installed versions.
+
+      rankwell engine list
 
     Parameters
     ----------

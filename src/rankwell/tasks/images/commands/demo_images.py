@@ -1,6 +1,4 @@
-"""Recognise paintings and glass cabinets in bad photographs, all drawn on the spot: data sets,
-tables, contact sheets.
-"""
+"""Recognise paintings and glass cabinets in bad photographs."""
 
 import io
 import json
@@ -77,8 +75,11 @@ _TITLE = "Paintings in bad photographs, compared in four ways"
 def images(
     *, output: FolderPath = Path("rankwell-demo-images"), seed: int = 0, progress: Progress = None
 ) -> Output:
-    """Recognise paintings and glass cabinets in bad photographs, all drawn on the spot: data sets,
-    tables, contact sheets.
+    """Recognise paintings and glass cabinets in bad photographs.
+
+    All drawn on the spot: data sets, tables, contact sheets.
+
+      rankwell demo images
 
     Parameters
     ----------

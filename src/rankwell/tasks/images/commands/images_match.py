@@ -1,6 +1,4 @@
-"""Match local features (SIFT) of queries to those of references, as scores for `rankwell
-images`.
-"""
+"""Match local features (SIFT) of queries and references."""
 
 import json
 
@@ -26,11 +24,14 @@ def match(
     features: LocalFeatures,
     progress: Progress = None,
 ) -> Output:
-    """Match local features (SIFT) of queries to those of references, as scores for `rankwell
-    images`.
+    """Match local features (SIFT) of queries and references.
+
+    Writes scores for `rankwell images`.
 
     Beside NAME.npy, a row per query and a column per reference, are NAME.queries.txt and
     NAME.references.txt with their ids, and NAME.manifest.json, which records how it was made.
+
+      rankwell images match museum -o scores.npy
 
     Parameters
     ----------

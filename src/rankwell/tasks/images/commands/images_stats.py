@@ -1,7 +1,6 @@
-"""Print the table of data sets of images: instances, references, queries, images per instance,
-before and after filtering.
-"""
+"""Print the table of data sets of images."""
 
+from dataclasses import replace
 from typing import Any
 
 from rankwell import reporting
@@ -9,7 +8,7 @@ from rankwell.errors import BadUsage
 from rankwell.reporting.options import FileOption, FormatOption, Output
 from rankwell.store import write_text
 from rankwell.task import printed_rows
-from rankwell.tasks.images.images import named_place
+from rankwell.tasks.images.images import NoMatch, named_place
 from rankwell.tasks.images.options import ImageSetOptions
 from rankwell.tasks.images.statistics import (
     ImageStatistics,
@@ -26,8 +25,11 @@ def stats(
     format: FormatOption = "table",
     output: FileOption = None,
 ) -> Output:
-    """Print the table of data sets of images: instances, references, queries, images per instance,
-    before and after filtering.
+    """Print the table of data sets of images.
+
+    Counts instances, references, queries and images per instance, before and after filtering.
+
+      rankwell images stats museum.csv
 
     Parameters
     ----------
@@ -50,14 +52,23 @@ def stats(
     if data.query_images is not None and len(images) != 1:
         raise BadUsage("--query-images requires a single data set; run the command once for each.")
     columns, notes = dict[str, ImageStatistics](), list[str]()
+    unmatched = dict[str, NoMatch]()
     for word in images:
         name, path = named_place(word)
         if name in columns:
             raise BadUsage(f"two data sets are called {name!r}; name them, as in paintings={path}.")
-        table = data.read(path)
+        try:
+            table = data.read(path)
+        except NoMatch as error:
+            unmatched[name] = error
+            table = replace(data, contentless_images=None).read(path)
         columns[name], filtered = image_statistics(table, name=name)
         notes += [f"{name}: {note}" for note in table.notes]
         notes += [f"{name}: left out {note}" for note in filtered.notes]
+    for name, error in unmatched.items():
+        if len(unmatched) == len(images):
+            raise BadUsage(f"{name}: {error}") from error
+        notes.append(f"{name}: {error}")
     if published:
         datasets = published_instances().datasets
         columns |= {f"{name} (published)": column for name, column in datasets.items()}

@@ -1,6 +1,4 @@
-"""Decide between two systems without judgments: pool, judge two batches, and see a model's verdict
-corrected by people.
-"""
+"""Decide between two systems without judgments."""
 
 import math
 import re
@@ -101,8 +99,11 @@ _END = """Judge some yourself in the browser, and ask again:
 def judge(
     *, output: FolderPath = Path("rankwell-demo-judge"), seed: Seed = 0, progress: Progress = None
 ) -> Output:
-    """Decide between two systems without judgments: pool, judge two batches, and see a model's
-    verdict corrected by people.
+    """Decide between two systems without judgments.
+
+    Pool, judge two batches, and see a model's verdict corrected by people.
+
+      rankwell demo judge
 
     Parameters
     ----------

@@ -1,6 +1,4 @@
-"""Judge the items of a study: on a page in the browser, on a page that works offline, or in a
-spreadsheet.
-"""
+"""Judge the items of a study in the browser."""
 
 from pathlib import Path
 from typing import Annotated
@@ -34,13 +32,16 @@ def label(
     import_: Annotated[str | None, Option(("--import",)), Input()] = None,
     open: bool = True,
 ) -> Output:
-    """Judge the items of a study: on a page in the browser, on a page that works offline, or in a
-    spreadsheet.
+    """Judge the items of a study in the browser.
 
-    By default a page opens that only this machine can reach, and stays until Ctrl-C. Every judgment
-    is on the disk before the page goes on. In a spreadsheet, fill the column `grade` with a grade
-    of the scale, `u` for what you cannot tell, or `s` to leave an item open. No run, rank or score
-    is shown anywhere.
+    A page that works offline and a spreadsheet do as well.
+
+    By default a page opens that only this machine can reach, and stays until Ctrl-C. Every
+    judgment is on the disk before the page goes on. In a spreadsheet, fill the column `grade`
+    with a grade of the scale, `u` for what you cannot tell, or `s` to leave an item open. No
+    run, rank or score is shown anywhere.
+
+      rankwell judge label study
 
     Parameters
     ----------

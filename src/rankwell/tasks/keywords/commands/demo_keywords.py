@@ -1,6 +1,4 @@
-"""Search annotated driving clips, drawn on the spot, by clips and by texts: the whole evaluation
-with its pictures.
-"""
+"""Search annotated driving clips by clips and by texts."""
 
 import csv
 import sys
@@ -66,8 +64,11 @@ class Captions(SqliteFts):
 def keywords(
     *, output: FolderPath = Path("rankwell-demo-keywords"), seed: int = 0, progress: Progress = None
 ) -> Output:
-    """Search annotated driving clips, drawn on the spot, by clips and by texts: the whole
-    evaluation with its pictures.
+    """Search annotated driving clips by clips and by texts.
+
+    Drawn on the spot: the whole evaluation with its pictures.
+
+      rankwell demo keywords
 
     Parameters
     ----------

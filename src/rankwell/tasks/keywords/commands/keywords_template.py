@@ -1,6 +1,4 @@
-"""Write an empty annotation table for a list of clips: a row per clip, a column per group of
-keywords.
-"""
+"""Write an empty annotation table for a list of clips."""
 
 import glob
 from pathlib import Path
@@ -36,11 +34,14 @@ def template(
     schema: str | None = None,
     keyword_groups: str | None = None,
 ) -> Output:
-    """Write an empty annotation table for a list of clips: a row per clip, a column per group of
-    keywords.
+    """Write an empty annotation table for a list of clips.
+
+    A row for each clip, a column for each group of keywords.
 
     Write keywords into the cells, several of one group separated by commas: "bicyclist, small
     vehicle".
+
+      rankwell keywords template clips.txt -o clips.csv
 
     Parameters
     ----------

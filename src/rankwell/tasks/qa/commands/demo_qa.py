@@ -1,6 +1,4 @@
-"""Answer questions about the standard library with nothing to download, and see who failed where:
-retriever or reader.
-"""
+"""Answer questions about the standard library."""
 
 from importlib.resources import files
 from pathlib import Path
@@ -35,8 +33,11 @@ _TITLE = "Who fails: the retriever or the reader?"
 def qa(
     *, output: FolderPath = Path("rankwell-demo-qa"), seed: int = 0, progress: Progress = None
 ) -> Output:
-    """Answer questions about the standard library with nothing to download, and see who failed
-    where: retriever or reader.
+    """Answer questions about the standard library.
+
+    See who failed where, retriever or reader, with nothing to download.
+
+      rankwell demo qa
 
     Parameters
     ----------

@@ -284,8 +284,8 @@ def _unknown(place: Any, content: Content, holds: AnswerHolds) -> BadInput:
         form = None if role == holds else _surest(content, role)
         if form is not None:
             return BadInput(
-                f"{begin} {_WORDS[role]} ({form.name}); expected {_WORDS[holds]}; exchange the two "
-                "files, or name the format of this one."
+                f"{begin} {_WORDS[role]} ({form.name}); expected {_WORDS[holds]}; questions "
+                "come before predictions: name another file, or the format of this one."
             )
     if isinstance(place, (str, Path)):
         head = Head.of(Source(place))

@@ -152,12 +152,12 @@ def read_na_probs(rows: EntryRows) -> None:
 
 
 def _fits_lists(content: Content, kind: Callable[[Any], bool]) -> float:
-    """Confidence that the document is lists of one kind by id; empty lists alone are lists of
-    anything.
+    """Confidence that the document is lists of one kind by id, null among them; empty lists alone
+    are lists of anything.
     """
     if not isinstance(content.value, Mapping) or content.prefix:
         return 0.0
-    values = list(content.value.values())[:21]
+    values = [value for value in content.value.values() if value is not None][:21]
     lists: list[list[Any]] = [value for value in values if isinstance(value, list)]
     filled = [value for value in lists if value]
     fitting = sum(all(map(kind, value[:3])) for value in filled)
@@ -168,10 +168,10 @@ def _fits_lists(content: Content, kind: Callable[[Any], bool]) -> float:
 def _lists(rows: AnswerRows, form: str, kind: str) -> Iterator[tuple[Where, Any]]:
     """The places and answers of an object {id: list}, whose questions are begun."""
     for name, values in rows.by_id(f"an object {{id: [{form}]}}"):
-        if not isinstance(values, list):
+        if values is not None and not isinstance(values, list):
             raise rows.content.wrong((name,), values, f"a list of {kind}, best first")
         rows.begin((name,), name)
-        for rank, value in enumerate(values):
+        for rank, value in enumerate([None] if values is None else values):
             yield (name, rank), value
 
 
@@ -183,8 +183,8 @@ def _text_or_null(rows: AnswerRows, value: Any, where: Where) -> str | None:
 
 @answer_format("texts", "predictions", fits=lambda content: _fits_lists(content, _is_text))
 def read_texts(rows: AnswerRows) -> None:
-    """The form `{id: [text, ...]}`, best first; an empty text, or null, says that there is no
-    answer. An empty list is none.
+    """The form `{id: [text, ...]}`, best first; an empty text, or null in place of a text or a
+    list, says that there is no answer. An empty list is none.
     """
     for where, text in _lists(rows, "text", "strings"):
         rows.answer(_text_or_null(rows, text, where))

@@ -1,6 +1,4 @@
-"""Run a real retrieval experiment with nothing to download: two searches of the standard library's
-documentation, compared.
-"""
+"""Try it: a real experiment, with nothing to download."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -33,8 +31,12 @@ MEASURES = ("nDCG@10", "AP", "RR", "P@5", "R@100", "Judged@5")
 def demo(
     *, output: FolderPath = Path("rankwell-demo"), seed: Seed = 0, progress: Progress = None
 ) -> Output:
-    """Run a real retrieval experiment with nothing to download: two searches of the standard
-    library's documentation, compared.
+    """Try it: a real experiment, with nothing to download.
+
+    Compares two searches of the standard library's documentation.
+
+      rankwell demo
+      rankwell demo qa
 
     Parameters
     ----------

@@ -1,0 +1,90 @@
+"""What people type is answered by what they mean: `rankwell/data/everyday.toml`."""
+
+import re
+import tomllib
+from importlib.resources import files
+
+import pytest
+
+import rankwell as rw
+from rankwell.data.catalogue import command_function, command_summaries, find_command
+from rankwell.data.options import arguments_of
+from rankwell.data.registry import MEASURES, parse_measure
+from rankwell.errors import BadUsage, UnknownName
+
+NAMES = tomllib.loads(files("rankwell.data").joinpath("everyday.toml").read_text("utf-8"))
+FIRST_WORDS = {words[0] for words in command_summaries()}
+
+
+def lines_of(text: str) -> list[list[str]]:
+    """The command lines in quotes, without `rankwell`."""
+    quoted = re.findall(r"[`']([a-z][^`']*)[`']", text)
+    return [line.removeprefix("rankwell ").split() for line in quoted]
+
+
+@pytest.mark.parametrize("word", NAMES["commands"])
+def test_a_word_for_a_command_is_answered_by_commands(word: str):
+    meaning = NAMES["commands"][word]
+
+    assert word not in FIRST_WORDS
+    assert word == word.lower().replace("_", "-")
+    assert lines_of(meaning)
+    for line in lines_of(meaning):
+        assert line[0] in FIRST_WORDS
+        if line != ["judge"]:
+            words = find_command(line)
+            assert words == tuple(line[: len(words)])
+        for text in line[line.index("-m") + 1 :] if "-m" in line else ():
+            assert parse_measure(text)
+    with pytest.raises(BadUsage, match=re.escape(f"; did you mean {meaning}?")):
+        find_command([word, "x"])
+
+
+@pytest.mark.parametrize("word", NAMES["measures"])
+def test_a_word_for_a_measure_is_answered_by_the_measure(word: str):
+    meaning = NAMES["measures"][word]
+    phrase = word.replace("-", " ").capitalize()
+
+    assert meaning in MEASURES.builtin_names
+    for text, answer in ((phrase, meaning), (f"{phrase}@7", f"{meaning}@7")):
+        with pytest.raises(UnknownName, match=f"did you mean '{answer}'"):
+            rw.evaluate({"q": {"d": 1}}, {"q": {"d": 1.0}}, text)
+    assert meaning in [measure.name for measure in rw.explain(phrase).meanings]
+
+
+@pytest.mark.parametrize("word", NAMES["instead"])
+def test_a_measure_that_is_not_there_is_answered_by_what_is(word: str):
+    meaning = NAMES["instead"][word]
+
+    for line in lines_of(meaning):
+        words = find_command(line)
+        flags = {flag for known in arguments_of(command_function(words)) for flag in known.words}
+        assert {part for part in line if part.startswith("--")} <= flags
+    with pytest.raises(UnknownName, match=re.escape(meaning)):
+        rw.explain(word)
+
+
+MISSPELT = {"ndgc@10": "nDCG@10", "NDGC@5": "nDCG@5", "ndcgg@10": "nDCG@10", "ndgc": "nDCG"}
+
+
+@pytest.mark.parametrize("text", MISSPELT)
+def test_a_misspelt_measure_is_answered_with_its_cutoff(text: str):
+    with pytest.raises(UnknownName, match=f"did you mean '{MISSPELT[text]}'"):
+        parse_measure(text)
+
+
+def test_a_misspelt_everyday_word_is_answered_as_well():
+    with pytest.raises(BadUsage, match="did you mean 'crossmodal'"):
+        find_command(["vidoe", "x"])
+
+
+def test_an_explanation_quotes_what_was_typed():
+    assert str(rw.explain("mean reciprocal rank")).startswith("mean reciprocal rank means one")
+    with pytest.raises(BadUsage) as caught:
+        rw.explain("no such measure")
+    assert "@10" not in str(caught.value)
+
+
+def test_a_word_of_a_convention_keeps_its_meaning():
+    assert "AnswerEM" in [measure.name for measure in rw.explain("em").meanings]
+    assert any("kilt" in where for places in rw.explain("em").meanings.values() for where in places)
