@@ -1098,7 +1098,7 @@ def test_the_folder_of_a_bench_is_not_that_of_a_result_and_the_message_names_tho
         ("[chart]\nmeasures = ['AP']\n", ["-f", "html"], "--format html is not for a bench with"),
         (
             "[table]\ncosts = true\n",
-            ["--executor", "here"],
+            ["--executor", "ray"],
             "--executor ray is for a bench whose cells commands evaluate",
         ),
     ],
