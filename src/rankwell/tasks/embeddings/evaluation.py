@@ -304,10 +304,10 @@ def _results_of_runs(
             notes.append(
                 f"{name} lacks {len(first) - n_shared} of {len(first)} queries, which share nothing"
             )
-        if n_shared < len(lists[name]):
+        if n_surplus := len(lists[name]) - n_shared:
             notes.append(
-                f"{name} has {count_of(len(lists[name]) - n_shared, 'query', 'queries')} that "
-                f"{reference} lacks; they are ignored"
+                f"{name} has {count_of(n_surplus, 'query', 'queries')} that {reference} lacks; "
+                f"{'it is' if n_surplus == 1 else 'they are'} ignored"
             )
         agreement.add(
             name, ranking_pairs(first, {query: lists[name].get(query, {}) for query in first})
