@@ -184,7 +184,7 @@ def answer_rouge(
         from rouge_score.rouge_scorer import RougeScorer
     except ImportError as error:
         raise MissingExtra(
-            "AnswerROUGE needs rouge-score: pip install 'rankwell[answers]'."
+            "AnswerROUGE needs rouge-score: pip install 'rankwell[qa]'."
         ) from error
     scorer = RougeScorer([form], use_stemmer=stemmer)
 
@@ -228,7 +228,7 @@ def answer_bleu(
         from sacrebleu.metrics.bleu import BLEU
     except ImportError as error:
         raise MissingExtra(
-            "AnswerBLEU needs sacrebleu: pip install 'rankwell[answers]'."
+            "AnswerBLEU needs sacrebleu: pip install 'rankwell[qa]'."
         ) from error
     bleu = BLEU(tokenize=tokenize, smooth_method=smoothing, effective_order=True)
 
