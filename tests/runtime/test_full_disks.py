@@ -98,7 +98,7 @@ def agreed() -> list[str]:
         "small.npy",
         "--samples",
         "300",
-        "--neighbours",
+        "-k",
         "10",
         "--shards",
         "3",
