@@ -170,7 +170,7 @@ def test_what_cannot_be_fitted_is_refused():
         BadInput, match="1 different directions, fewer than the 2 dimensions requested"
     ):
         TfidfSvd(dimensions=2).fit(["one two", "one two", "one two"])
-    with pytest.raises(BadUsage, match="--fit CORPUS"):
+    with pytest.raises(BadUsage, match=r"fit it to a corpus first \(fit\)"):
         TfidfSvd().encode(["text"])
     with pytest.raises(BadUsage, match="tfidf-svd:many"):
         load_encoder("tfidf-svd:many")
