@@ -259,7 +259,7 @@ def read_sessions(
     ]
     if n_unjudged := len(every_session) - len(judged_sessions):
         have = count_of(n_unjudged, "session has", "sessions have")
-        notes.append(f"{have} no judged query and are left out")
+        notes.append(f"{have} no judged query; left out")
     if n_unjudged := sum(query not in judged_queries for query in table.items):
         notes.append(
             f"{count_of(n_unjudged, 'query', 'queries')} of sessions "
