@@ -278,20 +278,18 @@ MeasureNames = Annotated[
 ConventionName = Annotated[
     str, Option(("--convention", "-c")), Differs("each task has conventions of its own")
 ]
-ShownQueryTexts = Annotated[
-    str | None,
-    Doc(
-        "File of what the queries say (BEIR queries.jsonl, or any table with an id column); "
-        "further columns are attributes to group and filter by."
-    ),
-]
+_QUERY_TEXTS = Doc(
+    "File of what the queries say (BEIR queries.jsonl, or any table with an id column); "
+    "further columns are attributes to group and filter by."
+)
+_DOCUMENT_TEXTS = Doc(
+    "File of what the items say (BEIR corpus.jsonl, or any table with an id column)."
+)
+QueryTexts = Annotated[InputData, _QUERY_TEXTS]
+DocumentTexts = Annotated[InputData, _DOCUMENT_TEXTS]
+ShownQueryTexts = Annotated[str | None, _QUERY_TEXTS]
 """Texts that a page shows; they decide no result."""
-ShownDocumentTexts = Annotated[
-    str | None,
-    Doc("File of what the items say (BEIR corpus.jsonl, or any table with an id column)."),
-]
-QueryTexts = Annotated[InputData, *ShownQueryTexts.__metadata__]
-DocumentTexts = Annotated[InputData, *ShownDocumentTexts.__metadata__]
+ShownDocumentTexts = Annotated[str | None, _DOCUMENT_TEXTS]
 Pictures = Annotated[
     str | None, Doc("Pictures of the items: a folder, or the place of each as 'img/{id}.jpg'.")
 ]
