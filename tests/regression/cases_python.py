@@ -173,15 +173,8 @@ def _instances_of_vectors(**options: Any) -> Found:
 def _agree(**options: Any) -> Found:
     vectors = {name: np.load(f"vectors/{name}.npy") for name in ("teacher", "near", "far")}
     reference = vectors.pop("teacher")
-    return shown(
-        rw.evaluate_embeddings(
-            reference,
-            vectors,
-            samples="all",
-            k=options.pop("k", (1, 5)),
-            **({"seed": 42} | options),
-        )
-    )
+    options = {"seed": 42, "k": (1, 5)} | options
+    return shown(rw.evaluate_embeddings(reference, vectors, samples="all", **options))
 
 
 def _agree_measures() -> Found:
@@ -203,9 +196,8 @@ def _by_rules(case: Callable[..., Found], base: str, task: str, rule: str, **opt
 
 def _answers(**options: Any) -> Found:
     predictions = json.loads(Path("answers/texts.json").read_text())
-    return shown(
-        rw.evaluate_qa("answers/gold.json", predictions, **({"convention": "squad2"} | options))
-    )
+    options = {"convention": "squad2"} | options
+    return shown(rw.evaluate_qa("answers/gold.json", predictions, **options))
 
 
 def _answers_and_lists() -> Found:
