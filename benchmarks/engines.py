@@ -303,7 +303,7 @@ def main() -> None:
     shared = EngineOptions(
         item_vectors={str(row): each for row, each in enumerate(items)},
         query_vectors={f"q{row}": each for row, each in enumerate(queries)},
-        k=K,
+        depth=K,
         rounds=given.rounds,
     )
     runs = [Run(each, shared) for each in candidates(given)]

@@ -19,9 +19,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from rankwell.cli.commands.encode import encode
+from rankwell.cli.commands.encode import EncodeCommandOptions, encode
 from rankwell.errors import MissingExtra, RankwellError
-from rankwell.files.encoding import EncodeFileOptions, hash_texts
+from rankwell.files.encoding import hash_texts
 from rankwell.store import write_text
 from rankwell.vectors.media import python_docs
 
@@ -89,7 +89,7 @@ def embeddings(
             str(held_out),
             output=path,
             encoder=model.source or packaged_minilm(),
-            options=EncodeFileOptions(
+            options=EncodeCommandOptions(
                 fit=str(rest) if model.source else None,
                 dimensions=None if model.source else model.dimensions,
             ),

@@ -323,9 +323,7 @@ def finish_batch(folder: Path) -> None:
 
 def ask_model(folder: Path) -> None:
     """Asks a model for the grades of the study's items."""
-    studies.model_judge(
-        str(folder / "study"), callable=f"{folder}/my_judge.py:grade", model="tf-idf"
-    )
+    studies.model_judge(str(folder / "study"), model=f"tf-idf={folder}/my_judge.py:grade")
 
 
 FILES: dict[str, Callable[[Path], None]] = {

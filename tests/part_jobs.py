@@ -95,7 +95,7 @@ def encoded() -> list[str]:
         f'{{"_id": "{row}", "text": "a word{row % 61} word{row % 47}"}}\n' for row in range(90)
     )
     Path("texts.jsonl").write_text(texts)
-    model = ["--model", "tfidf-svd:4", "--fit", "texts.jsonl", "--batch-size", "1"]
+    model = ["--encoder", "tfidf-svd:4", "--fit", "texts.jsonl", "--batch-size", "1"]
     return ["encode", "texts.jsonl", *model, "-o", "{}/found.npy", "--shards", "3"]
 
 

@@ -35,7 +35,7 @@ def children_of(process: int, word: bytes = b"") -> list[int]:
 
 def part_workers_of(process: int) -> list[int]:
     """The processes in which a process has parts computed."""
-    return children_of(process, b"rankwell\0part\0")
+    return children_of(process, b"rankwell\0worker\0")
 
 
 def has_loaded(process: int, library: bytes = b"numpy") -> bool:

@@ -202,7 +202,7 @@ def test_a_reason_is_about_words_of_its_block_and_the_test_that_it_names_is_ther
         ("```sh\nrankwell explain nDGC\n```", "exit code 2"),
         (
             '<!-- not run "wait": it waits -->\n```sh\nrankwell study wait\n```',
-            "no command 'study wait'",
+            "no command 'study'",
         ),
         ("```perl\nprint 1\n```", "a block of perl neither runs nor has a reason"),
         ("```\nprint 1\n```", "a block of no language neither runs"),

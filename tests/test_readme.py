@@ -19,6 +19,7 @@ import pytest
 
 from rankwell import cli, eval_q2m
 from rankwell.compat import sentence_transformers
+from rankwell.conventions import find_convention
 from rankwell.data.catalogue import DROP_IN, find_command
 from rankwell.data.tables import TIE_RULES
 from rankwell.stats import FEW_QUERIES, MIN_QUERIES, summarise
@@ -143,7 +144,7 @@ OWN_FILES: dict[str, Callable[[Path], None]] = {
     "rankwell qa questions.json": answer_files,
     "rankwell bench grid.toml": grid_files,
     "rankwell bench museum.toml": museum_bench,
-    "rankwell keywords": clip_files,
+    "rankwell keywords --annotations": clip_files,
     "rankwell images museum.csv": image_files,
     "rankwell trec-eval": small_files,
 }
@@ -270,10 +271,19 @@ def test_every_python_example_runs_and_prints_what_its_comments_show(
 
 
 def test_the_readme_has_no_other_blocks_and_names_commands_that_there_are():
-    assert {kind for kind, _ in BLOCKS} == {"console", "sh", "python", "text"}
+    assert {kind for kind, _ in BLOCKS} == {"console", "sh", "python", "text", "toml"}
     assert len(blocks("text")) == 1
     for words in (shlex.split(text) for text in re.findall(r"`rankwell ([a-z][^`]*)`", README)):
         assert words[0] == DROP_IN or find_command(words), words
+
+
+@pytest.mark.parametrize("rules", blocks("toml"), ids=range(len(blocks("toml"))))
+def test_every_file_of_rules_is_a_convention(rules: str, tmp_path: Path):
+    (tmp_path / "mine.toml").write_text(rules, encoding="utf-8")
+
+    convention = find_convention(str(tmp_path / "mine.toml"), "qa")
+
+    assert convention.words["exact"] == "AnswerEM(normalizer='french')@1"
 
 
 def test_the_readme_is_short_and_its_pictures_are_small():

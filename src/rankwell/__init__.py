@@ -1,4 +1,4 @@
-"""rankwell measures how well anything retrieves.
+"""rankwell evaluates search and retrieval.
 
 The public names are loaded on first use. Those of a task stand in the folder of the task, which is
 all that the package knows of it. Their types are in `__init__.pyi`.

@@ -122,7 +122,7 @@ class Results(ResultData, Displayable):
             directions = {row["of"]: row["better"] for row in comparison.differences}
             baseline = comparison.baseline
             pairs = "all pairs" if baseline is None else f"every system against {baseline}"
-            rules |= comparison.method.test_rules(
+            rules |= comparison.method.rules_of_tests(
                 pairs if len(runs) > 2 else "", secondary=len(directions) > 1
             )
         return score_table(

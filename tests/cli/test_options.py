@@ -361,7 +361,7 @@ def test_a_python_function_shows_plain_types_and_the_text_of_each_field():
 
     assert parameters["seed"].annotation is int
     assert parameters["seed"].default == 0
-    assert "\nseed\n    The seed.\n" in (choose.__doc__ or "") + "\n"
+    assert "\nseed: int = 0\n    The seed.\n" in (choose.__doc__ or "") + "\n"
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)

@@ -36,7 +36,7 @@ def again(folder: Path, *, overwrite: tuple[str, ...] = ()) -> int:
     run = with_fields(knn)
     return run(
         *places,
-        k=5,
+        neighbours=5,
         output=folder / "found.run",
         executor="array",
         work=str(folder / "work"),

@@ -301,7 +301,7 @@ def test_a_folder_counts_by_all_its_files(tmp_path: Path):
         )
     (tmp_path / "bench.toml").write_text(
         '[[dataset]]\nname = "art"\ncommand = "images"\nimages = "museum"\nmeasure = '
-        '"P@1"\nintervals = "none"\nsheets = 0\n'
+        '"P@1"\nintervals = "none"\n'
         '[[system]]\nname = "grey"\nencoder = "small-grey"\n[[system]]\nname = '
         '"colours"\nencoder = "colour-histogram"\n'
     )
@@ -868,7 +868,7 @@ def test_kept_tables_with_other_kinds_of_values_are_made_again(
         (
             '"evaluate"',
             '"search"',
-            r"unknown command 'search'; known are agree, answers, beyond, captions",
+            r"unknown command 'search'; known are beyond, clicks, clicks credit",
         ),
         ("seed = 1", 'seed = "x"', r"bench.toml:4: options.seed is 'x'; expected an integer"),
         ("seed = 1", "seed = true", r"options.seed is True; expected an integer"),
@@ -974,11 +974,7 @@ def test_kept_tables_with_other_kinds_of_values_are_made_again(
             r"systems is 'low'; expected a list of systems",
         ),
         ('runs = "runs/{system}.run"', "", r"bench.toml: 'low' and 'high' have the same files"),
-        (
-            'command = "evaluate"',
-            "",
-            r"dataset 'runs': command is missing, found are 'name', .*; expected a string",
-        ),
+        ('command = "evaluate"', "", r"dataset 'runs': command is missing; expected a string"),
         (
             "[[dataset]]",
             "[dataset]",
@@ -1041,15 +1037,7 @@ def test_data_sets_and_systems_that_do_not_meet_have_no_cell(tmp_path: Path):
 
 
 def test_every_command_that_a_bench_knows_has_its_own_options_by_name():
-    for stem in (
-        "evaluate",
-        "embeddings",
-        "crossmodal",
-        "qa",
-        "clips_evaluate",
-        "instances_evaluate",
-        "pairs",
-    ):
+    for stem in ("evaluate", "embeddings", "crossmodal", "qa", "keywords", "images", "pairs"):
         command = load_command(stem)
         assert command is not None
         assert any(input_mark(option) for option in command.options.values()), stem
@@ -1110,7 +1098,7 @@ def test_the_folder_of_a_bench_is_not_that_of_a_result_and_the_message_names_tho
         ("[chart]\nmeasures = ['AP']\n", ["-f", "html"], "--format html is not for a bench with"),
         (
             "[table]\ncosts = true\n",
-            ["--executor", "here"],
+            ["--executor", "ray"],
             "--executor ray is for a bench whose cells commands evaluate",
         ),
     ],

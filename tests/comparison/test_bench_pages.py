@@ -200,7 +200,7 @@ def test_a_page_of_the_users_is_refused_before_anything_is_evaluated(
 
 
 def test_systems_on_data_sets_have_pages_too(tmp_path: Path, typed: Typed) -> None:
-    file, table = make_bench(tmp_path, COSTS + MUSEUM), tmp_path / "table" / "table.html"
+    file, table = make_bench(tmp_path, MUSEUM + COSTS), tmp_path / "table" / "table.html"
 
     code, _, err = typed("bench", file, "--pages", "-o", table.parent)
 

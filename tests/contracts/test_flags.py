@@ -119,8 +119,10 @@ def test_help_shows_no_empty_default():
 TYPED_ALONE = re.compile(
     r"cli/|.*/commands/|tasks/judge/|compat/|.*/task\.py|tasks/keywords/(presentation|lint|options)"
     r"|engines/conformance|runtime/executors/array|runtime/parts/(execution|plans)|threads|data/"
-    r"|.*/measures/|measures/|comparison/(fusion/runs|gate|bench/__init__)|files/explanations|tasks/images/"
-    r"(computed_runs|runs)|tasks/pairs/evaluation|vectors/encoders/images_|tasks/embeddings/evaluation|tasks/engine/exact|tasks/keywords/mapping"
+    r"|.*/measures/|measures/|comparison/(fusion/runs|gate|planning|bench/__init__)"
+    r"|files/(explanations|image_encoding)|tasks/images/(computed_runs|runs)|tasks/pairs/evaluation"
+    r"|vectors/encoders/images_|tasks/embeddings/evaluation|tasks/engine/exact"
+    r"|tasks/keywords/mapping"
 )
 """Modules whose flags are those of command lines, in text that Python does not print, or that names
 both surfaces.

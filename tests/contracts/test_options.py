@@ -9,7 +9,7 @@ from rankwell.data.catalogue import command_function, command_summaries
 from rankwell.data.options import Argument, Differs, arguments_of, texts_of
 
 MOST_NAMES = 170
-NAMES_WHILE_PENDING = 195
+NAMES_WHILE_PENDING = 196
 PENDING = {
     "--all",
     "--batch-size",

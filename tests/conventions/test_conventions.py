@@ -14,6 +14,7 @@ from rankwell.errors import BadUsage, UnknownName
 from rankwell.tasks.crossmodal.conventions import CaptionConvention
 from rankwell.tasks.embeddings.conventions import AgreementConvention
 from rankwell.tasks.images.conventions import InstanceConvention
+from rankwell.tasks.keywords.conventions import ClipConvention
 from rankwell.tasks.qa.conventions import AnswerConvention
 from rankwell.tasks.rag.conventions import RagConvention
 
@@ -35,6 +36,7 @@ OWN = {
     "qa": AnswerConvention(()),
     "crossmodal": CaptionConvention(),
     "images": InstanceConvention(),
+    "keywords": ClipConvention(),
     "rag": RagConvention(),
 }
 

@@ -88,3 +88,11 @@ def test_an_explanation_quotes_what_was_typed():
 def test_a_word_of_a_convention_keeps_its_meaning():
     assert "AnswerEM" in [measure.name for measure in rw.explain("em").meanings]
     assert any("kilt" in where for places in rw.explain("em").meanings.values() for where in places)
+
+
+def test_a_word_of_the_convention_is_no_everyday_word():
+    found = rw.evaluate(
+        {"q": {"d": 1}}, {"run": {"q": {"d": 1.0}}}, "hit_rate@1", convention="ranx"
+    )
+
+    assert [row.label for row in found.summary] == ["hit_rate@1"]

@@ -235,7 +235,9 @@ def test_conventions_that_begin_with_the_word_are_offered_among_those_of_the_tas
 ):
     with pytest.raises(UnknownName) as found:
         find_convention(name, task)
-    assert str(found.value) == f"unknown convention {name!r}; {end}"
+    assert str(found.value) == (
+        f"unknown convention {name!r}; {end} Your own is a file, ./NAME.toml."
+    )
 
 
 def test_two_entries_of_one_name_are_refused():

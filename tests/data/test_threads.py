@@ -130,7 +130,7 @@ def test_the_option_gives_the_number_to_any_command(monkeypatch, capsys):
     )
 
     for words in (["--threads", "3"], ["--threads=4"], ["--", "--threads=5"]):
-        monkeypatch.setattr(sys, "argv", ["rankwell", "explain", "--list", *words])
+        monkeypatch.setattr(sys, "argv", ["rankwell", "engine", "list", *words])
         main()
 
     assert seen == [3, 4]

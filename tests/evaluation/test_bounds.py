@@ -143,12 +143,14 @@ def test_folders_of_results_compare_with_the_bounds_of_the_files(tmp_path):
 
     from rankwell.cli.commands.compare import ComparedQueries, compare
     from rankwell.comparison.data import ComparisonOptions
+    from rankwell.reporting import TableStyle
 
     done = compare(
         str(tmp_path / "one"),
         str(tmp_path / "two"),
         options=ComparisonOptions(),
         inputs=ComparedQueries(),
+        style=TableStyle(),
     )
 
     expected = [note for note in files.findings if "depending on unjudged" in note]

@@ -154,7 +154,7 @@ INPUTS = [
         "python: print(rw.evaluate({'q': ['d1', 'd2']}, {'mine': {'q': ['d2', 'd3']}}, "
         "['RR']).summary)",
         codes=(0,),
-        shows="'mean': 1.0",
+        shows="RR       1.0000   –  1",
     ),
     Case(
         "a function in the list of measures",

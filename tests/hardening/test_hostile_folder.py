@@ -32,7 +32,7 @@ DAILY = {"a measure of a file", "an executor, processes"}
 VOLATILE = {
     "an engine in a process": ("out/run.parquet",),
     "an executor, ray": ("found.run",),
-    "engine run": ("out/run.parquet",),
+    "engine": ("out/run.parquet",),
 }
 """The files to compare of commands of which others hold times."""
 

@@ -402,7 +402,7 @@ def test_a_query_without_rows_survives_in_json_and_is_counted_elsewhere(tmp_path
     assert (
         convert(str(tmp_path / "a.json"), tmp_path / "a.csv", holds="run")
         .findings[-1]
-        .startswith("1 queries without rows")
+        .startswith("1 query without rows")
     )
     judgments = Judgments.from_dict({"q1": {"d": 1}, "empty": {"x": 1}})
     assert files.find_hits(tmp_path / "a.json", judgments).hits.has_ranking.tolist() == [True, True]

@@ -323,7 +323,10 @@ def test_every_array_of_an_archive_has_the_size_that_it_states(tmp_path: Path):
 
 
 def test_counts_of_positives_cannot_wrap(tmp_path: Path):
-    code = "import numpy as np, rankwell as rw\nrw.captions(np.eye(3), [2**63 - 1, 2**63 - 1, 5])"
+    code = (
+        "import numpy as np, rankwell as rw\n"
+        "rw.evaluate_crossmodal(np.eye(3), [2**63 - 1, 2**63 - 1, 5])"
+    )
 
     found = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=False

@@ -275,9 +275,8 @@ def test_hdf5_without_neighbours_is_refused(tmp_path: Path):
         read_judgments(tmp_path / "vectors.hdf5")
 
 
-@pytest.mark.parametrize("title", [(), ("--title",)])
 def test_the_texts_of_ms_marco_are_encoded_without_a_header(
-    title: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     # In 5a950af a KeyError.
     texts = tmp_path / "collection.tsv"
@@ -285,9 +284,12 @@ def test_the_texts_of_ms_marco_are_encoded_without_a_header(
     texts.write_text(
         "".join(f'{row}\tthe "{words[row % 3]}", {words[row // 2]} and all\n' for row in range(6))
     )
-    made = "-o", tmp_path / "e.npy", "--model", "tfidf-svd:2", "--fit", texts
-    assert run(monkeypatch, "encode", texts, *made, *title) == 0
+    made = "-o", tmp_path / "e.npy", "--encoder", "tfidf-svd:2", "--fit", texts
+    assert run(monkeypatch, "encode", texts, *made) == 0
     assert (tmp_path / "e.ids.txt").read_text().split() == list("012345")
+    again = "--columns", "title=title", "--overwrite"
+    assert run(monkeypatch, "encode", texts, *made, *again) == 2
+    assert "collection.tsv: no column 'title'; found are" in capsys.readouterr().err
 
 
 def test_a_part_of_what_has_none_is_refused(tmp_path: Path):

@@ -377,7 +377,7 @@ CASES: dict[str, Case] = {
     ),
     "keywords: queries": Case(
         f"{CLIPS_BY_TEXT} --queries {{table}} --annotations clips.csv --item-vectors vectors.npy "
-        "--ids documents.csv:id -f json",
+        "--item-ids documents.csv:id -f json",
         CLIP_TEXTS,
     ),
     "keywords: ids": Case(
@@ -439,13 +439,13 @@ CASES: dict[str, Case] = {
         call=lambda it: rw.evaluate_citations({"table": it}),
     ),
     "engine run: items": Case(
-        f"{RETRIEVE} --items {{table}} --queries texts.csv --qrels qrels.txt", DOCUMENTS
+        f"{RETRIEVE} --documents {{table}} --queries texts.csv --qrels qrels.txt", DOCUMENTS
     ),
     "engine run: queries": Case(
-        f"{RETRIEVE} --items documents.csv --queries {{table}} --qrels qrels.txt", TEXTS
+        f"{RETRIEVE} --documents documents.csv --queries {{table}} --qrels qrels.txt", TEXTS
     ),
     "engine run: judgments": Case(
-        f"{RETRIEVE} --items documents.csv --queries texts.csv --qrels {{table}}", QRELS
+        f"{RETRIEVE} --documents documents.csv --queries texts.csv --qrels {{table}}", QRELS
     ),
     "judge pool: run": Case(STUDY.replace("a.run", "{table}"), RUN, file="study/rounds/1.parquet"),
     "judge pool: queries": Case(
@@ -466,7 +466,7 @@ CASES: dict[str, Case] = {
     ),
     "encode: texts": Case(f"{ENCODE} {{table}} --fit texts.csv", DOCUMENTS, file="out.npy"),
     "encode: columns": Case(
-        f"{ENCODE} {{table}} --fit texts.csv --column text --id-column id",
+        f"{ENCODE} {{table}} --fit texts.csv --columns text=text,id=id",
         DOCUMENTS,
         file="out.ids.txt",
     ),
@@ -587,7 +587,7 @@ LACKING = {
     "pairs": "pairs {table}:score numbers.txt",
     "rag": "rag {table} chunks.jsonl",
     "rag: all chunks": "rag passages.jsonl chunks.jsonl --chunks {table} -m SpanPOmega",
-    "engine run": f"{RETRIEVE} --items documents.csv --queries texts.csv --collapse part2",
+    "engine run": f"{RETRIEVE} --documents documents.csv --queries texts.csv --collapse part2",
     "runs": "evaluate qrels.txt a.run --sessions {table}:session -m sDCG",
     "runs: columns": "evaluate qrels.txt {table} --columns query=a,item=b",
     "judge": "judge label exported --judge ann --import {table}",

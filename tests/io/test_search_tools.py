@@ -117,7 +117,7 @@ def test_texts_that_are_missing_or_shared_are_refused_and_ids_stand_where_there_
 ):
     qrels = beir / "qrels" / "test.tsv"
     done = rw.convert(qrels, tmp_path / "ids.json", target_format="opensearch")
-    assert "queries go by their ids; name their texts with --queries" in done.messages
+    assert "queries go by their ids; name their texts with queries" in done.messages
     assert files.read_judgments(tmp_path / "ids.json").to_dict() == GRADES
 
     (tmp_path / "one.jsonl").write_text('{"_id": "q1", "text": "a"}\n')

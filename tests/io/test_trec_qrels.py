@@ -80,10 +80,15 @@ def test_comment_lines_are_skipped_only_on_request(tmp_path: Path) -> None:
         ("1", "a", 1.0),
     ]
     with pytest.raises(
-        BadLine,
-        match=r"qrels:1: '# a comment' has 3 fields, a qrels line has 4 \(query 0 item grade\)",
+        BadLine, match=r"qrels:1: '# a comment' is a comment, which trec_eval 10 alone skips"
     ):
         read_judgments(source)
+
+
+def test_an_id_may_begin_as_a_comment_does(tmp_path: Path) -> None:
+    assert rows_of(read_judgments(source_of(tmp_path, b"#1 0 a 1\n"))) == [("#1", "a", 1.0)]
+    with pytest.raises(BadLine, match=r"qrels:1: '# of a tool' is a comment"):
+        read_judgments(source_of(tmp_path, b"# of a tool\n1 0 a 1\n"))
 
 
 WRONG = {

@@ -121,7 +121,6 @@ def _clips_by_text(**options: Any) -> Found:
     result = rw.evaluate_keywords(
         "clips/table.csv",
         "clips/vectors.npy",
-        mode="text",
         queries="clips/queries.csv",
         schema=schema,
         query_vectors="clips/texts.npy",
@@ -141,11 +140,7 @@ class _Engine:
 
 def _clips_live() -> Found:
     result = rw.evaluate_keywords(
-        "clips/table.csv",
-        mode="text",
-        queries="clips/queries.csv",
-        engine=_Engine(),
-        convention="alfa",
+        "clips/table.csv", queries="clips/queries.csv", engine=_Engine(), convention="alfa"
     )
     return shown(result, "by_group", "by_keyword")
 
@@ -178,27 +173,31 @@ def _instances_of_vectors(**options: Any) -> Found:
 def _agree(**options: Any) -> Found:
     vectors = {name: np.load(f"vectors/{name}.npy") for name in ("teacher", "near", "far")}
     reference = vectors.pop("teacher")
-    return shown(
-        rw.evaluate_embeddings(
-            reference, vectors, samples="all", k=options.pop("k", (1, 5)), **options
-        )
-    )
+    options = {"seed": 42, "k": (1, 5)} | options
+    return shown(rw.evaluate_embeddings(reference, vectors, samples="all", **options))
 
 
 def _agree_measures() -> Found:
     names = Path("vectors/ids.txt").read_text().split()
     return _agree(
         measures=["Overlap", "RBO", "nDCG(gains='similarity')@5", "MnR_first"],
-        ids=names,
-        exclude=[name[-1] for name in names],
+        item_ids=names,
+        exclude_group=[name[-1] for name in names],
         ceiling=True,
         metric="dot",
     )
 
 
+def _by_rules(case: Callable[..., Found], base: str, task: str, rule: str, **options: Any) -> Found:
+    """A case under a convention of its own: the base, and one other rule of its task."""
+    Path("own.toml").write_text(f'base = "{base}"\n[tasks.{task}]\n{rule}\n')
+    return case(convention="./own.toml", **options)
+
+
 def _answers(**options: Any) -> Found:
     predictions = json.loads(Path("answers/texts.json").read_text())
-    return shown(rw.evaluate_qa("answers/gold.json", predictions, convention="squad2", **options))
+    options = {"convention": "squad2"} | options
+    return shown(rw.evaluate_qa("answers/gold.json", predictions, **options))
 
 
 def _answers_and_lists() -> Found:
@@ -208,7 +207,7 @@ def _answers_and_lists() -> Found:
     result = rw.evaluate_qa(
         questions.table, predictions.table, retrieved=retrieved, ties="optimistic", details=True
     )
-    return {**shown(result), "notes of files": [*questions.findings, *predictions.findings]}
+    return {**shown(result), "notes of files": [*questions.notes, *predictions.notes]}
 
 
 def _lists() -> Found:
@@ -392,17 +391,17 @@ CASES: dict[str, Call] = {
     "eval_q2m": _q2m,
     "keywords": _clips,
     "keywords-graded": partial(
-        _clips, relevance="graded", weights="relevant", groups=["object type"], k=(2, 3)
+        _clips, relevance="graded", weight_by="relevant", keyword_groups=["object type"], k=(2, 3)
     ),
     "keywords-expected": partial(_clips, ties="expected", measures=["ERR@3", "AP"]),
-    "keywords-after": partial(_clips, self_rule="after", convention="alfa"),
+    "keywords-after": partial(_by_rules, _clips, "alfa", "keywords", 'self_rule = "after"'),
     "keywords-text": _clips_by_text,
     "keywords-text-any": partial(_clips_by_text, relevance="any", ties="optimistic"),
     "keywords-live": _clips_live,
     "images": _instances,
     "images-market": partial(_instances, convention="market1501", details=True),
     "images-expected": partial(
-        _instances, ties="expected", measures="AP P@1 cmc@2 ERR@3", exclude=["camera"]
+        _instances, ties="expected", measures="AP P@1 cmc@2 ERR@3", exclude_group="camera"
     ),
     "images-vectors": _instances_of_vectors,
     "images-oxford": partial(
@@ -415,7 +414,15 @@ CASES: dict[str, Call] = {
     "embeddings-measures": _agree_measures,
     "embeddings-scholar": partial(_agree, convention="scholar-stream"),
     "qa": _answers,
-    "qa-none": partial(_answers, missing="skip", intervals="none", normalizer="french"),
+    "qa-none": partial(
+        _by_rules,
+        _answers,
+        "squad2",
+        "qa",
+        'normalizer = "french"',
+        missing="skip",
+        intervals="none",
+    ),
     "qa-lists": _answers_and_lists,
     "compare_lists": _lists,
     "compare_values": _compare,

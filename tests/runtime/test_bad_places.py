@@ -179,7 +179,7 @@ def expect_one_sentence(code: int, error: str, sentence: str) -> None:
         "evaluate {} one.run",
         "evaluate qrels.txt {} --executor here",
         "encode {} --encoder tfidf-svd:2 -o two.npy",
-        "part {}",
+        "worker {}",
     ],
 )
 def test_an_address_without_a_name_is_one_sentence(words: str, address: str, says: str):

@@ -90,9 +90,9 @@ def test_models_in_folders_of_shards_have_the_agreement_of_files(files: Path):
     found = compared(files, files / "shards", samples=13, shards=3, details=True)
 
     assert values(found) == values(compared(files, files / "g.npy", samples=13, details=True))
-    assert values(compared(files, files / "shards", exclude=["x", "y"] * 20, shards=2)) == values(
-        compared(files, files / "g.npy", exclude=["x", "y"] * 20)
-    )
+    assert values(
+        compared(files, files / "shards", exclude_group=["x", "y"] * 20, shards=2)
+    ) == values(compared(files, files / "g.npy", exclude_group=["x", "y"] * 20))
 
 
 def test_a_bad_vector_is_named_by_its_row_in_the_whole_and_its_shard(files: Path):

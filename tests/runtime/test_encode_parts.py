@@ -15,7 +15,7 @@ from rankwell.runtime.parts.encode import EncodedParts
 from rankwell.runtime.parts.execution import compute_part
 
 run = with_fields(encode)
-MODEL = {"model": "tfidf-svd:6", "batch_size": 1}
+MODEL = {"encoder": "tfidf-svd:6", "batch_size": 1}
 WORDS = [f"word{number}" for number in range(60)]
 
 
@@ -235,7 +235,7 @@ def test_numbers_below_one_are_refused_before_any_work(
         run(
             str(texts),
             output=texts.parent / "v.npy",
-            model="tfidf-svd:2",
+            encoder="tfidf-svd:2",
             fit=str(texts),
             work=str(work),
             **options,
@@ -251,7 +251,7 @@ def test_an_output_that_cannot_be_written_is_refused_before_any_work(texts: Path
         run(
             str(texts),
             output=Path("s3://b/v.npy"),
-            model="tfidf-svd:2",
+            encoder="tfidf-svd:2",
             fit=str(texts),
             work=str(work),
             executor="here",
@@ -261,7 +261,7 @@ def test_an_output_that_cannot_be_written_is_refused_before_any_work(texts: Path
 
 
 def test_a_dry_run_loads_no_model(texts: Path):
-    chosen = {"model": "not/a/model", "dry_run": True, "executor": "processes:2", "batch_size": 4}
+    chosen = {"encoder": "not/a/model", "dry_run": True, "executor": "processes:2", "batch_size": 4}
 
     output = run(str(texts), output=texts.parent / "v.npy", **chosen)
 
@@ -277,16 +277,16 @@ def test_a_dry_run_loads_no_model(texts: Path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"model": "tfidf-svd:6"}, r"tfidf-svd has no words yet.*--fit CORPUS"),
+        ({"encoder": "tfidf-svd:6"}, r"tfidf-svd has no words yet.*\(--fit\)"),
         (
-            {"model": "tfidf-svd:six", "fit": "texts.jsonl"},
+            {"encoder": "tfidf-svd:six", "fit": "texts.jsonl"},
             r"tfidf-svd:six; expected the number of dimensions",
         ),
         (
-            {"model": "tfidf-svd:6", "fit": "texts.jsonl", "device": "cuda"},
+            {"encoder": "tfidf-svd:6", "fit": "texts.jsonl", "device": "cuda"},
             r"NumPy on the CPU; leave the device out",
         ),
-        ({"model": "not/a/model", "dimensions": 0}, r"dimensions 0; expected a positive integer"),
+        ({"encoder": "not/a/model", "dimensions": 0}, r"dimensions 0; expected a positive integer"),
     ],
 )
 def test_what_every_part_would_refuse_is_refused_by_the_command_that_plans(

@@ -98,7 +98,7 @@ def agreed() -> list[str]:
         "small.npy",
         "--samples",
         "300",
-        "--neighbours",
+        "-k",
         "10",
         "--shards",
         "3",
@@ -119,7 +119,7 @@ def encoded() -> list[str]:
             f'{{"_id": "{row}", "text": "a word{row % 61} word{row % 47}"}}\n' for row in range(250)
         )
     )
-    model = ["--model", "tfidf-svd:40", "--fit", "texts.jsonl", "--batch-size", "1"]
+    model = ["--encoder", "tfidf-svd:40", "--fit", "texts.jsonl", "--batch-size", "1"]
     return ["encode", "texts.jsonl", *model, "--shards", "7", "-o", "{}/found.npy"]
 
 

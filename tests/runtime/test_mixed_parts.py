@@ -27,7 +27,7 @@ from rankwell.runtime.parts.plans import WorkFolder
 from rankwell.vectors.encoders import tfidf_svd
 
 run, show = with_fields(encode), with_fields(worker)
-MODEL = {"model": "tfidf-svd:6", "batch_size": 1}
+MODEL = {"encoder": "tfidf-svd:6", "batch_size": 1}
 OLD = {"device": "cpu", "processor": "x86_64 AVX2", "versions": "numpy 2.1.0"}
 NEW = {**OLD, "processor": "x86_64 AVX512"}
 
@@ -245,7 +245,7 @@ def test_a_file_of_a_mixture_is_what_the_same_command_has_made(texts: Path):
     ):
         run(str(texts), output=output, **options)
     with pytest.raises(BadUsage, match="was made from other texts or in another way"):
-        run(str(texts), output=output, **{**options, "model": "tfidf-svd:5", "mixed": True})
+        run(str(texts), output=output, **{**options, "encoder": "tfidf-svd:5", "mixed": True})
 
     assert "nothing to do" in notes[-1]
     assert (

@@ -43,7 +43,7 @@ def folder(tmp_path: Path) -> Path:
     for name, rows, dimensions in (
         ("base", 3000, 8),
         ("queries", 40, 8),
-        ("crossmodal", 160, 5),
+        ("captions", 160, 5),
         ("videos", 40, 5),
         ("other", 160, 4),
     ):

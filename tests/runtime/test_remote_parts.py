@@ -131,7 +131,7 @@ def test_a_million_queries_that_fit_the_memory_read_the_gallery_once(s3: Bucket,
     found = search(
         "s3://bucket/gallery/",
         tmp_path / "queries.npy",
-        k=10,
+        neighbours=10,
         shards=2,
         memory="4G",
         work=str(tmp_path / "work"),
@@ -221,7 +221,7 @@ def test_ids_and_vectors_of_a_bucket_may_exclude_the_query_itself(
     np.save(tmp_path / "q.npy", VECTORS[:9])
     (tmp_path / "q.ids.txt").write_text("".join(f"{row}\n" for row in range(9)))
 
-    found = search(place, tmp_path / "q.npy", shards=4, exclude="self" if excluded else "none")
+    found = search(place, tmp_path / "q.npy", shards=4, exclude_self=excluded)
 
     assert (found.positions[:, 0].tolist() == list(range(9))) is not excluded
     assert found.item_names[int(found.positions[3, 1])] == str(found.positions[3, 1])
@@ -364,9 +364,9 @@ def test_other_work_in_a_bucket_is_refused(s3: Bucket, base: Path):
     in_bucket(base)
 
     with pytest.raises(
-        BadUsage, match=r"s3://bucket/work holds the plan of other work: k was 15, is 4"
+        BadUsage, match=r"s3://bucket/work holds the plan of other work: neighbours was 15, is 4"
     ):
-        in_bucket(base, k=4)
+        in_bucket(base, neighbours=4)
     s3.put("thesis.tex", b"x")
     with pytest.raises(BadUsage, match=r"s3://bucket has no plan, but other files"):
         bytes_of(search(base.parent / "base.npy", base, work="s3://bucket", shards=2))

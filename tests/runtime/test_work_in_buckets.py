@@ -178,7 +178,7 @@ def test_embeddings_that_can_only_be_read_whole_are_copied_into_the_bucket(
     start("crossmodal")
     np.savez("videos.npz", np.load("videos.npy"))
     given: dict[str, Any] = {
-        "queries": "captions.npy",
+        "query_vectors": "captions.npy",
         "qrels": "positives.json",
         "direction": "t2v",
     }

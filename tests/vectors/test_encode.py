@@ -163,14 +163,14 @@ def test_a_text_has_the_same_vector_in_any_company():
 
 def test_what_cannot_be_fitted_is_refused():
     with pytest.raises(
-        BadInput, match=r"3 texts with 1 words .* have at most 1 axes, fewer than the 5 requested"
+        BadInput, match=r"3 texts with 1 word in 2 .*: at most 1 axis, fewer than the 5 requested"
     ):
         TfidfSvd(dimensions=5).fit(["same", "same", "other"])
     with pytest.raises(
         BadInput, match="1 different directions, fewer than the 2 dimensions requested"
     ):
         TfidfSvd(dimensions=2).fit(["one two", "one two", "one two"])
-    with pytest.raises(BadUsage, match="--fit CORPUS"):
+    with pytest.raises(BadUsage, match=r"fit it to a corpus first \(fit\)"):
         TfidfSvd().encode(["text"])
     with pytest.raises(BadUsage, match="tfidf-svd:many"):
         load_encoder("tfidf-svd:many")
@@ -321,7 +321,7 @@ FORMS = {
     "c.jsonl": (),
     "c.csv": (),
     "c.parquet": (),
-    "odd.parquet": ("--column", "abstract", "--id-column", "key"),
+    "odd.parquet": ("--columns", "text=abstract,id=key"),
 }
 
 
@@ -335,7 +335,7 @@ def test_texts_of_every_form_give_the_same_vectors_with_their_ids(
             form,
             "-o",
             "out/e.npy",
-            "--model",
+            "--encoder",
             "tfidf-svd:5",
             "--fit",
             form,
@@ -357,7 +357,7 @@ def test_texts_of_every_form_give_the_same_vectors_with_their_ids(
 
 
 def test_a_file_that_is_there_is_kept_made_again_or_an_error(folder: Path, monkeypatch, capsys):
-    first = ("c.txt", "-o", "e.npy", "--model", "tfidf-svd:5", "--fit", "c.txt")
+    first = ("c.txt", "-o", "e.npy", "--encoder", "tfidf-svd:5", "--fit", "c.txt")
     assert run(monkeypatch, *first) == 0
     before = (folder / "e.npy").stat().st_mtime_ns
 
@@ -371,7 +371,9 @@ def test_a_file_that_is_there_is_kept_made_again_or_an_error(folder: Path, monke
 
 
 def test_ids_of_an_earlier_file_do_not_stay_beside_a_new_one(folder: Path, monkeypatch):
-    assert run(monkeypatch, "c.csv", "-o", "e.npy", "--model", "tfidf-svd:5", "--fit", "c.txt") == 0
+    assert (
+        run(monkeypatch, "c.csv", "-o", "e.npy", "--encoder", "tfidf-svd:5", "--fit", "c.txt") == 0
+    )
     assert (folder / "e.ids.txt").exists()
 
     assert (
@@ -380,7 +382,7 @@ def test_ids_of_an_earlier_file_do_not_stay_beside_a_new_one(folder: Path, monke
             "c.txt",
             "-o",
             "e.npy",
-            "--model",
+            "--encoder",
             "tfidf-svd:5",
             "--fit",
             "c.txt",
@@ -398,7 +400,8 @@ def test_ids_with_line_breaks_are_kept(folder: Path, monkeypatch):
     )
 
     assert (
-        run(monkeypatch, "n.jsonl", "-o", "e.npy", "--model", "tfidf-svd:2", "--fit", "c.txt") == 0
+        run(monkeypatch, "n.jsonl", "-o", "e.npy", "--encoder", "tfidf-svd:2", "--fit", "c.txt")
+        == 0
     )
 
     assert read_embeddings("e.npy").ids == ["a\n0", "a\n1", "a\n2"]
@@ -411,11 +414,12 @@ def test_the_title_goes_before_the_text_when_asked(folder: Path, monkeypatch):
             "c.jsonl",
             "-o",
             "e.npy",
-            "--model",
+            "--encoder",
             "tfidf-svd:5",
             "--fit",
             "c.jsonl",
-            "--title",
+            "--columns",
+            "title=title",
         )
         == 0
     )
@@ -429,32 +433,40 @@ def test_the_title_goes_before_the_text_when_asked(folder: Path, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "wanted"),
     [
-        (("c.txt", "-o", "e.bin", "--model", "tfidf-svd:5", "--fit", "c.txt"), ".npy"),
-        (("c.txt", "-o", "e.npy", "--model", "tfidf-svd:5"), "--fit"),
+        (("c.txt", "-o", "e.bin", "--encoder", "tfidf-svd:5", "--fit", "c.txt"), ".npy"),
+        (("c.txt", "-o", "e.npy", "--encoder", "tfidf-svd:5"), "--fit"),
         (
-            ("c.txt", "-o", "e.npy", "--model", "tfidf-svd:500", "--fit", "c.txt"),
+            ("c.txt", "-o", "e.npy", "--encoder", "tfidf-svd:500", "--fit", "c.txt"),
             "fewer than the 500 requested",
         ),
-        (("no.txt", "-o", "e.npy", "--model", "tfidf-svd:5", "--fit", "c.txt"), "no such file"),
+        (("no.txt", "-o", "e.npy", "--encoder", "tfidf-svd:5", "--fit", "c.txt"), "no such file"),
         (
-            ("odd.parquet", "-o", "e.npy", "--model", "tfidf-svd:5", "--fit", "c.txt"),
+            ("odd.parquet", "-o", "e.npy", "--encoder", "tfidf-svd:5", "--fit", "c.txt"),
             "odd.parquet: no column for the id",
         ),
         (
-            ("odd.parquet", "-o", "e.npy", "--model", "tfidf-svd:5", "--column", "text"),
+            ("odd.parquet", "-o", "e.npy", "--encoder", "tfidf-svd:5", "--columns", "text=text"),
             "no column 'text'",
         ),
-        (("c.csv", "-o", "e.npy", "--model", "tfidf-svd:5", "--id-column", "id"), "--column"),
+        (("c.csv", "-o", "e.npy", "--encoder", "tfidf-svd:5", "--columns", "id=id"), "needs text="),
         (
-            ("c.csv", "-o", "e.npy", "--model", "tfidf-svd:5", "--column", "text", "--title"),
-            "--title",
+            (
+                "c.csv",
+                "-o",
+                "e.npy",
+                "--encoder",
+                "tfidf-svd:5",
+                "--columns",
+                "text=text,title=title",
+            ),
+            "no column 'title'",
         ),
         (
             (
                 "c.txt",
                 "-o",
                 "e.npy",
-                "--model",
+                "--encoder",
                 "tfidf-svd:5",
                 "--fit",
                 "c.txt",
@@ -463,7 +475,7 @@ def test_the_title_goes_before_the_text_when_asked(folder: Path, monkeypatch):
             ),
             "device",
         ),
-        (("c.txt", "-o", "e.npy"), "--model"),
+        (("c.txt", "-o", "e.npy"), "--encoder"),
     ],
 )
 def test_bad_usage_is_one_line_and_leaves_nothing(
@@ -506,7 +518,7 @@ def test_of_two_runs_with_one_output_the_second_names_the_first_and_writes_nothi
         "c.txt",
         "-o",
         "e.npy",
-        "--model",
+        "--encoder",
         "tfidf-svd:5",
         "--fit",
         "c.txt",
@@ -559,7 +571,7 @@ cli.main()
 def test_a_killed_overwrite_leaves_no_earlier_vectors_that_pass_for_new_ones(
     step: int, folder: Path, monkeypatch, capsys
 ):
-    options = ("c.txt", "-o", "e.npy", "--model", "tfidf-svd:5", "--fit", "c.txt")
+    options = ("c.txt", "-o", "e.npy", "--encoder", "tfidf-svd:5", "--fit", "c.txt")
     assert run(monkeypatch, *options, "--no-normalize") == 0
     assert run(monkeypatch, *options[:2], "whole.npy", *options[3:]) == 0
     line = [sys.executable, "-c", KILLED_AT_THE_END, "encode", *options, "--overwrite", str(step)]
@@ -576,7 +588,7 @@ def test_a_killed_overwrite_leaves_no_earlier_vectors_that_pass_for_new_ones(
 
 
 def test_vectors_that_were_changed_do_not_pass_for_finished(folder: Path, monkeypatch, capsys):
-    options = ("c.txt", "-o", "e.npy", "--model", "tfidf-svd:5", "--fit", "c.txt")
+    options = ("c.txt", "-o", "e.npy", "--encoder", "tfidf-svd:5", "--fit", "c.txt")
     assert run(monkeypatch, *options) == 0
     np.save("e.npy", np.load("e.npy") + 1)
 
@@ -602,11 +614,11 @@ def test_a_cell_without_text_is_named_by_its_row(cell: str, folder: Path, monkey
     code = run(
         monkeypatch,
         "odd.jsonl",
-        "--column",
-        "said",
+        "--columns",
+        "text=said",
         "-o",
         "e.npy",
-        "--model",
+        "--encoder",
         "tfidf-svd:2",
         "--fit",
         "c.txt",
@@ -638,7 +650,7 @@ def test_a_real_model_gives_what_sentence_transformers_gives(
             "s.txt",
             "-o",
             "e.npy",
-            "--model",
+            "--encoder",
             minilm,
             "--batch-size",
             "2",
@@ -702,7 +714,7 @@ cli.main()
 
 def test_a_run_with_a_real_model_survives_a_kill(minilm: str, folder: Path, monkeypatch, capsys):
     (folder / "many.txt").write_text("".join(f"{text}\n" for text in corpus(70)))
-    options = ("many.txt", "--model", minilm, "--batch-size", "1", "--device", "cpu")
+    options = ("many.txt", "--encoder", minilm, "--batch-size", "1", "--device", "cpu")
 
     killed = subprocess.run(
         [sys.executable, "-c", KILLED, "encode", *options, "-o", "e.npy"],
@@ -723,20 +735,20 @@ def test_a_run_with_a_real_model_survives_a_kill(minilm: str, folder: Path, monk
 def test_a_model_that_is_not_there_is_one_line(minilm: str, folder: Path, monkeypatch, capsys):
     (folder / "empty").mkdir()
 
-    assert run(monkeypatch, "c.txt", "-o", "e.npy", "--model", "empty") == 2
+    assert run(monkeypatch, "c.txt", "-o", "e.npy", "--encoder", "empty") == 2
     out, err = capsys.readouterr()
 
     assert out == ""
     assert len(err.strip().splitlines()) == 1, err
     assert "empty: no model of sentence-transformers can be loaded" in err
-    assert run(monkeypatch, "c.txt", "-o", "e.npy", "--model", minilm, "--fit", "c.txt") == 2
+    assert run(monkeypatch, "c.txt", "-o", "e.npy", "--encoder", minilm, "--fit", "c.txt") == 2
     assert "--fit" in capsys.readouterr().err
 
 
 def test_without_the_extra_the_message_says_how_to_get_it(folder: Path, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
 
-    assert run(monkeypatch, "c.txt", "-o", "e.npy", "--model", "some-model") == 2
+    assert run(monkeypatch, "c.txt", "-o", "e.npy", "--encoder", "some-model") == 2
     assert "pip install 'rankwell[text]'" in capsys.readouterr().err
 
 
@@ -749,7 +761,7 @@ def test_a_users_file_beside_the_output_is_refused_before_any_work(
 ):
     (folder / name).write_text('{"a": 1}')
     before = sorted(folder.iterdir())
-    command = (form, "-o", "e.npy", "--model", "tfidf-svd:5", "--fit", "c.txt")
+    command = (form, "-o", "e.npy", "--encoder", "tfidf-svd:5", "--fit", "c.txt")
 
     assert run(monkeypatch, *command) == 2
 
@@ -762,7 +774,7 @@ def test_a_users_file_beside_the_output_is_refused_before_any_work(
 def test_files_of_an_earlier_run_are_claimed_by_its_manifest_until_they_are_changed(
     folder: Path, monkeypatch, capsys
 ):
-    command = ("c.csv", "-o", "e.npy", "--model", "tfidf-svd:5", "--fit", "c.txt")
+    command = ("c.csv", "-o", "e.npy", "--encoder", "tfidf-svd:5", "--fit", "c.txt")
     assert run(monkeypatch, *command) == 0
     (folder / "e.npy").unlink()
     assert run(monkeypatch, *command) == 0
@@ -787,7 +799,7 @@ def test_an_input_beside_the_output_is_never_replaced(folder: Path, monkeypatch,
                 texts,
                 "-o",
                 "e.npy",
-                "--model",
+                "--encoder",
                 "tfidf-svd:2",
                 "--fit",
                 fit,
@@ -822,7 +834,7 @@ def test_a_named_model_is_not_waited_for_where_the_hub_cannot_be_reached(
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     monkeypatch.setattr(hub, "_problem", hub._problem.__wrapped__)
 
-    assert run(monkeypatch, "c.txt", "-o", "e.npy", "--model", "nobody/no-such-model") == 2
+    assert run(monkeypatch, "c.txt", "-o", "e.npy", "--encoder", "nobody/no-such-model") == 2
 
     error = capsys.readouterr().err
     assert asked == [True]

@@ -628,6 +628,16 @@ def test_clip_of_sentence_transformers_gives_what_transformers_gives(photos, cli
     assert encoder.description["model_hash"].startswith("sha256:")
 
 
+def test_a_longest_side_is_for_clip_as_well(photos: list[Path], clip: Path):
+    whole, small = (
+        load_image_encoder(str(clip), ImageSettings(device="cpu", max_size=max_size))
+        for max_size in (None, 4)
+    )
+
+    assert not np.allclose(whole(photos), small(photos), atol=1e-4)
+    assert small.description["longest"] == 4
+
+
 def test_a_model_of_texts_alone_is_refused(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     pytest.importorskip("sentence_transformers")

@@ -551,10 +551,10 @@ def test_the_command_writes_a_run_and_a_ground_truth(tmp_path, capsys, monkeypat
     Path("queries.ids.txt").write_text("".join(f"d{row}\n" for row in range(5)))
     expected = search(base[:5], base, k=7, metric="l2", exclude="self")
     common = [
-        "search",
+        "knn",
         "base.npy",
         "queries.npy",
-        "-k",
+        "--neighbours",
         "7",
         "--metric",
         "l2",

@@ -69,7 +69,9 @@ def page(words: Words, width: int, *, is_short: bool = False) -> Group:
     sections = [
         part
         for title, names in COMMANDS.items()
-        for part in _section(title, _rows({(name,): lines[(name,)] for name in names}), width)
+        for part in _section(
+            title, _rows({(name,): lines[(name,)] for name in names if (name,) in lines}), width
+        )
     ]
     closing = Text("\nrankwell COMMAND -h: its common options; --help: all of them.")
     return Group(usage, Text(f"\n{ABOUT}"), *sections, *_examples(_EXAMPLES), closing)

@@ -151,7 +151,9 @@ class ComparisonOptions(DifferenceOptions):
                 "or bootstrap, with holm."
             )
 
-    def test_rules(self, pairs: str, of: str = "", *, secondary: bool = False) -> dict[str, Any]:
+    def rules_of_tests(
+        self, pairs: str, of: str = "", *, secondary: bool = False
+    ) -> dict[str, Any]:
         """The test behind marks in a table, as rules. pairs: what is compared; empty for a single
         pair. of: where. secondary: whether there are measures besides the primary one.
         """

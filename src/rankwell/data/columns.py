@@ -96,8 +96,9 @@ _GRADE: tuple[str, ...] = ("relevance", "rel", "grade", "label", "judgment", "ju
 _TIME: tuple[str, ...] = ("timestamp", "time")
 _ASPECT: tuple[str, ...] = ("aspect", "intent", "subtopic", "group", "iteration", "iter")
 _ID: tuple[str, ...] = ("id", *_QUERY[:-1], *_ITEM, *_MEDIA)
-TEXT: tuple[str, ...] = ("text", "query", "contents", "content", "passage", "body", "title")
+TEXT: tuple[str, ...] = ("text", "query", "contents", "content", "passage", "body")
 """The names of a column of texts."""
+_TEXT = (*TEXT, "title")  # which is the text where there is no other
 
 
 class Columns(NamedTuple):
@@ -226,7 +227,7 @@ def is_rows(thing: Any) -> bool:
     is_mapping = isinstance(first, Mapping)
     cells: Iterable[Any] = first.values() if is_mapping else first
     return (is_mapping or hasattr(first, "_fields")) and not any(
-        isinstance(cell, (Mapping, list, tuple, set)) for cell in cells
+        hasattr(cell, "__len__") and not isinstance(cell, (str, bytes)) for cell in cells
     )
 
 
@@ -237,7 +238,7 @@ def row_names(rows: Any) -> list[str]:
 
 def known_columns(names: Sequence[str]) -> int:
     """Number of columns with a recognised name."""
-    words = {*_QUERY, *_USER, *_ITEM, *_SCORE, *_DISTANCE, *_RANK, *_GRADE, *_ID, *TEXT}
+    words = {*_QUERY, *_USER, *_ITEM, *_SCORE, *_DISTANCE, *_RANK, *_GRADE, *_ID, *_TEXT}
     return sum(_plain(name) in words for name in names)
 
 
@@ -264,7 +265,7 @@ def likelihood(names: Sequence[str], holds: Holds, *, has_integer_scores: bool) 
         _column(names, _SCORE),
     )
     if holds == "texts":
-        fits = bool(_id_of_texts(names) and _column(names, TEXT)) and not (query and item)
+        fits = bool(_id_of_texts(names) and _column(names, _TEXT)) and not (query and item)
         return 0.9 if fits else UNKNOWN * bool(known_columns(names))
     if holds in ("run", "judgments"):
         item = _column(names, _item_words(holds))
@@ -298,7 +299,7 @@ def may_choose(holds: str) -> bool:
 
 
 def chosen_columns(
-    choice: "ColumnChoice | None", holds: Literal["run", "judgments", "log"]
+    choice: "ColumnChoice | None", holds: Literal["run", "judgments", "log", "texts"]
 ) -> dict[str, str]:
     """The names or numbers of the chosen columns, by what they hold. Raises BadUsage for another
     form.
@@ -406,7 +407,7 @@ def choose_columns(
     else:
         owner = chosen_names.get("query") or _column(names, (*_QUERY, *_USER))
         item = chosen_names.get("item") or _column(names, _item_words(holds))
-    words = {"run": _SCORE, "judgments": (*_GRADE, "score"), "texts": TEXT}[holds]
+    words = {"run": _SCORE, "judgments": (*_GRADE, "score"), "texts": _TEXT}[holds]
     distance, rank = (
         _column(names, words) if holds == "run" else None for words in (_DISTANCE, _RANK)
     )

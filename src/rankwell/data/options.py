@@ -278,17 +278,18 @@ MeasureNames = Annotated[
 ConventionName = Annotated[
     str, Option(("--convention", "-c")), Differs("each task has conventions of its own")
 ]
-QueryTexts = Annotated[
-    InputData,
-    Doc(
-        "File of what the queries say (BEIR queries.jsonl, or any table with an id column); "
-        "further columns are attributes to group and filter by."
-    ),
-]
-DocumentTexts = Annotated[
-    InputData,
-    Doc("File of what the items say (BEIR corpus.jsonl, or any table with an id column)."),
-]
+_QUERY_TEXTS = Doc(
+    "File of what the queries say (BEIR queries.jsonl, or any table with an id column); "
+    "further columns are attributes to group and filter by."
+)
+_DOCUMENT_TEXTS = Doc(
+    "File of what the items say (BEIR corpus.jsonl, or any table with an id column)."
+)
+QueryTexts = Annotated[InputData, _QUERY_TEXTS]
+DocumentTexts = Annotated[InputData, _DOCUMENT_TEXTS]
+ShownQueryTexts = Annotated[str | None, _QUERY_TEXTS]
+"""Texts that a page shows; they decide no result."""
+ShownDocumentTexts = Annotated[str | None, _DOCUMENT_TEXTS]
 Pictures = Annotated[
     str | None, Doc("Pictures of the items: a folder, or the place of each as 'img/{id}.jpg'.")
 ]
@@ -355,9 +356,9 @@ class Argument(NamedTuple):
     @property
     def group(self) -> Group | Literal[""]:
         """Its heading on the help page, where something decides it."""
-        documented = [mark.group for mark in self.marks if isinstance(mark, Doc) and mark.group]
-        if documented:
-            return documented[-1]
+        for mark in reversed(self.marks):
+            if isinstance(mark, Doc) and mark.group:
+                return mark.group
         if any(isinstance(mark, Input) for mark in self.marks):
             return "Input"
         if self.option.writes or self.name in ("format", "per_query", "overwrite"):

@@ -461,7 +461,9 @@ def measure_names(measures: Any) -> list[str] | None:
         if isinstance(requested_measure, str) and _is_file_of_code(requested_measure):
             names.append(requested_measure)
         elif isinstance(requested_measure, (str, Measure)) or _is_foreign(requested_measure):
-            _refuse_everyday_words(str(requested_measure))
+            # A convention may have a single word for a measure; several words name none.
+            if " " in str(requested_measure):
+                _refuse_everyday_words(str(requested_measure))
             names += split_names(str(requested_measure))
         elif callable(requested_measure):
             names.append(OWN_MEASURES["function"](requested_measure))

@@ -525,7 +525,7 @@ def _recognised(head: Head, holds: Holds, request: Request) -> Format:
     if head.ends_within_object() and head.with_record is head:
         problem = f"{where}: the first object of JSON is not complete, or longer than 32 MiB"
         raise BadInput(f"{problem}; correct or shorten it.")
-    raise _unknown_form(head, holds)
+    raise _unknown_form(head, holds, ungraded=request.ungraded)
 
 
 _HEADERS: Mapping[str, str] = {
@@ -535,14 +535,15 @@ _HEADERS: Mapping[str, str] = {
 }
 
 
-def _unknown_form(head: Head, holds: Holds) -> BadInput:
+def _unknown_form(head: Head, holds: Holds, *, ungraded: bool = False) -> BadInput:
     """The error for content of no known form; of a table, its first line names no column."""
     line = head.lines[0][:60].decode("utf-8", "replace") if head.lines else head.text[:60]
     if holds in _HEADERS and separator_of(head) is not None:
         problem = f"the first line of this table names no column of {_MEANT[holds]}"
+        header = _HEADERS[holds].removesuffix(",grade") if ungraded else _HEADERS[holds]
         return BadInput(
-            f"{head.name}:1: {line!r}: {problem}; write a header such as {_HEADERS[holds]} above "
-            "it, or correct the one that is there."
+            f"{head.name}:1: {line!r}: {problem}; write a header such as {header} above it, or "
+            "correct the one that is there."
         )
     return BadInput(
         f"{head.name}: {line!r}: no known form of {_MEANT[holds]}; known are "

@@ -174,9 +174,9 @@ def _read_columns(source: Source, form: _Form, *, comments: bool) -> tuple[list[
     columns: list[list[str]] = [[] for _ in form.words[1:]]
     numbers, names, grades = list[float](), dict[bytes, str](), dict[bytes, float]()
     for number, line, fields in _lines(source, comments=comments):
-        if line.startswith(b"#"):
-            raise BadLine(f"{source.name}:{number}: {shorten(line)} {COMMENT}")
         if len(fields) != len(form.words):
+            if line.startswith(b"#"):
+                raise BadLine(f"{source.name}:{number}: {shorten(line)} {COMMENT}")
             problem = (
                 f"{source.name}:{number}: {shorten(line)} has {len(fields)} "
                 f"field{'s' * (len(fields) != 1)}"
@@ -190,6 +190,8 @@ def _read_columns(source: Source, form: _Form, *, comments: bool) -> tuple[list[
         if text not in grades:
             grades[text] = float(text) if _NUMBER.fullmatch(text) else math.nan
             if not math.isfinite(grades[text]):
+                if line.startswith(b"#"):
+                    raise BadLine(f"{source.name}:{number}: {shorten(line)} {COMMENT}")
                 problem = (
                     f"{source.name}:{number}: {form.words[-1]} {shorten(text)} in {shorten(line)} "
                     "is not a finite number"

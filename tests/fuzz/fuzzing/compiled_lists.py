@@ -86,7 +86,7 @@ def is_apart(content: bytes) -> bool:
     return len(order) > len(set(order))
 
 
-def evaluate_embeddings(content: bytes, path: Path) -> bool:
+def agree(content: bytes, path: Path) -> bool:
     """Whether both readers agree about a file, which is written to a path first."""
     found, expected = lists_of(content, path), plain_lists(content, path)
     return found == expected or (found == IRREGULAR and is_apart(content))
@@ -104,5 +104,5 @@ def _change(rng: Random, given: tuple[bytes, Path]) -> tuple[bytes, Path]:
 
 
 FUZZERS["compiled reader of lists"] = Fuzzer(
-    _write, _change, lambda given: evaluate_embeddings(*given), lambda _: True
+    _write, _change, lambda given: agree(*given), lambda _: True
 )

@@ -78,7 +78,7 @@ def test_columns_of_which_none_is_a_grade_are_named(tmp_path: Path):
         ("1 2 5\n1 3 4\n", "a user, an item and a rating, or a user and two items"),
         ("uid sid\n1 2\n3 4\n", "looks like names of columns"),
         ("user sid\nu1 a\n", "interactions"),
-        ("1,2\n1,3\n", "no known form"),
+        ("1,2\n1,3\n", "names no column of judgments; write a header such as query,item above it"),
     ],
 )
 def test_lines_that_can_be_read_in_two_ways_are_refused(lines: str, message: str, tmp_path: Path):
@@ -149,10 +149,13 @@ def test_ids_may_hold_colons(tmp_path: Path):
     )
 
 
-def test_judgments_need_grades_as_before(tmp_path: Path):
+def test_judgments_are_stricter_than_interactions(tmp_path: Path):
     (tmp_path / "pairs.csv").write_text(FORMS["pairs.csv"])
+    (tmp_path / "plays.csv").write_text("user,item,plays\nu1,a,7\n")
 
-    with pytest.raises(BadInput, match="no column for the grade"):
+    with pytest.raises(BadInput, match="query 'u1' judges item 'a' twice, in rows 1 and 4"):
         rw.evaluate(tmp_path / "pairs.csv", {"u1": {"a": 1.0}})
+    with pytest.raises(BadInput, match="no column for the grade"):
+        rw.evaluate(tmp_path / "plays.csv", {"u1": {"a": 1.0}})
     with pytest.raises((BadInput, BadUsage)):
         rw.evaluate_beyond({"u1": ["a"]}, "Entropy", qrels=tmp_path / "pairs.csv")

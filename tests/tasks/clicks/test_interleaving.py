@@ -317,7 +317,6 @@ def test_files_hold_what_credit_needs(
         [
             "rankwell",
             "clicks",
-            "clicks",
             "interleave",
             "a.run",
             "b.run",

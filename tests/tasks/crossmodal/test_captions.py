@@ -651,7 +651,7 @@ def test_the_command_prints_both_directions_and_writes_what_pages_need(
     )
     assert set(json.loads((tmp_path / "out" / "manifest.json").read_text())["inputs"]) == {
         "scores",
-        "texts",
+        "queries",
     }
     assert "wrote" in err
 

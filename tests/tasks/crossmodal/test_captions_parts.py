@@ -357,7 +357,9 @@ def test_what_parts_cannot_do_is_refused_by_name(
 
 
 def test_scores_are_counted_in_one_piece():
-    with pytest.raises(BadUsage, match=r"parts compare embeddings \(queries with gallery\)"):
+    with pytest.raises(
+        BadUsage, match=r"parts compare embeddings \(query_vectors with item_vectors\)"
+    ):
         rankwell.evaluate_crossmodal(np.eye(3), executor="here")
 
 

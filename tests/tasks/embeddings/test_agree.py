@@ -213,11 +213,11 @@ def test_the_console_table_is_the_sources_and_the_folder_has_its_files(folder):
             "tuned/holdout_embeddings.npy",
         ),
         *(
-            "--n-samples",
+            "--samples",
             60,
             "--convention",
             "scholar-stream",
-            "--k-values",
+            "-k",
             1,
             3,
             5,
@@ -620,7 +620,7 @@ def test_labels_leave_the_sources_own_figures_alone(folder):
     arguments += ["--samples", "all", "--intervals", "none"]
 
     plain = command(*arguments, "-o", "plain", cwd=folder)
-    judged = command(*arguments, "-o", "judged", "--labels", "qrels.txt", cwd=folder)
+    judged = command(*arguments, "-o", "judged", "--qrels", "qrels.txt", cwd=folder)
 
     assert judged.returncode == 0, judged.stderr
     files = [folder / place / "minilm_results.csv" for place in ("plain", "judged")]

@@ -82,7 +82,13 @@ def test_shards_give_the_result_of_one_process_with_ties_and_copies_across_them(
 
 def test_labels_the_whole_sample_and_half_precision_give_the_result_of_one_process(files: Path):
     labels = [None if row % 7 == 0 else str(row % 5) for row in range(ITEMS)]
-    options = {"exclude": labels, "samples": "all", "ceiling": True, "details": True, "k": "1,30"}
+    options = {
+        "exclude_group": labels,
+        "samples": "all",
+        "ceiling": True,
+        "details": True,
+        "k": "1,30",
+    }
 
     assert all_of(compared(files, **options, shards=7)) == all_of(compared(files, **options))
 

@@ -74,7 +74,7 @@ def test_queries_of_one_run_only_are_noted():
     assert result.summary[0]["n"] == 12
     assert result.data_findings[1:] == (
         "b lacks 1 of 12 queries, which share nothing",
-        "b has 1 queries that reference lacks; they are ignored",
+        "b has 1 query that reference lacks; it is ignored",
     )
 
 

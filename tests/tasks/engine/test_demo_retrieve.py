@@ -55,7 +55,7 @@ def test_the_demo_shows_the_apparent_gain_beside_that_on_other_questions(
     assert 0 < float(left) <= float(apparent)
     command = text[text.index("  rankwell engine run") :].replace("\\\n", " ").split("\n")[0]
     again = shlex.split(command)
-    assert again[:3] == ["rankwell", "engine", "run", "sqlite-fts5"]
+    assert again[:4] == ["rankwell", "engine", "run", "sqlite-fts5"]
     assert (tmp_path / "results" / "report.html").is_file()
     # The gain is the difference of two plain evaluations of the lists that were kept.
     lists: dict[str, dict[str, list[str]]] = {}

@@ -162,7 +162,7 @@ def test_an_encoder_is_fitted_to_the_items_and_finds_them_by_their_texts():
             "replaces query_vectors",
         ),
         (Nearest(), {"query_vectors": np.eye(3)}, "needs the texts of the queries; give queries"),
-        (Nearest(), {"queries": QUERIES}, "is fitted to the texts of the items; give items"),
+        (Nearest(), {"queries": QUERIES}, "is fitted to the texts of the items; give documents"),
     ],
 )
 def test_an_encoder_that_has_no_use_is_refused(engine: Any, options: dict[str, Any], message: str):

@@ -228,7 +228,7 @@ def test_a_table_of_an_option_is_read_and_what_cannot_be_is_a_sentence(found_her
         '[[system]]\nname = "fts"\nengine = "sqlite-fts5"\noption = { tokenizer = ["a"] }\n',
     )
     with pytest.raises(
-        BadInput, match=r"bench\.toml:15: .*build is \{'tokenizer': \['a'\]\}; expected strings"
+        BadInput, match=r"bench\.toml:15: .*option is \{'tokenizer': \['a'\]\}; expected strings"
     ):
         rw.bench(file)
 

@@ -39,7 +39,7 @@ def test_ids_that_never_meet_give_no_recall_and_one_of_each_is_named() -> None:
         foreign(" ".join(f"d{row}" for row in range(10)), documents=None)
 
     assert (
-        "they have '0'. Give items with the ids of the rows of item_vectors, or truth='none'."
+        "they have '0'. Give documents with the ids of the rows of item_vectors, or truth='none'."
         in str(e.value)
     )
 

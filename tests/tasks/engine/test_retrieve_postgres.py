@@ -75,7 +75,7 @@ def notes_of(
 
 
 def test_the_default_ef_search_limits_lists_of_100(postgres: str, table: Any, vectors: Any) -> None:
-    notes = notes_of(postgres, vectors, depth=100)
+    notes = notes_of(postgres, vectors, k=100)
 
     assert any(
         "5 of 5 queries got 40 to 40 results for k = 100; probably a setting of the engine "
@@ -84,7 +84,7 @@ def test_the_default_ef_search_limits_lists_of_100(postgres: str, table: Any, ve
     )
     assert not [
         each
-        for each in notes_of(postgres, vectors, depth=100, ef_search=200)
+        for each in notes_of(postgres, vectors, k=100, ef_search=200)
         if "results for k" in each
     ]
 
@@ -98,7 +98,7 @@ def test_a_filter_of_one_percent_is_applied_after_the_search(
     ]
     pandas = pytest.importorskip("pandas", reason="could not import pandas")
 
-    notes = notes_of(postgres, vectors, documents=pandas.DataFrame(items), filters=["colour=rare"])
+    notes = notes_of(postgres, vectors, items=pandas.DataFrame(items), filters=["colour=rare"])
 
     assert any(
         "queries got no results" in each or "the filter is applied after the search" in each

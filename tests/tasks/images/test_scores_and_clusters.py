@@ -161,7 +161,7 @@ def test_clusters_that_are_not_whole_are_refused(tmp_path: Path):
             item_ids=vectors(6).names(),
             clusters="kmeans",
         )
-    with pytest.raises(BadUsage, match="leave --transform out"):
+    with pytest.raises(BadUsage, match="leave transforms out"):
         evaluate_images(images, item_vectors=vectors(6), clusters="kmeans", transforms="whitening")
     with pytest.raises(BadUsage, match="only a data set of images has"):
         evaluate_images(scores=np.ones((1, 1)), qrels={0: [0]}, clusters="kmeans")

@@ -593,7 +593,7 @@ def test_a_table_states_its_files_and_replaces_no_others(run, tmp_path: Path) ->
     ("words", "head", "tail", "says"),
     [
         ((), "", "", "no [[dataset]]; give at least one"),
-        (("{r}",), "", "[comparison]\nlevel = 1", "comparison: the level is 1"),
+        (("{r}",), "", "[comparison]\nlevel = 1", "comparison: the confidence level is 1"),
         (("{r}",), "", "[[system]]\nname = 'b'", "system 'b' is no run of any result"),
         (
             ("{r}",),

@@ -1000,11 +1000,11 @@ def test_clips_map_prints_a_row_per_keyword_and_the_rest_as_notes(
     )
 
 
-def test_clips_map_says_why_where_it_is_asked_to(folder: Path, monkeypatch, capsys):
+def test_json_says_why_a_keyword_is_meant(folder: Path, monkeypatch, capsys):
     words = ("map", "biking in a downpour", "--annotations", "clips.csv")
     assert run(monkeypatch, *words, "-f", "csv") == 0
     plain, _ = capsys.readouterr()
-    assert run(monkeypatch, *words, "-f", "csv", "--why") == 0
+    assert run(monkeypatch, *words, "-f", "json") == 0
     reasons, _ = capsys.readouterr()
 
     assert "why" not in plain

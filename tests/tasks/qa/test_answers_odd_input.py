@@ -206,7 +206,7 @@ def test_answers_without_ranks_and_scores_are_noted_as_in_the_order_of_lines(
     assert any("by the order of their lines" in note for note in found.notes)
     with pytest.raises(
         BadInput,
-        match=r"given\.jsonl:2: score is missing, found are .*; expected a rank, or a score as "
+        match=r"given\.jsonl:2: score is missing; expected a rank, or a score as "
         r"other answers have",
     ):
         read_predictions(

@@ -145,7 +145,7 @@ def test_the_right_paragraph_helps_the_reader(questions: Questions):
 def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """The folder that the demo wrote, and what it printed."""
     folder = tmp_path_factory.mktemp("demo")
-    return folder, demo_qa.answers(output=folder).text
+    return folder, demo_qa.qa(output=folder).text
 
 
 def test_the_demo_ends_with_who_failed_where_and_how_to_do_it_again(demo: tuple[Path, str]):

@@ -15,10 +15,10 @@ from rankwell.comparison.planning import check_plan, forecast
 from rankwell.data.options import (
     ConventionName,
     Doc,
-    DocumentTexts,
     JudgmentColumns,
-    QueryTexts,
     RunColumns,
+    ShownDocumentTexts,
+    ShownQueryTexts,
 )
 from rankwell.data.registry import measure_names
 from rankwell.errors import BadInput, BadUsage
@@ -58,8 +58,8 @@ class ComparedQueries:
     convention: Annotated[ConventionName, Doc("For judgments and runs: whose words and rules.")] = (
         "rankwell"
     )
-    queries: QueryTexts = None
-    documents: DocumentTexts = None
+    queries: ShownQueryTexts = None
+    documents: ShownDocumentTexts = None
     qrels_columns: JudgmentColumns = None
     columns: RunColumns = None
 

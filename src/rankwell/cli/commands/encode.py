@@ -81,7 +81,8 @@ def encode(
     names = [field.name for field in fields(EncodeFileOptions)]
     refuse_options(options, names, "is not for texts")
     settings: dict[str, Any] = {name: getattr(options, name) for name in names}
-    settings["batch_size"] = options.batch_size or EncodeFileOptions.batch_size
+    if options.batch_size is None:
+        settings["batch_size"] = EncodeFileOptions.batch_size
     text_options = EncodeFileOptions(**settings)
     outcome = encode_file(
         source, output, encoder, text_options, overwrite=overwrite, progress=progress

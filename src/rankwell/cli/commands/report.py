@@ -6,7 +6,7 @@ from typing import Annotated
 
 from rankwell.comparison.folders import split_name
 from rankwell.comparison.pages import has_page, write_report
-from rankwell.data.options import Differs, DocumentTexts, Pictures, QueryTexts
+from rankwell.data.options import Differs, Pictures, ShownDocumentTexts, ShownQueryTexts
 from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.options import Seed
 from rankwell.io.result_folder import other_place
@@ -18,8 +18,8 @@ from rankwell.store import is_file_name, refuse_blocked, remote_url
 def report(
     *places: str,
     output: PageOption = None,
-    documents: DocumentTexts = None,
-    queries: QueryTexts = None,
+    documents: ShownDocumentTexts = None,
+    queries: ShownQueryTexts = None,
     thumbnails: Pictures = None,
     title: str | None = None,
     seed: Seed = 0,

@@ -414,7 +414,7 @@ def _table(
         directions[column] = next(iter(directions.values()))
     rules = dict[str, Any]()
     if any(len(part.results) > 1 for part in parts):
-        rules = test_rules(
+        rules = rules_of_tests(
             experiment, choices, several=any(len(part.figures) > 1 for part in parts)
         )
     return SystemTable(
@@ -472,12 +472,14 @@ def _means(entries: Sequence[SystemFigure], column: str, number: int) -> Iterato
             yield SystemFigure(system, column, fsum(means) / number, None, units.pop())
 
 
-def test_rules(experiment: Experiment, choices: TableChoices, *, several: bool) -> dict[str, Any]:
+def rules_of_tests(
+    experiment: Experiment, choices: TableChoices, *, several: bool
+) -> dict[str, Any]:
     """The rules of the tests behind a table. several: whether it has several measures."""
     pairs = "all pairs"
     if choices.baseline:
         pairs = f"every system against {experiment.titles['system', choices.baseline]}"
-    return choices.tests.test_rules(pairs, " of a data set", secondary=several)
+    return choices.tests.rules_of_tests(pairs, " of a data set", secondary=several)
 
 
 def requested_measures(texts: Sequence[str]) -> tuple[str, ...]:

@@ -21,8 +21,8 @@ from rankwell.comparison.bench.results import (
     TableChoices,
     folder_of,
     gap_of,
+    rules_of_tests,
     table_choices,
-    test_rules,
 )
 from rankwell.comparison.data import ComparisonOptions, Origin, Pair
 from rankwell.comparison.folders import split_name
@@ -482,7 +482,7 @@ def _rules(
             for (system, transforms), names in datasets.items()
         )
     if len({result.dataset for result in run_results}) < len(run_results):
-        rules |= test_rules(experiment, choices, several=False)
+        rules |= rules_of_tests(experiment, choices, several=False)
     if experiment.table.get("published"):
         rules["published"] = "as its source printed it, on its own queries"
     return rules

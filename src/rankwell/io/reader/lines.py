@@ -239,7 +239,7 @@ def _explained(where: str, line: bytes, layout: Layout, options: ReadOptions) ->
     return BadScore(f"{where}: {problem}; a {wanted}: correct the line ({layout.form}).")
 
 
-COMMENT = "is a comment, which `rankwell trec-eval` alone skips; remove the line."
+COMMENT = "is a comment, which trec_eval 10 alone skips; remove the line."
 """The end of the error for a line that begins with `#`."""
 
 

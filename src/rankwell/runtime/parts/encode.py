@@ -117,10 +117,10 @@ def encoder_of(model: str, options: EncodeOptions) -> TextEncoder:
 
 
 def _without_ids(options: EncodeOptions) -> EncodeOptions:
-    """The options for texts whose ids do not matter."""
+    """The options for texts that are fitted to, whose ids do not matter."""
     columns = chosen_columns(options.columns, "texts")
     columns.pop("id", None)
-    return replace(options, columns=columns or None)
+    return replace(options, columns=columns or None, fit=None)
 
 
 def encoder_texts(path: str, options: EncodeOptions) -> EncoderTexts:
@@ -134,7 +134,11 @@ def encoder_texts(path: str, options: EncodeOptions) -> EncoderTexts:
         table = io.read_texts(path)
         ids = None if table.format == "lines" else list(table.texts)
         texts = list(table.texts.values())
-        titles = [table.attributes[name].get(columns.get("title"), "") for name in table.texts]
+        title = columns.get("title", "")
+        titles = [table.attributes[name].get(title, "") for name in table.texts]
+        # Queries need no titles where an encoder is fitted to documents that have some.
+        if title and options.fit is None and not any(titles):
+            read_column(f"{path}:{title}")  # refuses a column that is not there
     else:
         texts = _cells(path, columns["text"])
         titles = _cells(path, columns["title"]) if "title" in columns else []

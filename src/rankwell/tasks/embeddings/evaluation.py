@@ -305,9 +305,10 @@ def _results_of_runs(
         if n_shared < len(first):
             lacking = f"{len(first) - n_shared} of {len(first)} queries"
             findings.append(remark(f"{name} lacks {lacking}, which share nothing"))
-        if n_shared < len(lists[name]):
-            extra = count_of(len(lists[name]) - n_shared, "query", "queries")
-            findings.append(remark(f"{name} has {extra} that {reference} lacks; they are ignored"))
+        if n_surplus := len(lists[name]) - n_shared:
+            surplus = count_of(n_surplus, "query", "queries")
+            are = "it is" if n_surplus == 1 else "they are"
+            findings.append(remark(f"{name} has {surplus} that {reference} lacks; {are} ignored"))
         agreement.add(
             name, ranking_pairs(first, {query: lists[name].get(query, {}) for query in first})
         )

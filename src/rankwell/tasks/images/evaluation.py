@@ -559,7 +559,7 @@ def _clusters_made(run: str, runs: InstanceRuns, images: Images, seed: int) -> d
     if runs.transforms:
         raise BadUsage(
             f"{flag('--clusters', _KMEANS)} clusters vectors as they are given; leave "
-            f"{flag('--transform')} out, or name a file of clusters."
+            f"{flag('--transform', name='transforms')} out, or name a file of clusters."
         )
     vectors = {
         name: vector

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -320,11 +320,12 @@ def _shared(names: Sequence[str], other_names: Sequence[str]) -> tuple[Ints, Int
 
 def _one_file(places: Any) -> Any:
     """The place of a list of one, or the table itself. Raises BadUsage for several files."""
-    if not (isinstance(places, (list, tuple)) and places and isinstance(places[0], (str, Path))):
+    if not isinstance(places, (list, tuple)):
         return places
-    if len(places) > 1:
+    files = [place for place in cast("Sequence[Any]", places) if isinstance(place, (str, Path))]
+    if len(files) > 1:
         raise BadUsage(f"{flag('--query-vectors')} has one file of {flag('--item-vectors')}.")
-    return places[0]
+    return files[0] if files else cast("Any", places)
 
 
 def _named(runs: Any, otherwise: str) -> dict[str, Any]:

@@ -130,7 +130,7 @@ def load_pictures(model: str, settings: ImageSettings) -> ImageEncoder:
     Raises MissingExtra without sentence-transformers, BadInput for a model of texts only.
     """
     settings.allow(
-        "a model of sentence-transformers", "normalize", "batch_size", "device", "longest"
+        "a model of sentence-transformers", "normalize", "batch_size", "device", "max_size"
     )
     batch_size, longest = settings.batch_size or 16, settings.max_size
     texts = SentenceTransformers(

@@ -128,8 +128,8 @@ def images(
         f"The table for a page, a paper or a spreadsheet: {output}/table/. The same from the "
         "files:\n\n"
         "  rankwell images "
-        f"{typed(folders[0], '--encoder', last.encoder, '--transform', last.transforms[0])} \\\n"
-        f"    {typed('--run', last.run, '-o', first[-1])}\n"
+        f"{typed(folders[0], '--encoder', f'{last.run}={last.encoder}')} \\\n"
+        f"    {typed('--transform', last.transforms[0], '-o', first[-1])}\n"
         f"  rankwell bench {typed(output / _BENCH, '-o', output / 'table')}\n"
     )
     text = [

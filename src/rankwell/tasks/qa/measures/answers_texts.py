@@ -183,9 +183,7 @@ def answer_rouge(
     try:
         from rouge_score.rouge_scorer import RougeScorer
     except ImportError as error:
-        raise MissingExtra(
-            "AnswerROUGE needs rouge-score: pip install 'rankwell[answers]'."
-        ) from error
+        raise MissingExtra("AnswerROUGE needs rouge-score: pip install 'rankwell[qa]'.") from error
     scorer = RougeScorer([form], use_stemmer=stemmer)
 
     def _f1(_: str, answer: str, rights: Sequence[str]) -> float:
@@ -227,9 +225,7 @@ def answer_bleu(
     try:
         from sacrebleu.metrics.bleu import BLEU
     except ImportError as error:
-        raise MissingExtra(
-            "AnswerBLEU needs sacrebleu: pip install 'rankwell[answers]'."
-        ) from error
+        raise MissingExtra("AnswerBLEU needs sacrebleu: pip install 'rankwell[qa]'.") from error
     bleu = BLEU(tokenize=tokenize, smooth_method=smoothing, effective_order=True)
 
     def _bleu(_: str, answer: str, rights: Sequence[str]) -> float:
