@@ -66,7 +66,7 @@ def test_the_command_prints_ceiling_chance_and_the_tables(
         "g,h",
     ]
     code, out, err = run(
-        *words, "-c", "alfa", "--per-query", capsys=capsys, monkeypatch=monkeypatch
+        *words, "-c", "alfa", "--per-query", "--verbose", capsys=capsys, monkeypatch=monkeypatch
     )
     assert code == 0
     for word in (
