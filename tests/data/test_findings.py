@@ -73,6 +73,7 @@ EXAMPLES = {
     "rows-of-users": ("log.csv", 300, "rows", 50, "user_id", "--columns query=user_id"),
     "run-not-evaluated": ("mine: no query to evaluate",),
     "so-on-every-query": ("every query is unjudged",),
+    "some-query-ids-in-two-notations": ("mine", ["q1"], 3, "differences of case", "an example", ""),
     "values-depend-on-ties": ("mine", ["q1", "q2"]),
     "queries-and-items-swapped": ("mine", "the queries of the run are items of the judgments"),
     "queries-fused-unjudged": (1,),
