@@ -3,6 +3,7 @@ up to date.
 """
 
 import io
+import json
 import sys
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from rankwell.cli.help import page
 from rankwell.compat.trec_eval import HELP
 from rankwell.data.catalogue import DROP_IN, command_summaries
 from rankwell.data.findings import FINDINGS, LEVELS
+from rankwell.files.schemas import json_schema, schema_names
 from registries import registry_page
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
@@ -72,6 +74,12 @@ def main() -> int:
         "findings.md": findings_page(),
         "registries.md": registry_page(),
         **python_pages(),
+        **{
+            f"reference/schemas/{name.replace(' ', '-')}.json": json.dumps(
+                json_schema(name), indent=1
+            )
+            for name in schema_names()
+        },
     }
     pages = {name: text.rstrip() + "\n" for name, text in texts.items()}
     stale = [
@@ -84,6 +92,7 @@ def main() -> int:
             sys.stderr.write(f"docs/{name} is not what the code says; run `make docs`.\n")
         return bool(stale)
     for name in stale:
+        (DOCS / name).parent.mkdir(exist_ok=True)
         (DOCS / name).write_text(pages[name], encoding="utf-8")
         sys.stderr.write(f"wrote docs/{name}\n")
     return 0

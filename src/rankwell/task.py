@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from inspect import Parameter, Signature, signature
 from pathlib import Path
@@ -19,6 +19,7 @@ from rankwell.conventions import (
 from rankwell.data.catalogue import command_function
 from rankwell.data.findings import Finding
 from rankwell.data.findings.evaluation import queries_missing, queries_unknown
+from rankwell.data.json_types import JsonTables, ScoreObject, ValueObject
 from rankwell.data.options import Doc, Input, PartOptions, PartOutcome, refusal, takes_options
 from rankwell.data.registry import measure_names
 from rankwell.data.tables import sort_ids
@@ -140,6 +141,7 @@ class Task:
     prints: computes and words the output itself, in place of `evaluation`, from the inputs,
         `options`, and those of `per_query`, `format`, `output` and `progress` that it takes.
     output: the annotation of `--output` where it names no folder of results.
+    json_tables: the types of the rows that it prints as JSON, by the name of the table.
     growing: files in the folder of results from which unfinished work resumes; the evaluation then
         also takes a `folder`.
     together: evaluates all cells that a bench has on one data set.
@@ -158,6 +160,7 @@ class Task:
     advice: str = ""
     prints: Callable[..., Output] | None = None
     output: Any = None
+    json_tables: Mapping[str, type] = field(default_factory=lambda: {"rows": ScoreObject})
     growing: tuple[str, ...] = ()
     together: Callable[..., Iterator[str]] | None = None
 
@@ -251,9 +254,12 @@ class TaskCommand:
                 )
             )
         folder = Annotated[FolderOption, Doc(f"Folder for the results. It gets {task.files}.")]
+        tables = JsonTables(task.json_tables)
+        if task.per_query:
+            tables["per_query"] = ValueObject
         printing = [
             _keyword("per_query", PerQueryOption, False),
-            _keyword("format", FormatOption, "table"),
+            _keyword("format", Annotated[FormatOption, tables], "table"),
             _keyword("style", TableStyle),
             _keyword("output", task.output or folder, None),
             _keyword("progress", Progress, None),

@@ -4,6 +4,7 @@ difference nor its sign: planning is not a look at the outcome.
 
 import sys
 from collections.abc import Sequence
+from typing import TypedDict
 
 import numpy as np
 
@@ -102,6 +103,24 @@ def _nothing_known(measured_pairs: Sequence[tuple[QuerySystemMatrix, Pair]]) -> 
         f"no query differs between {pair.against} and {pair.run}, of {max(counted)}; power is not "
         "known without a difference."
     )
+
+
+class PlanObject(TypedDict):
+    """The number of queries that show a difference of two runs by a measure; null where no number
+    does.
+    """
+
+    run: str
+    against: str
+    measure: str
+    n: int
+    half_width: float
+    detectable: float
+    difference: float
+    unit: str
+    queries: int | None
+    queries_low: int | None
+    queries_high: int | None
 
 
 def _row(

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypedDict
 
 import numpy as np
 
@@ -123,6 +123,22 @@ class Requirement(NamedTuple):
     is_percent: bool
     reach: float = 0.0
     is_reach_relative: bool = False
+
+
+class RequirementObject(TypedDict):
+    """The outcome of one requirement for one run."""
+
+    result: Literal["passed", "failed"]
+    requirement: str
+    run: str
+    measure: str
+    part: str
+    found: float
+    ci_low: float | None
+    ci_high: float | None
+    unit: str
+    n: int
+    told: str
 
 
 class GateLine(NamedTuple):

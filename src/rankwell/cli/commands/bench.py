@@ -17,6 +17,7 @@ from rankwell.comparison.bench.results import (
 )
 from rankwell.comparison.bench.systems import evaluate_systems
 from rankwell.data.catalogue import result_kinds
+from rankwell.data.json_types import AnyObject, JsonTables
 from rankwell.data.options import Differs, PartOptions, PartOutcome, refusal, refuse_options
 from rankwell.errors import BadInput, BadUsage
 from rankwell.reporting.options import FolderOption, Output, PrintedAs, Progress
@@ -31,7 +32,7 @@ def bench(
     *,
     options: BenchOptions,
     output: FolderOption = None,
-    format: PrintedAs[TableFormat] = "table",
+    format: Annotated[PrintedAs[TableFormat], JsonTables(rows=AnyObject)] = "table",
     style: reporting.TableStyle,
     dry_run: Annotated[bool, Differs("it has cells")] = False,
     progress: Progress = None,

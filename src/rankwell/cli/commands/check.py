@@ -1,9 +1,10 @@
 """Find mistakes in judgments and runs."""
 
 import sys
-from typing import Literal
+from typing import Annotated, Literal
 
 from rankwell import reporting
+from rankwell.data.json_types import JsonTables
 from rankwell.reporting.options import Output, PrintedAs
 from rankwell.tasks.runs import checks
 
@@ -14,7 +15,10 @@ def check(
     *runs: str,
     options: checks.CheckOptions,
     strict: bool = False,
-    format: PrintedAs[Literal["table", "csv", "tsv", "json", "jsonl", "md"]] = "table",
+    format: Annotated[
+        PrintedAs[Literal["table", "csv", "tsv", "json", "jsonl", "md"]],
+        JsonTables(rows=checks.Fact),
+    ] = "table",
 ) -> Output:
     """Find mistakes in judgments and runs.
 

@@ -11,7 +11,14 @@ from rankwell import reporting
 from rankwell.comparison.data import ComparisonOptions, Origin, attribute_named
 from rankwell.comparison.folders import Gathered, from_folders, split_name
 from rankwell.comparison.pages import present_differences
-from rankwell.comparison.planning import check_plan, forecast
+from rankwell.comparison.planning import PlanObject, check_plan, forecast
+from rankwell.data.json_types import (
+    AnyObject,
+    DifferenceObject,
+    JsonTables,
+    TextObject,
+    ValueObject,
+)
 from rankwell.data.options import (
     ConventionName,
     Doc,
@@ -71,7 +78,19 @@ def compare(
     plan: bool = False,
     difference: float | None = None,
     per_query: PerQueryOption = False,
-    format: FormatOption = "table",
+    format: Annotated[
+        FormatOption,
+        JsonTables(
+            rows=DifferenceObject | PlanObject,
+            per_query=ValueObject,
+            verdicts=TextObject,
+            groups=DifferenceObject,
+            systems=AnyObject,
+            orders=AnyObject,
+            borda=AnyObject,
+            mean_ranks=AnyObject,
+        ),
+    ] = "table",
     style: reporting.TableStyle,
     output: FolderOption = None,
     progress: Progress = None,

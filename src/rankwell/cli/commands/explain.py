@@ -1,9 +1,12 @@
 """Explain what a measure, convention or finding means."""
 
+import json
 import sys
-from typing import Literal
+from typing import Annotated, Literal
 
 from rankwell import reporting
+from rankwell.data.json_types import AnyObject, JsonTables
+from rankwell.data.options import Differs
 from rankwell.data.registry import FIGURES, MEASURES
 from rankwell.errors import BadUsage
 from rankwell.files import explanations
@@ -17,7 +20,10 @@ def explain(
     /,
     *,
     list: bool = False,
-    format: PrintedAs[Literal["table", "json"]] = "table",
+    schema: Annotated[
+        str | None, Differs("elsewhere it is a file of the user's, the schema of annotations")
+    ] = None,
+    format: Annotated[PrintedAs[Literal["table", "json"]], JsonTables(rows=AnyObject)] = "table",
 ) -> Output:
     """Explain what a measure, convention or finding means.
 
@@ -35,6 +41,8 @@ def explain(
         (unjudged-in-top), or a function of your own (./my_measures.py:first).
     list
         List every measure with its definition and the words that other tools have for it.
+    schema
+        Print the JSON Schema of a command's `--format json`, or of `manifest`: --schema compare.
     format
         How to print the list: json has bounds, directions and sources as well.
     """
@@ -43,6 +51,12 @@ def explain(
         if name is not None:
             raise BadUsage(f"--list shows all measures; leave it out, or {name}.")
         return _listed(format, terminal)
+    if schema is not None:
+        if name is not None:
+            raise BadUsage(f"--schema has a name of its own; leave {name} out.")
+        from rankwell.files.schemas import json_schema
+
+        return Output(text=json.dumps(json_schema(schema), indent=2))
     if name is None:
         raise BadUsage("name a measure, convention or finding, or list all measures with --list.")
     if format != "table":

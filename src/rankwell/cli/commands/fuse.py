@@ -22,6 +22,7 @@ from rankwell.comparison.fusion.runs import (
 from rankwell.comparison.fusion.runs import fuse as fuse_runs
 from rankwell.data.findings import Finding
 from rankwell.data.findings.comparing import fusion_not_better, queries_fused_unjudged
+from rankwell.data.json_types import AnyObject, JsonTables, ScoreObject
 from rankwell.data.options import Differs, Doc, MeasureNames, Option, TargetFormat, arguments_of
 from rankwell.data.rankings import Ranking
 from rankwell.data.registry import measure_names
@@ -71,6 +72,7 @@ class TuneOptions:
         Option(("--format", "-f")),
         Differs("it has no effect without --tune"),
         Doc("With --tune: how to print. [default: table]"),
+        JsonTables(rows=ScoreObject, choices=AnyObject),
     ] = None
 
 

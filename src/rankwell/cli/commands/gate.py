@@ -7,6 +7,8 @@ from typing import Annotated
 from rankwell import reporting
 from rankwell.comparison.data import GateOptions
 from rankwell.comparison.gate import check_requirements
+from rankwell.comparison.requirements import RequirementObject
+from rankwell.data.json_types import JsonTables
 from rankwell.data.options import Option
 from rankwell.errors import GateFailed, RankwellError
 from rankwell.io.result_folder import read_results, read_summary
@@ -20,7 +22,7 @@ def gate(
     /,
     *,
     options: GateOptions,
-    format: FormatOption = "table",
+    format: Annotated[FormatOption, JsonTables(rows=RequirementObject)] = "table",
     junit: Annotated[
         Path | None, Option(writes="file", own_words='<testsuite name="rankwell gate"')
     ] = None,

@@ -1,6 +1,7 @@
 """Estimates from logs of interactions, and tests by clicks on interleaved lists."""
 
 from rankwell.comparison.pages import present_differences
+from rankwell.data.json_types import DifferenceObject, TextObject
 from rankwell.task import Presented, Task, TaskInput
 from rankwell.tasks.clicks.evaluation import evaluate_clicks
 from rankwell.tasks.clicks.options import ClickOptions
@@ -59,4 +60,5 @@ rankwell clicks credit lists.jsonl clicks.csv
     evaluation=lambda lists, clicks, *, options, **_: Presented(
         evaluate_interleaving(lists, clicks, options=options), present_differences
     ),
+    json_tables={"rows": DifferenceObject, "verdicts": TextObject},
 )

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rankwell import reporting
+from rankwell.data.json_types import AnyObject, ScoreObject, TextObject
 from rankwell.data.tables import format_value
 from rankwell.errors import BadUsage, RankwellError, typed
 from rankwell.reporting import rules_line
@@ -23,6 +24,7 @@ from rankwell.tasks.engine.evaluation import (
     retrieve_into,
     retrieve_together,
 )
+from rankwell.tasks.engine.json_types import SettingObject, UnansweredObject
 from rankwell.tasks.engine.measuring import NAME, Measurement
 from rankwell.tasks.engine.options import EngineOptions
 
@@ -242,4 +244,12 @@ rankwell engine run sqlite-fts5 --documents docs.jsonl --queries queries.tsv
     evaluation=_retrieve,
     growing=(NAME,),
     together=evaluate_cells,
+    json_tables={
+        "rows": ScoreObject,
+        "verdicts": TextObject,
+        "settings": AnyObject,
+        "parameters": SettingObject,
+        "gain": AnyObject,
+        "unanswered": UnansweredObject,
+    },
 )

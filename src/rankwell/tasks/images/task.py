@@ -12,6 +12,7 @@ from rankwell import threads
 from rankwell.data.catalogue import PERFORMANCE
 from rankwell.data.findings.evaluation import printed_figure
 from rankwell.data.findings.remarks import remark
+from rankwell.data.json_types import ScoreObject
 from rankwell.data.matrices import Scores, named_places
 from rankwell.errors import BadUsage, count_of
 from rankwell.evaluation.options import PrintedFigures
@@ -25,6 +26,7 @@ from rankwell.task import Presented, Task, TaskInput
 from rankwell.tasks.images.computed_runs import ComputedRun, compute_run
 from rankwell.tasks.images.evaluation import InstanceResults, evaluate_images
 from rankwell.tasks.images.images import both_sides, named_place
+from rankwell.tasks.images.json_types import InstanceObject
 from rankwell.tasks.images.options import (
     ENCODER_SETTINGS,
     ImageOptions,
@@ -257,4 +259,5 @@ rankwell images museum.csv --item-vectors photos.npy -o results
     "with rank, score, label and which is the first right one), queries.parquet, items.parquet "
     "(the pictures of both), performance.json, manifest.json, charts and contact sheets",
     evaluation=_evaluate,
+    json_tables={"rows": ScoreObject, "by_instance": InstanceObject},
 )

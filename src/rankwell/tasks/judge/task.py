@@ -3,6 +3,7 @@
 from rankwell.task import Task, TaskInput
 from rankwell.tasks.judge.agreement import print_agreement
 from rankwell.tasks.judge.estimate_report import print_estimates
+from rankwell.tasks.judge.json_types import AgreementObject, EstimateObject, ForecastObject
 from rankwell.tasks.judge.model_report import print_model_report
 from rankwell.tasks.judge.options import (
     AgreementOptions,
@@ -53,6 +54,7 @@ rankwell judge estimate study
         TaskInput("runs", "Names or files of pooled runs. [default: all of them]", many=True),
     ),
     prints=print_estimates,
+    json_tables={"rows": EstimateObject},
 )
 plan = Task(
     name="judge plan",
@@ -69,6 +71,7 @@ rankwell judge plan study
     options=PlanOptions,
     inputs=(_STUDY,),
     prints=print_forecasts,
+    json_tables={"rows": ForecastObject},
 )
 agreement = Task(
     name="judge agreement",
@@ -84,6 +87,7 @@ rankwell judge agreement study
     options=AgreementOptions,
     inputs=(_STUDY,),
     prints=print_agreement,
+    json_tables={"rows": AgreementObject},
 )
 llm = Task(
     name="judge llm",
@@ -100,4 +104,5 @@ rankwell judge llm study --url http://localhost:8000/v1 --model NAME
     options=ModelOptions,
     inputs=(_STUDY,),
     prints=print_model_report,
+    json_tables={"rows": AgreementObject},
 )

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from rankwell import __version__
 from rankwell.data.findings.remarks import remarks
+from rankwell.data.json_types import AnyObject, ScoreObject
 from rankwell.data.options import Doc
 from rankwell.errors import BadUsage
 from rankwell.evaluation.judged import refuse_one_stream
@@ -14,7 +15,8 @@ from rankwell.store import STDIN
 from rankwell.task import Task, TaskInput, printed_rows
 from rankwell.tasks.keywords.calibration import print_calibration
 from rankwell.tasks.keywords.formats import read_annotations, read_text_queries
-from rankwell.tasks.keywords.lint import print_findings
+from rankwell.tasks.keywords.json_types import CalibrationObject, MeaningObject
+from rankwell.tasks.keywords.lint import LintFinding, print_findings
 from rankwell.tasks.keywords.mapping import WITHOUT_ENCODER, mapper_of
 from rankwell.tasks.keywords.options import (
     ANNOTATIONS,
@@ -105,6 +107,7 @@ rankwell keywords --annotations clips.csv --item-vectors clips.npy
     files="the tables, per_query.parquet, details.parquet, queries.parquet, items.parquet "
     "(pictures), manifest.json, charts and contact sheets",
     prints=print_evaluation,
+    json_tables={"rows": ScoreObject, "by_group": ScoreObject, "by_keyword": AnyObject},
 )
 map = Task(  # noqa: A001
     name="keywords map",
@@ -128,6 +131,7 @@ rankwell keywords map --annotations clips.csv 'a bus at night'
         ),
     ),
     prints=print_keywords,
+    json_tables={"rows": MeaningObject},
 )
 check = Task(
     name="keywords check",
@@ -140,6 +144,7 @@ rankwell keywords check clips.csv
     options=LintOptions,
     inputs=(TaskInput("annotations", ANNOTATIONS, missing="name a table of clips"),),
     prints=print_findings,
+    json_tables={"rows": LintFinding},
 )
 calibrate = Task(
     name="keywords calibrate",
@@ -166,4 +171,5 @@ rankwell keywords calibrate texts.csv --annotations clips.csv --encoder MODEL
         Doc("Folder for thresholds.csv, thresholds.json and the chart thresholds.png and .svg."),
     ],
     prints=print_calibration,
+    json_tables={"rows": CalibrationObject},
 )

@@ -2,8 +2,10 @@
 
 from typing import Any
 
+from rankwell.data.json_types import AnyObject, ScoreObject
 from rankwell.task import Presented, Task, TaskInput
 from rankwell.tasks.qa.evaluation import evaluate_qa
+from rankwell.tasks.qa.json_types import FailureObject
 from rankwell.tasks.qa.options import QaOptions
 from rankwell.tasks.qa.printing import show
 
@@ -42,4 +44,5 @@ rankwell qa questions.json answers.jsonl --retrieved bm25.run -o results
     files="the tables, per_query.parquet, details.parquet (answers with what they share), "
     "queries.parquet, items.parquet (documents) and charts",
     evaluation=_evaluate,
+    json_tables={"rows": ScoreObject, "failures": FailureObject, "hardest": AnyObject},
 )

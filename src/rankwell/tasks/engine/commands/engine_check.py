@@ -1,13 +1,11 @@
 """Check that an engine behaves as the evaluation needs."""
 
-import json
-import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from rankwell import reporting
+from rankwell.data.json_types import JsonTables
 from rankwell.data.tables import Floats
 from rankwell.engines import EngineQuery
 from rankwell.engines.conformance import Conformance, ConformanceLine, lines_of_ended
@@ -16,7 +14,9 @@ from rankwell.io.formats import read_texts
 from rankwell.io.matrices import read_embeddings
 from rankwell.processes import ProcessEnded, apart
 from rankwell.reporting.options import InputOption, Output
+from rankwell.task import printed_rows
 from rankwell.tasks.engine.commands.engine_list import TableOrJson
+from rankwell.tasks.engine.json_types import ConformanceObject
 from rankwell.vectors.neighbours import search
 
 _MOST_QUERIES = 50
@@ -29,7 +29,7 @@ def check(
     option: list[str] = [],  # noqa: B006 - never changed
     queries: InputOption = None,
     query_vectors: InputOption = None,
-    format: TableOrJson = "table",
+    format: Annotated[TableOrJson, JsonTables(rows=ConformanceObject)] = "table",
 ) -> Output:
     """Check that an engine behaves as the evaluation needs.
 
@@ -68,10 +68,7 @@ def check(
     rows = [
         {"check": line.statement, "outcome": line.state, "message": line.message} for line in lines
     ]
-    if format == "json":
-        text = json.dumps(rows, indent=2)
-    else:
-        text = reporting.render_rows(rows, "table", terminal=reporting.terminal_of(sys.stdout))
+    text = printed_rows(rows, format)
     failed = sum(line.state == "failed" for line in lines)
     return Output(text, exit_code=GateFailed.exit_code if failed else 0)
 

@@ -1,13 +1,15 @@
 """List the search engines and how to install them."""
 
-import json
 import sys
 from typing import Annotated, Any, Literal
 
 from rankwell import reporting
+from rankwell.data.json_types import JsonTables
 from rankwell.data.options import Option
 from rankwell.engines import ENGINES, EngineFamily
 from rankwell.reporting.options import Output, StatusNote
+from rankwell.task import printed_rows
+from rankwell.tasks.engine.json_types import FamilyObject
 
 Rows = list[dict[str, Any]]
 TableOrJson = Annotated[Literal["table", "json"], Option(("--format", "-f"))]
@@ -15,7 +17,7 @@ GROUPS = ("connect", "build", "search")
 """The parameters of an engine: where it is, the shape of its index, the settings of a session."""
 
 
-def list(*, format: TableOrJson = "table") -> Output:  # noqa: A001
+def list(*, format: Annotated[TableOrJson, JsonTables(rows=FamilyObject)] = "table") -> Output:  # noqa: A001
     """List the search engines and how to install them.
 
     With their searches, parameters, defaults and installed versions.
@@ -29,7 +31,7 @@ def list(*, format: TableOrJson = "table") -> Output:  # noqa: A001
     """
     families = [ENGINES[name] for name in ENGINES]
     if format == "json":
-        return Output(text=json.dumps([describe_family(family) for family in families], indent=2))
+        return Output(text=printed_rows([*map(describe_family, families)], format))
     terminal = reporting.terminal_of(sys.stdout)
     heads: Rows = []
     rows: Rows = []

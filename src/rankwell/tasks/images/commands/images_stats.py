@@ -1,10 +1,11 @@
 """Print the table of data sets of images."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 
 from rankwell import reporting
 from rankwell.data.findings.remarks import remarks
+from rankwell.data.json_types import JsonTables
 from rankwell.errors import BadUsage
 from rankwell.reporting.options import FileOption, FormatOption, Output
 from rankwell.store import write_text
@@ -23,7 +24,7 @@ def stats(
     *images: str,
     published: bool = False,
     data: ImageSetOptions,
-    format: FormatOption = "table",
+    format: Annotated[FormatOption, JsonTables(rows=ImageStatistics)] = "table",
     output: FileOption = None,
 ) -> Output:
     """Print the table of data sets of images.
