@@ -421,6 +421,7 @@ name = "better"
 title = "A better one"
 """,
     "kept.toml": _KEPT,
+    "pages.toml": _KEPT + "pages = true\n",
     "described.toml": f"""\
 {_KEPT}
 [[system]]

@@ -54,6 +54,32 @@ def given_parameters(inner: str, text: str) -> dict[str, Any]:
     return values
 
 
+def named_parameters(
+    text: str, parameters_by_name: Callable[[str], Mapping[str, Any]], noun: str, example: str
+) -> tuple[str, dict[str, Any]]:
+    """The name and the parameters of `name(parameter=value,…)`. Raises UnknownName, BadUsage.
+
+    parameters_by_name: name -> the defaults of its parameters, empty for those without one.
+    """
+    match = re.fullmatch(r"(?P<name>[\w-]+)(\((?P<inner>.*)\))?", text.strip())
+    if match is None:
+        raise BadUsage(
+            f"{text!r} is not a {noun}; the form is name(parameter=value,…), as in {example}."
+        )
+    name, known = match["name"], parameters_by_name(match["name"])
+    values = given_parameters(match["inner"] or "", text)
+    for parameter in values:
+        if parameter not in known:
+            advice = suggest(parameter, known) if known else "it takes none."
+            raise UnknownName(f"{name} has no parameter {parameter!r} (in {text!r}); {advice}")
+    for parameter, default in known.items():
+        if default is Parameter.empty and parameter not in values:
+            raise BadUsage(
+                f"{name} needs {parameter} (in {text!r}): write it as {name}({parameter}=…)."
+            )
+    return name, {parameter: values[parameter] for parameter in known if parameter in values}
+
+
 _LARGEST = 2**53 - 1
 
 

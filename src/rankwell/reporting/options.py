@@ -41,14 +41,6 @@ PageOption = Annotated[Path | None, Option(("--output", "-o"), writes="page"), _
 FolderPath = Annotated[Path, Option(("--output", "-o"), writes="folder"), _WRITTEN]
 FileOption = Annotated[Path | None, Option(("--output", "-o"), writes="file"), _WRITTEN]
 FilePath = Annotated[Path, Option(("--output", "-o"), writes="file"), _WRITTEN]
-MissingPagesOption = Annotated[
-    bool,
-    Doc(
-        "Write the page of each folder of results that has none, as `rankwell report` does; "
-        "table.html links to them.",
-        "Output",
-    ),
-]
 OutputPath = Annotated[Path, Option(("--output", "-o")), _WRITTEN]
 
 

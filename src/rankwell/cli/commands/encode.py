@@ -73,7 +73,7 @@ def encode(
             source,
             output,
             encoder,
-            ImageSettings(**both),
+            ImageSettings(**{**both, "normalize": options.normalize or None}),
             places,
             overwrite=overwrite,
             progress=progress,

@@ -72,12 +72,8 @@ class EncodeOptions:
         str | None, Doc("File of texts that the encoder is fitted to first (tfidf-svd).", "Input")
     ] = None
     normalize: Annotated[
-        bool | None,
-        Doc(
-            "Vectors of length one; with --no-normalize also without a model's own "
-            "normalisation. [default: as the model does]"
-        ),
-    ] = None
+        bool, Doc("Vectors of length one. Without it they are what the encoder gives.")
+    ] = False
     dimensions: Annotated[int | None, Doc("Keep only the first numbers of each vector.")] = None
     dtype: Annotated[Literal["float32", "float16"], Doc("Kind of number to store.")] = "float32"
     batch_size: Annotated[int, Doc("Texts that the model sees at a time.", "Scaling")] = 32
@@ -95,9 +91,8 @@ def chunk_of(batch_size: int) -> int:
 
 
 def _settings(options: EncodeOptions) -> Settings:
-    return Settings(
-        options.dimensions, options.normalize, options.batch_size, options.device, options.seed
-    )
+    normalize = options.normalize or None
+    return Settings(options.dimensions, normalize, options.batch_size, options.device, options.seed)
 
 
 def encoder_of(model: str, options: EncodeOptions) -> TextEncoder:

@@ -177,9 +177,6 @@ class EngineOptions(StatisticsOptions, MeasureOptions):
     max_requests: Annotated[
         int, Doc("Largest number of requests of the whole call.", "Scaling")
     ] = 1_000_000
-    max_seconds: Annotated[
-        float, Doc("Largest number of seconds of the whole call.", "Scaling")
-    ] = 3600.0
     server_pid: Annotated[
         int | None, Doc("Process of the server, for its processor time.", "Scaling")
     ] = None

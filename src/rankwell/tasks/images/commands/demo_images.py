@@ -115,7 +115,7 @@ def images(
         with keeping():
             write_text(output / _BENCH, _bench_file(places, seed))
         system_table = evaluate_systems(
-            read_experiment(output / _BENCH), output / "table", BenchOptions(pages=True), "table"
+            read_experiment(output / _BENCH), output / "table", BenchOptions(), "table"
         )
         first = [str(place) for (folder, _), place in results.items() if folder is folders[0]]
         write_report(first, output / NAME, title=_TITLE, seed=seed)
@@ -153,7 +153,7 @@ def images(
 
 def _bench_file(results: Sequence[str], seed: int) -> str:
     """The bench of the results, with what their user states about the systems."""
-    lines = ["[table]", f"results = {json.dumps(results)}", "costs = true", ""]
+    lines = ["[table]", f"results = {json.dumps(results)}", "costs = true", "pages = true", ""]
     lines += ["[comparison]", f"seed = {seed}"]
     for system in SYSTEMS:
         title = system.run.replace("_", " ")
