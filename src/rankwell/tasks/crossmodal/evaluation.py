@@ -491,7 +491,7 @@ def _rule_notes(
     """Notes on the rules in force, except those that the user replaced; of a convention of other
     tasks, on what is used of it.
     """
-    notes: list[str] = [*convention.unnamed(options)]
+    notes: list[str] = []
     for rule, texts in convention.rule_notes.items():
         is_used = rule != "protocol" or any(direction.collapsed for direction in directions)
         if is_used and getattr(options, rule, None) is None:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
-from functools import cache, partial
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast, get_args
@@ -35,7 +35,6 @@ from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, UnknownName, 
 from rankwell.evaluation.results import ResultsBuilder
 from rankwell.io import formats
 from rankwell.io.formats import scored
-from rankwell.reporting import Row
 from rankwell.reporting.options import Output, Progress
 from rankwell.results import Results
 from rankwell.runtime.parts.tables import ObjectEmbeddings
@@ -67,7 +66,6 @@ from rankwell.vectors.neighbours import TopK
 if TYPE_CHECKING:
     from rankwell.tasks.embeddings.task import EmbeddingCommandOptions
 
-_MAIN = ("Overlap", "nDCG", "RBO", "Trustworthiness", "MedR_first", "CKA")
 _GAINS = re.compile(r"gains=(['\"]?)([\w-]+)\1,?")
 _USUAL = (
     "Overlap",
@@ -285,7 +283,8 @@ def _results_of_runs(
                 f"{flag(option.name, value)} applies to vectors, and {reference} is a run; leave "
                 "it out."
             )
-    default_names = [f"{name}@{k}" for k in ks for name in ("Overlap", "Jaccard", "RBO")]
+    names = ("Overlap", "Jaccard", "RBO") if options.all_measures else ("Overlap",)
+    default_names = [f"{name}@{k}" for k in ks for name in names]
     plans = requested_measures(options, rules, ks, default_names)
     agreement = _Agreement(places, options, rules, plans)
     findings = agreement.builder.findings
@@ -373,12 +372,12 @@ def convention_of(options: EmbeddingOptions) -> Convention:
     if options.gold_depth is not None and options.gold_depth < 1:
         raise BadUsage(f"a gold depth of {options.gold_depth}; one item or more is relevant.")
     name, convention = options.convention, find_convention(options.convention, "embeddings")
-    if name == "rankwell":
-        # The title of the default is on rankings with judgments.
-        return convention._replace(
-            title="the items that lists of neighbours share, and their order"
+    if options.all_measures and (options.measures is not None or cuts_gold(convention)):
+        raise BadUsage(
+            f"{flag('--all', True)} has no effect where measures are named or the convention "
+            f"{name} has its own; leave it out."
         )
-    if "embeddings" not in convention.tasks:
+    if name != "rankwell" and "embeddings" not in convention.tasks:
         names = [name for name in CONVENTIONS if "embeddings" in CONVENTIONS[name].tasks]
         raise BadUsage(
             f"the convention {name} judges runs; for agreement there are rankwell and "
@@ -444,6 +443,8 @@ def usual_measures(options: EmbeddingOptions, ks: Sequence[int], sample: Sample)
                 f"{option} is {value}, but {len(sample.item_names)} vectors leave {n} neighbours; "
                 "choose a smaller value, or give more vectors."
             )
+    if not options.all_measures:
+        return [f"Overlap@{k}" for k in ks]
     texts: list[str] = []
     for k in ks:
         names = [*_USUAL, *(_NEED_TWO if k > 1 else ()), f"EpsRecall(eps={options.eps!r})"]
@@ -576,14 +577,7 @@ class _Agreement:
             AgreementResults,
             rules=rules,
             measures=[LabelledMeasure(plan.measure, plan.label) for plan in self._plans],
-            findings=remarks(
-                [
-                    *builder.convention.unnamed(options),
-                    *findings,
-                    *builder.findings,
-                    *self._notes_on(changes),
-                ]
-            ),
+            findings=remarks([*findings, *builder.findings, *self._notes_on(changes)]),
             tables={"changes": changes},
             reference=reference,
             candidates=tuple(candidates),
@@ -661,7 +655,7 @@ class _VectorAgreement(_Agreement):
     ) -> None:
         super().__init__(places, options, rules, plans)
         self._ks, self._deepest, self._lists = ks, max(ks), lists
-        self._has_aggregates = options.measures is None and not cuts_gold(rules)
+        self._has_aggregates = options.all_measures
         self._tops: dict[str, TopK] = {lists.reference.name: lists.top}
         self._vectors: Representation | None = None
         self._chances: dict[tuple[str, bytes], float | None] = {}
@@ -833,16 +827,11 @@ def evaluate_candidates(
     )
     if outcome.result is None:
         return outcome
-    return Presented(outcome.result, partial(show, options=options))
+    return Presented(outcome.result, show)
 
 
 def show(
-    result: AgreementResults,
-    *,
-    options: "EmbeddingCommandOptions",
-    format: reporting.Format,
-    per_query: bool,
-    output: Path | None,
+    result: AgreementResults, *, format: reporting.Format, per_query: bool, output: Path | None
 ) -> Output:
     """Writes a comparison and prints it, the panel of vectors first, relative changes last."""
     panel, findings = result.panel, result.findings
@@ -864,13 +853,6 @@ def show(
     elif cut and rows is None:
         text = source_tables(result, terminal)
     else:
-        if panel.rows and not (cut or options.all_measures or options.measures):
-            summary, changes = list(filter(_is_main, summary)), list(filter(_is_main, changes))
-            rows = rows and list(filter(_is_main, rows))
-            main = ", ".join(_MAIN)
-            messages.append(
-                reporting.StatusNote(f"printed are {main}; the other measures with --all")
-            )
         text = reporting.render(summary, rows, rules, findings, terminal=terminal)
         if changes:
             text += "\n" + reporting.render(changes, None, {}, (), terminal=terminal)
@@ -880,10 +862,3 @@ def show(
     return Output(
         text=text, messages=tuple(messages), findings=() if format == "json" else findings
     )
-
-
-def _is_main(row: Row) -> bool:
-    """Whether the row is of a main measure, of its change, or of a measure against labels."""
-    name = row["measure"]
-    bare = name.removeprefix("Change(").partition("@")[0].removesuffix(")")
-    return bare in _MAIN or "truth='labels'" in name

@@ -159,14 +159,7 @@ def evaluate_images(
         InstanceResults,
         rules=described,
         measures=measures,
-        findings=remarks(
-            [
-                *convention.unnamed(options),
-                *notes_on_measures,
-                *builder.findings,
-                *abstention.findings,
-            ]
-        ),
+        findings=remarks([*notes_on_measures, *builder.findings, *abstention.findings]),
         aggregates=tuple(abstention.rows),
         sources=runs.sources | sources_of({"images": images, "qrels": options.qrels}),
         intervals=options.intervals,
