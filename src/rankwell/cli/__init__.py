@@ -195,7 +195,14 @@ def _run_command(arguments: list[str]) -> int:
         find_command,
         subcommands,
     )
-    from rankwell.data.options import SWITCHES, arguments_of, bind, files_to_write, overwriting
+    from rankwell.data.options import (
+        SWITCHES,
+        arguments_of,
+        bind,
+        files_to_write,
+        overwriting,
+        showing,
+    )
     from rankwell.errors import BadUsage, offering
     from rankwell.store import reading
 
@@ -234,8 +241,10 @@ def _run_command(arguments: list[str]) -> int:
         return 2
     import warnings
 
+    is_quiet, is_verbose = "--quiet" in given_switches, "--verbose" in given_switches
     with (
         reading(),
+        showing(details=is_verbose),
         overwriting(allowed, keeping=bool(files)),
         warnings.catch_warnings(),
         _Bars() as bars,
@@ -249,7 +258,6 @@ def _run_command(arguments: list[str]) -> int:
             output: Any = command(*positionals, **keywords)
     if output is None:
         return 0
-    is_quiet, is_verbose = "--quiet" in given_switches, "--verbose" in given_switches
     _print_text(output)
     if output.findings:
         _print_findings(output.findings, is_quiet=is_quiet, is_verbose=is_verbose)
@@ -257,6 +265,8 @@ def _run_command(arguments: list[str]) -> int:
         # `report.StatusNote`, which is loaded where there is one.
         if not (is_quiet and type(message).__name__ == "StatusNote"):
             _say(message)
+    if output.next_step and not is_quiet:
+        _say(f"Next: {output.next_step}", fold=False)
     return output.exit_code
 
 
@@ -267,12 +277,16 @@ def _print_findings(findings: "Any", *, is_quiet: bool, is_verbose: bool) -> Non
     """Prints the most serious findings to standard error, or all with their names, and how many
     more there are; quiet leaves out information.
     """
-    from rankwell.data.findings import by_level
+    from rankwell.data.findings import by_level, each_kind_first
 
     ordered = by_level(findings)
+    if not is_verbose:
+        ordered = each_kind_first(ordered)
     if is_quiet:
         ordered = [finding for finding in ordered if finding.level != "info"]
     shown = ordered if is_verbose else ordered[:_MOST_FINDINGS]
+    if shown and sys.stdout.isatty() and sys.stderr.isatty():
+        _say("")
     for finding in shown:
         mark = "" if finding.level == "info" else "! "
         _say(f"{mark}{finding}" + f" [{finding.name}]" * is_verbose)

@@ -2,6 +2,7 @@
 that words it, declared once, here or in the `findings.py` of the task that alone has it.
 """
 
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -160,6 +161,16 @@ def settled(findings: Iterable[Finding]) -> tuple[Finding, ...]:
         names = ", ".join(dict.fromkeys(finding.name for finding in errors))
         raise BadInput(f"{' '.join(errors)} (`rankwell explain {names}`)")
     return remaining
+
+
+def each_kind_first(findings: Iterable[Finding]) -> list[Finding]:
+    """The findings of each level with one of each kind before the others of these kinds."""
+    counts: Counter[str] = Counter()
+    places: list[tuple[int, int, Finding]] = []
+    for finding in findings:
+        counts[finding.name] += 1
+        places.append((LEVELS.index(finding.level), counts[finding.name], finding))
+    return [finding for *_, finding in sorted(places, key=lambda place: place[:2])]
 
 
 def by_level(findings: Iterable[Finding]) -> list[Finding]:
