@@ -270,7 +270,8 @@ def _run_command(arguments: list[str]) -> int:
     return output.exit_code
 
 
-_MOST_FINDINGS = 3
+_MOST_FINDINGS, _MOST_LINES = 3, 2
+"""How many findings are printed without `--verbose`, and on how many lines of a terminal each."""
 
 
 def _print_findings(findings: "Any", *, is_quiet: bool, is_verbose: bool) -> None:
@@ -289,7 +290,10 @@ def _print_findings(findings: "Any", *, is_quiet: bool, is_verbose: bool) -> Non
         _say("")
     for finding in shown:
         mark = "" if finding.level == "info" else "! "
-        _say(f"{mark}{finding}" + f" [{finding.name}]" * is_verbose)
+        if is_verbose:
+            _say(f"{mark}{finding} [{finding.name}]")
+        else:
+            _say(f"{mark}{finding}", most_lines=_MOST_LINES)
     if more := len(ordered) - len(shown):
         _say(f"{more} more finding{'s' * (more > 1)}: --verbose")
 
@@ -334,19 +338,24 @@ def _one_line(message: object) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]} … {text[-_LONGEST // 2 :]}"
 
 
-def _say(text: str, *, fold: bool = True) -> None:
+def _say(text: str, *, fold: bool = True, most_lines: int | None = None) -> None:
     """Writes a message with control characters as escapes, except ends of lines and bytes of ids
     that are not UTF-8.
 
-    fold: whether a terminal gets it on lines of its width.
+    fold: whether a terminal gets it on lines of its width. most_lines: how many of these at most.
     """
     from rankwell.errors import printable, without_credentials
 
     text = printable(
         without_credentials(text), frozenset(("\n", "\t", *map(chr, range(0xDC80, 0xDD00))))
     )
+    if fold and sys.stderr.isatty():
+        lines = _folded(text).split("\n")
+        text = "\n".join(lines[:most_lines])
+        if len(lines) > len(lines[:most_lines]):
+            text = f"{text.rpartition(' ')[0]} …"
     try:
-        sys.stderr.write((_folded(text) if fold and sys.stderr.isatty() else text) + "\n")
+        sys.stderr.write(text + "\n")
         sys.stderr.flush()
     except OSError:
         # The stream is closed or full; the exit code must not change by that.

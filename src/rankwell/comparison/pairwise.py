@@ -511,7 +511,7 @@ def sentences(
     counted = sum(matrix.is_counted for matrix in comparison.matrices)
     if not counted:
         untested = ", ".join(matrix.label for matrix in comparison.matrices)
-        return ([NOTHING_TESTED.format(untested)],) * 2
+        return [NOTHING_TESTED.format(untested)], [NOTHING_TESTED.format(untested)]
     signs = options.test in ("randomisation", "wilcoxon", "sign")
     by_pair = _by_pair(comparison, differences, signs=signs)
     groups_by_pair = _by_pair(comparison, parts, signs=signs)
@@ -544,7 +544,8 @@ def sentences(
             for run in pair
         }
         unclear = [run for run, _ in order[1:] if not of_leader[run].decisive]
-        return ([leader(order, unclear, of_leader[order[1][0]], family)],) * 2
+        sentence = leader(order, unclear, of_leader[order[1][0]], family)
+        return [sentence], [sentence]
     headlines = [
         headline(pair_differences[0], family, is_only=len(by_pair) == 1)
         for pair_differences in by_pair.values()

@@ -198,14 +198,21 @@ def _by_attribute(rows: Sequence[Row]) -> Sequence[Row]:
     unchanged where not each has each measure.
     """
     names = _attributes(rows)
-    subjects = [" · ".join(str(row[name]) for name in names if row.get(name)) for row in rows]
+    subjects = [
+        " · ".join(
+            f"{name} {row[name]}" if str(row[name]).isdecimal() else str(row[name])
+            for name in names
+            if row.get(name)
+        )
+        for row in rows
+    ]
     labels = [row["label"] for row in rows]
     pairs = {*zip(subjects, labels, strict=True)}
     is_full = len(set(subjects)) * len(set(labels)) == len(rows) == len(pairs)
     if not (names and is_full and all(subjects)):
         return rows
     return [
-        {name: cell for name, cell in (row | {"run": subject}).items() if name not in names}
+        {name: row[name] for name in row if name not in names} | {"run": subject}
         for row, subject in zip(rows, subjects, strict=True)
     ]
 
@@ -224,7 +231,7 @@ def _measures(
     rows: Sequence[Row], rules: Mapping[str, Any], terminal: Terminal, digits: int | None
 ) -> str:
     """A row for each run and measure."""
-    columns: dict[str, list[str]] = {" ": list(headings(rows))}
+    columns: dict[str, list[str]] = {" ": [visible(heading) for heading in headings(rows)]}
     if len({row["run"] for row in rows}) > 1:
         columns = {"run": [visible(row["run"]) for row in rows], **columns}
     texts = len(columns)
@@ -307,6 +314,7 @@ def score_lines(rows: Sequence[Row], terminal: Terminal) -> str:
     names = [f"{row.get(' ', '')} {visible(row['system'])}".lstrip() for row in rows]
     columns = [name for name in rows[0] if name not in (" ", "system")]
     cells = [[_score_cell(row[name]) for name in columns] for row in rows]
+    columns = [visible(name) for name in columns]
     fewer = [[row[0], *(_without_interval(cell) for cell in row[1:])] for row in cells]
     for shown in (cells, fewer):
         turned = [[*line] for line in zip(*shown, strict=True)]

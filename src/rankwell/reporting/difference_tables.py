@@ -60,8 +60,8 @@ def difference_answer(result: Any) -> Answer:
         )
         if table is not None:
             table = for_paper(table, TableStyle(), intervals=False)
-            marks = [f"Superscripts: {table.footnotes['superscripts']}."]
-            marks = marks if "superscripts" in table.footnotes else []
+            meaning = table.footnotes.get("superscripts")
+            marks = [f"Superscripts: {meaning}."] if meaning else []
             return Answer(sentence, table=wide_rows(table), legend=[" ".join([*marks, test])])
     rows = [*result.differences, *(row for row in result.groups if row["of"] == first["of"])]
     shown = [

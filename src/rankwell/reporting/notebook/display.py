@@ -147,11 +147,10 @@ class Rows(list[Any], Framed):
     """The rows of a table, each a mapping; they print as the table, in a notebook too."""
 
     def _document(self) -> reporting.Document:
+        terminal = reporting.Terminal(details=True)
         if self and "value" in self[0]:
-            return reporting.Document((), self, {}, ())
-        return reporting.Document(
-            self, None, {}, (), summary=bool(self._fixed), terminal=reporting.Terminal(details=True)
-        )
+            return reporting.Document((), self, {}, (), terminal=terminal)
+        return reporting.Document(self, None, {}, (), summary=bool(self._fixed), terminal=terminal)
 
     @property
     def _fixed(self) -> Sequence[str]:
