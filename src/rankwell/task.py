@@ -32,6 +32,7 @@ from rankwell.evaluation.results import (
 from rankwell.reporting import (
     FOR_PEOPLE,
     OUTPUTS,
+    Answer,
     Document,
     Format,
     Row,
@@ -39,6 +40,7 @@ from rankwell.reporting import (
     prose,
     render_rows,
 )
+from rankwell.reporting.answers import answer_text
 from rankwell.reporting.options import (
     FolderOption,
     FormatOption,
@@ -328,11 +330,15 @@ def printed_rows(
     tables: Iterable[Sequence[Row] | str] | None = None,
     rules: Mapping[str, Any] | None = None,
     findings: Sequence[Finding] = (),
+    answer: Answer | None = None,
 ) -> str:
     """The text of rows with any columns. tables: what people read instead: tables, and sentences
-    above and below them; those without rows are left out. findings: as in JSON.
+    above and below them; those without rows are left out. answer: what a terminal shows of it
+    without details. findings: as in JSON.
     """
     terminal = reporting.terminal_of(sys.stdout)
+    if answer is not None and format == "table" and not terminal.details:
+        return answer_text(Document((), None, rules or {}, (), terminal=terminal, answer=answer))
     if tables is None or format not in FOR_PEOPLE:
         return OUTPUTS[format](
             Document(rows, None, rules or {}, findings, summary=False, terminal=terminal)

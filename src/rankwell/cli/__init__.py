@@ -275,17 +275,15 @@ _MOST_FINDINGS, _MOST_LINES = 3, 2
 
 
 def _print_findings(findings: "Any", *, is_quiet: bool, is_verbose: bool) -> None:
-    """Prints the most serious findings to standard error, or all with their names, and how many
-    more there are; quiet leaves out information.
+    """Prints the most serious findings to standard error, one of each kind, or all with their
+    names, and how many more there are; quiet leaves out information.
     """
-    from rankwell.data.findings import by_level, each_kind_first
+    from rankwell.data.findings import by_level, first_of_each_kind
 
     ordered = by_level(findings)
-    if not is_verbose:
-        ordered = each_kind_first(ordered)
     if is_quiet:
         ordered = [finding for finding in ordered if finding.level != "info"]
-    shown = ordered if is_verbose else ordered[:_MOST_FINDINGS]
+    shown = ordered if is_verbose else first_of_each_kind(ordered)[:_MOST_FINDINGS]
     if shown and sys.stdout.isatty() and sys.stderr.isatty():
         _say("")
     for finding in shown:

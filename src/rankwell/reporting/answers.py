@@ -27,7 +27,15 @@ from rankwell.reporting import (
     width_of,
 )
 from rankwell.reporting.outputs.text_table import at_the_point, fitted
-from rankwell.reporting.system_table import for_paper, headings, score_table, wide_rows
+from rankwell.reporting.system_table import (
+    PERFORMANCE,
+    SystemTable,
+    cost_rows,
+    for_paper,
+    headings,
+    score_table,
+    wide_rows,
+)
 
 _LEADING_ZERO = re.compile(r"(?<![\d.])0(?=\.\d)")
 _MEAN, _CHANCE = "mean", "chance"
@@ -333,6 +341,25 @@ def score_lines(rows: Sequence[Row], terminal: Terminal) -> str:
     texts = [[name, *row] for name, row in zip(names, fewer, strict=True)]
     is_figure = [False, *(True for _ in columns)]
     return fitted(Grid(["system", *columns], is_figure, texts, ruled=False), terminal)
+
+
+def system_text(table: SystemTable, terminal: Terminal) -> str:
+    """The table of a bench: its title, its scores, the reasons for gaps, and what systems took."""
+    room = terminal._replace(width=terminal.columns)
+    shown = for_paper(table, table.style, intervals=True)
+    notes = shown.footnotes
+    gaps = [
+        f"{name}: {text}"
+        for name, text in notes.items()
+        if name not in ("superscripts", "measured_on", "cached", "memory", "impossible")
+    ]
+    legend = [f"Superscripts: {notes['superscripts']}."] if "superscripts" in notes else []
+    legend += [notes["impossible"]] if "impossible" in notes else []
+    parts = [lines_for(shown.title, room), score_lines(wide_rows(shown), room)]
+    parts += ["\n".join(lines_for(line, room) for line in (*legend, *gaps))]
+    if table.costs:
+        parts += [PERFORMANCE, fitted(plain_grid(cost_rows(table), 0.95), room)]
+    return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def _score_cell(cell: str) -> ScoreCell:

@@ -609,6 +609,11 @@ def _wide_text(
 
 
 def _terminal_text(table: SystemTable, rules: Mapping[str, Any], terminal: Terminal) -> str:
+    if not terminal.details:
+        # The layout of answers is above this module.
+        from rankwell.reporting.answers import system_text
+
+        return system_text(table, terminal)
     parts = [visible(table.title), render_rows(wide_rows(table), terminal=terminal)]
     if rules:
         parts.append(

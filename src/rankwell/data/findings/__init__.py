@@ -2,7 +2,6 @@
 that words it, declared once, here or in the `findings.py` of the task that alone has it.
 """
 
-from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -163,14 +162,12 @@ def settled(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return remaining
 
 
-def each_kind_first(findings: Iterable[Finding]) -> list[Finding]:
-    """The findings of each level with one of each kind before the others of these kinds."""
-    counts: Counter[str] = Counter()
-    places: list[tuple[int, int, Finding]] = []
-    for finding in findings:
-        counts[finding.name] += 1
-        places.append((LEVELS.index(finding.level), counts[finding.name], finding))
-    return [finding for *_, finding in sorted(places, key=lambda place: place[:2])]
+def first_of_each_kind(findings: Iterable[Finding]) -> list[Finding]:
+    """The first finding of each kind, the most serious kinds first."""
+    by_name: dict[str, Finding] = {}
+    for finding in by_level(findings):
+        by_name.setdefault(finding.name, finding)
+    return list(by_name.values())
 
 
 def by_level(findings: Iterable[Finding]) -> list[Finding]:
