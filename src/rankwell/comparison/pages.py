@@ -365,9 +365,9 @@ def present_differences(
             tables=result.tables,
             others=[] if draft is None else write_comparison(result.tables, draft),
         )
-    if format not in reporting.FOR_PEOPLE:
-        return written
     terminal = reporting.terminal_of(sys.stdout)
+    if format not in reporting.FOR_PEOPLE or (format == "table" and not terminal.details):
+        return written
     rows = list(result.per_query()) if per_query else None
     text = scores = paper_text(result, format, style)
     if format != "latex" or not scores:

@@ -9,7 +9,7 @@ from inspect import getdoc
 from typing import Any, Generic, Literal, NamedTuple, ParamSpec, get_args
 
 from rankwell.data.catalogue import Catalogue
-from rankwell.errors import BadInput, BadUsage, flag
+from rankwell.errors import BadInput, BadUsage, flag, typed
 
 Level = Literal["error", "warning", "info"]
 LEVELS: tuple[Level, ...] = get_args(Level)
@@ -157,9 +157,17 @@ def settled(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     remaining = unignored(findings)
     errors = [finding for finding in remaining if finding.level == "error"]
     if errors:
-        names = ", ".join(dict.fromkeys(finding.name for finding in errors))
-        raise BadInput(f"{' '.join(errors)} (`rankwell explain {names}`)")
+        explain = typed("rankwell", "explain", errors[0].name)
+        raise BadInput(f"{' '.join(errors)} (`{explain}`)")
     return remaining
+
+
+def first_of_each_kind(findings: Iterable[Finding]) -> list[Finding]:
+    """The first finding of each kind, the most serious kinds first."""
+    by_name: dict[str, Finding] = {}
+    for finding in by_level(findings):
+        by_name.setdefault(finding.name, finding)
+    return list(by_name.values())
 
 
 def by_level(findings: Iterable[Finding]) -> list[Finding]:
