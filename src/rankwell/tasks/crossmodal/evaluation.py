@@ -38,6 +38,7 @@ from rankwell.tasks.crossmodal.aggregates import (
     aggregate_row,
     named_aggregates,
 )
+from rankwell.tasks.crossmodal.answers import crossmodal_answer
 from rankwell.tasks.crossmodal.conventions import CaptionConvention, CaptionTies
 from rankwell.tasks.crossmodal.inputs import CaptionInputs, Direction
 from rankwell.tasks.crossmodal.options import CrossmodalOptions, CrossmodalPartOptions
@@ -434,6 +435,7 @@ class _CaptionEvaluation:
             views=self.views,
             check=lambda result: remarks(_beyond_notes(result)),
             task="crossmodal",
+            answer=crossmodal_answer,
             **page,
         )
 

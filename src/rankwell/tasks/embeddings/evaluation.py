@@ -31,10 +31,19 @@ from rankwell.data.options import PartOptions, PartOutcome, cutoffs, own_arithme
 from rankwell.data.rankings import Ranking
 from rankwell.data.registry import FIGURES, Measure, measure_names, parse_measure
 from rankwell.data.tables import Floats, Unit, exact_mean, sort_ids
-from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, UnknownName, count_of, flag
+from rankwell.errors import (
+    BadInput,
+    BadUsage,
+    NothingToEvaluate,
+    UnknownName,
+    count_of,
+    flag,
+    typed,
+)
 from rankwell.evaluation.results import ResultsBuilder
 from rankwell.io import formats
 from rankwell.io.formats import scored
+from rankwell.reporting.answers import answer_of
 from rankwell.reporting.options import Output, Progress
 from rankwell.results import Results
 from rankwell.runtime.parts.tables import ObjectEmbeddings
@@ -43,6 +52,7 @@ from rankwell.stats import MIN_QUERIES, SummaryRow
 from rankwell.stats.paired_bootstrap import relative_changes
 from rankwell.store import Head, Source, exists, remote_url, sources_of
 from rankwell.task import Presented
+from rankwell.tasks.embeddings.answers import embeddings_answer
 from rankwell.tasks.embeddings.conventions import AgreementConvention
 from rankwell.tasks.embeddings.details import list_columns, query_columns
 from rankwell.tasks.embeddings.measures.agreement_space import margin
@@ -587,6 +597,7 @@ class _Agreement:
             intervals=options.intervals,
             seed=options.sampling_seed,
             task="embeddings",
+            answer=embeddings_answer,
             **fields,
         )
 
@@ -835,8 +846,8 @@ def show(
 ) -> Output:
     """Writes a comparison and prints it, the panel of vectors first, relative changes last."""
     panel, findings = result.panel, result.findings
-    messages: list[str] = []
-    if panel.rows:
+    messages, next_step = list[str](), ""
+    if panel.rows and (reporting.shows_details() or format != "table"):
         names = [name for name in panel.rows[0] if any(row[name] is not None for row in panel.rows)]
         vectors = [{name: row[name] for name in names} for row in panel.rows]
         plain = reporting.terminal_of(sys.stderr)._replace(colour=False)
@@ -853,12 +864,18 @@ def show(
     elif cut and rows is None:
         text = source_tables(result, terminal)
     else:
-        text = reporting.render(summary, rows, rules, findings, terminal=terminal)
-        if changes:
+        text = reporting.render(
+            summary, rows, rules, findings, terminal=terminal, answer=answer_of(result)
+        )
+        if changes and terminal.details:
             text += "\n" + reporting.render(changes, None, {}, (), terminal=terminal)
     if output is not None:
         write_folder(result, output)
         messages.append(reporting.StatusNote(f"wrote {output}/"))
+        next_step = typed("rankwell", "report", output, "--open")
     return Output(
-        text=text, messages=tuple(messages), findings=() if format == "json" else findings
+        text=text,
+        messages=tuple(messages),
+        findings=() if format == "json" else findings,
+        next_step=next_step,
     )

@@ -39,6 +39,7 @@ from rankwell.results import Results
 from rankwell.stats import SummaryRow, check_intervals
 from rankwell.stats.partitions import k_means, partition_agreement
 from rankwell.store import sources_of, split_part
+from rankwell.tasks.images.answers import images_answer
 from rankwell.tasks.images.images import (
     FilteredImages,
     Images,
@@ -165,6 +166,7 @@ def evaluate_images(
         intervals=options.intervals,
         seed=options.seed,
         task="images",
+        answer=images_answer,
         views=evaluation.views,
         by_instance=tuple(evaluation.by_instance),
         images=taking_part,

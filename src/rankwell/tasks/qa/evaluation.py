@@ -29,6 +29,7 @@ from rankwell.stats import summarise
 from rankwell.store import STDIN, Source
 from rankwell.tasks.qa import thresholds
 from rankwell.tasks.qa.answer_pairs import AnswerPairs, Questions, unmatched
+from rankwell.tasks.qa.answers import qa_answer
 from rankwell.tasks.qa.formats import (
     FoundTable,
     read_na_probs,
@@ -222,6 +223,7 @@ class _AnswerEvaluation:
             intervals=self.options.intervals,
             seed=self.options.seed,
             task="qa",
+            answer=qa_answer,
             aggregates=tuple(aggregates),
             sources=self.files,
             **{name: table() for name, table in tables.items() if details},
