@@ -38,7 +38,7 @@ from rankwell.reporting.system_table import (
 )
 
 _LEADING_ZERO = re.compile(r"(?<![\d.])0(?=\.\d)")
-_MEAN, _CHANCE = "mean", "chance"
+_CHANCE = "chance"
 
 
 def answer_of(result: Any) -> Answer:
@@ -133,10 +133,17 @@ def caption(rows: Sequence[Row], rules: Mapping[str, Any], noun: tuple[str, str]
         few = f"{sizes[0]} to " if len(sizes) > 1 else ""
         parts.append(few + count_of(sizes[-1], *noun))
     has_interval = any(row.get("ci_low") is not None for row in rows)
-    parts.append(f"{_MEAN} and {_level(rules)}" if has_interval else _MEAN)
+    word = _word(rows)
+    parts.append(f"{word} and {_level(rules)}" if has_interval else word)
     if {row["unit"] for row in rows} == {"percent"}:
         parts[-1] += " in percent"
     return " · ".join(parts)
+
+
+def _word(rows: Sequence[Row]) -> str:
+    """What the figures are: means of queries, which have a deviation, or scores of any kind."""
+    is_mean = all(row.get("sd") is not None for row in rows if row["mean"] is not None)
+    return "mean" if is_mean else "score"
 
 
 def directions(rules: Mapping[str, Any]) -> dict[str, Better]:
@@ -243,7 +250,7 @@ def _measures(
     if len({row["run"] for row in rows}) > 1:
         columns = {"run": [visible(row["run"]) for row in rows], **columns}
     texts = len(columns)
-    columns[_MEAN] = [_figure(row["mean"], row["unit"], rules, digits) for row in rows]
+    columns[_word(rows)] = [_figure(row["mean"], row["unit"], rules, digits) for row in rows]
     intervals = [_interval(row, rules, digits) for row in rows]
     if any(intervals):
         columns[_level(rules)] = intervals

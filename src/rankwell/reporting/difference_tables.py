@@ -48,8 +48,14 @@ def difference_answer(result: Any) -> Answer:
         (row for row in result.differences if row["better"] != "neither"), result.differences[0]
     )
     sentence, several = "\n".join(result.headlines), len(result.differences) > 1
-    test = f"{_TESTS[rules['test']]}, two-sided, {count_of(first['n'], *noun)}."
+    correction = (
+        rules["correction"]
+        if any(row["p_adjusted"] != row["p"] for row in result.differences)
+        else "none"
+    )
     pairs = {(row["run"], row["against"]) for row in result.differences}
+    test = f"{_TESTS[rules['test']]}, two-sided, {count_of(first['n'], *noun)}"
+    test += "." if correction == "none" else f", p corrected ({correction}, {len(pairs)} pairs)."
     if len(pairs) > 1:
         table = score_table(
             [row for row in result.summary if row.get("against") is None],
@@ -136,21 +142,7 @@ def difference_text(
     summary. Of the groups those by the first measure are shown, of
     `per_query` those of differences.
     """
-    printed: list[Sequence[Row]] = []
-    if per_query is not None:
-        names = {"run": "run", "against": "against", "query": "query", "measure": "label"}
-        printed.append(
-            [
-                {
-                    **{word: row[name] for word, name in names.items()},
-                    "difference": PrintedFigure(
-                        format_value(row["value"], row["unit"], signed=True)
-                    ),
-                }
-                for row in per_query
-                if row.get("against") is not None
-            ]
-        )
+    printed = [] if per_query is None else [query_differences(per_query)]
     groups, systems = tables.get("groups", ()), tables.get("systems", ())
     printed.append(shown_differences(differences))
     if groups:
@@ -171,6 +163,19 @@ def difference_text(
         *(folded(mark + safe(text), wide) for text in below if text),
     ]
     return "\n\n".join(part.rstrip("\n") for part in parts if part) + "\n"
+
+
+def query_differences(per_query: Sequence[Row]) -> list[Row]:
+    """The differences among the values of queries, as people read them."""
+    names = {"run": "run", "against": "against", "query": "query", "measure": "label"}
+    return [
+        {
+            **{word: row[name] for word, name in names.items()},
+            "difference": PrintedFigure(format_value(row["value"], row["unit"], signed=True)),
+        }
+        for row in per_query
+        if row.get("against") is not None
+    ]
 
 
 _ROLES = {

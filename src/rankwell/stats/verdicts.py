@@ -139,10 +139,9 @@ def headline(comparison: MeasuredDifference, family: Family, *, is_only: bool) -
         if interval is None
         else f"{100 * family.level:g}% CI {_short(interval[0])} to {_short(interval[1])}",
         p_text(comparison.p),
-        family.words,
     ]
     unit = {"percent": " points of", "rank": " ranks by"}.get(comparison.unit, "")
-    sure = ", ".join(filter(None, evidence)) + _disagreement(comparison, family)
+    sure = ", ".join(evidence) + _disagreement(comparison, family)
     return f"{first}: {_short(gain, signed=True)}{unit} {comparison.label} ({sure})"
 
 
