@@ -262,6 +262,7 @@ measure = "R@5"
 [[dataset]]
 name = "videos"
 command = "crossmodal"
+convention = "hgr"
 qrels = "captions/positives.json"
 k = [1, 5, 10]
 

@@ -378,7 +378,7 @@ def _images(folder: Path) -> None:
     (folder / "absent.toml").write_text(f'base = "thesis"\n[tasks.images]\n{keeping}')
     (folder / "keep").mkdir()
     for name in [
-        "rankwell",
+        "trec_eval10",
         "thesis",
         "thesis-code",
         "oxford",
@@ -408,6 +408,7 @@ costs = true
 name = "plain"
 title = "Plain"
 command = "images"
+convention = "thesis"
 images = "plain.csv"
 scores = "{system}.npy"
 query_ids = "queries.ids.txt"

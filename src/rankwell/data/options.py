@@ -230,6 +230,7 @@ REQUIRED = Parameter.empty
 Chosen = TypeVar("Chosen")
 Outcome = TypeVar("Outcome")
 _MAY_OVERWRITE: ContextVar[bool] = ContextVar("overwrite", default=False)
+_SHOWS_DETAILS: ContextVar[bool] = ContextVar("_SHOWS_DETAILS", default=False)
 
 
 class Option(NamedTuple):
@@ -536,6 +537,21 @@ def candidate_paths(value: str | Path) -> list[Path]:
     texts = [name for name in (text, text.partition("=")[2]) if name and "\0" not in name]
     beginnings = [name[:at] for name in texts for at in range(1, len(name)) if name[at] == ":"]
     return [Path(text) for text in (*texts, *beginnings)]
+
+
+@contextmanager
+def showing(*, details: bool) -> Generator[None]:
+    """Whether a block prints all details, `--verbose`."""
+    token = _SHOWS_DETAILS.set(details)
+    try:
+        yield
+    finally:
+        _SHOWS_DETAILS.reset(token)
+
+
+def shows_details() -> bool:
+    """Whether tables are printed with all details."""
+    return _SHOWS_DETAILS.get()
 
 
 def may_overwrite() -> bool:

@@ -55,7 +55,7 @@ def means(result: Results, part: str | None = None) -> dict[str, float]:
 
 
 def plain(gold: Any, predictions: Any = None, **options: Any) -> Results:
-    return evaluate_qa(gold, predictions, intervals="none", **options)
+    return evaluate_qa(gold, predictions, **{"intervals": "none", "convention": "piaf"} | options)
 
 
 def test_piaf_divides_by_all_questions():

@@ -24,7 +24,7 @@ IMPOSSIBLE = {"id": "none", "question": "Which king?", "answers": [], "is_imposs
 
 
 def judged(gold: Any, predictions: Any = None, **options: Any) -> Results:
-    return evaluate_qa(gold, predictions, intervals="none", **options)
+    return evaluate_qa(gold, predictions, **{"intervals": "none", "convention": "piaf"} | options)
 
 
 def means(result: Results) -> dict[str, float]:

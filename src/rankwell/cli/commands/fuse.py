@@ -26,10 +26,11 @@ from rankwell.data.options import Differs, Doc, MeasureNames, Option, TargetForm
 from rankwell.data.rankings import Ranking
 from rankwell.data.registry import measure_names
 from rankwell.data.tables import format_value
-from rankwell.errors import BadUsage, count_of
+from rankwell.errors import BadUsage, count_of, typed
 from rankwell.evaluation.judged import name_runs, refuse_one_stream
 from rankwell.io import formats as io
 from rankwell.reporting import Row
+from rankwell.reporting.answers import answer_of
 from rankwell.reporting.options import FilePath, Output, Progress, option_names
 from rankwell.store import STDIN
 
@@ -159,14 +160,27 @@ def fuse(
     tables = {"choices": tuned.rows}
     form: reporting.Format = tuning.format or "table"
     text = reporting.render(
-        result.summary, None, rules, findings, form, terminal=terminal, tables=tables
+        result.summary,
+        None,
+        rules,
+        findings,
+        form,
+        terminal=terminal,
+        tables=tables,
+        answer=answer_of(result),
     )
     written = _write(tuned.ranking, output, target_format)
+    compared_files = typed("rankwell", "compare", tuning.tune, *runs, output)
+    is_read_alike = not any(vars(options)[name] for name in _READING)
     return Output(
         text=text,
         messages=(*_ways(tuned, [tuning.tune, *runs]), *written),
         findings=() if form == "json" else tuple(findings),
+        next_step=compared_files if form == "table" and is_read_alike else "",
     )
+
+
+_READING = ("qrels_format", "qrels_columns", "run_format", "columns")
 
 
 def _fuse_by_hand(

@@ -61,7 +61,7 @@ def gate(
         total = f"{failed} of {len(lines)} failed"
         if not failed:
             total = f"{len(lines)} of {len(lines)} passed"
-        sentences = [*(line.sentence for line in lines), f"gate: {total}", ""]
+        sentences = [f"gate: {total}", *(line.sentence for line in lines), ""]
         terminal = reporting.terminal_of(sys.stdout)
         text = reporting.folded("\n".join(sentences), terminal, " " * 8)
     else:

@@ -38,6 +38,7 @@ from rankwell.tasks.crossmodal.aggregates import (
     aggregate_row,
     named_aggregates,
 )
+from rankwell.tasks.crossmodal.answers import crossmodal_answer
 from rankwell.tasks.crossmodal.conventions import CaptionConvention, CaptionTies
 from rankwell.tasks.crossmodal.inputs import CaptionInputs, Direction
 from rankwell.tasks.crossmodal.options import CrossmodalOptions, CrossmodalPartOptions
@@ -434,6 +435,7 @@ class _CaptionEvaluation:
             views=self.views,
             check=lambda result: remarks(_beyond_notes(result)),
             task="crossmodal",
+            answer=crossmodal_answer,
             **page,
         )
 
@@ -491,7 +493,7 @@ def _rule_notes(
     """Notes on the rules in force, except those that the user replaced; of a convention of other
     tasks, on what is used of it.
     """
-    notes: list[str] = [*convention.unnamed(options)]
+    notes: list[str] = []
     for rule, texts in convention.rule_notes.items():
         is_used = rule != "protocol" or any(direction.collapsed for direction in directions)
         if is_used and getattr(options, rule, None) is None:

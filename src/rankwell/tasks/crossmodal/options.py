@@ -62,10 +62,10 @@ class CrossmodalOptions(TieOptions, StatisticsOptions, MeasureOptions):
     convention: Annotated[
         ConventionName,
         Doc(
-            "Whose words and rules: hgr, mmt, frozen, clip4clip, clip4clip-multi, vse, "
-            "lavis; rankwell and others for their measures."
+            "Whose words and rules: hgr, mmt, frozen, clip4clip, clip4clip-multi, vse, lavis; "
+            "rankwell for the plain ones, others for their measures."
         ),
-    ] = "hgr"
+    ] = "rankwell"
     ties: Annotated[
         str | None,
         Doc(

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
-from functools import cache, partial
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast, get_args
@@ -31,11 +31,19 @@ from rankwell.data.options import PartOptions, PartOutcome, cutoffs, own_arithme
 from rankwell.data.rankings import Ranking
 from rankwell.data.registry import FIGURES, Measure, measure_names, parse_measure
 from rankwell.data.tables import Floats, Unit, exact_mean, sort_ids
-from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, UnknownName, count_of, flag
+from rankwell.errors import (
+    BadInput,
+    BadUsage,
+    NothingToEvaluate,
+    UnknownName,
+    count_of,
+    flag,
+    typed,
+)
 from rankwell.evaluation.results import ResultsBuilder
 from rankwell.io import formats
 from rankwell.io.formats import scored
-from rankwell.reporting import Row
+from rankwell.reporting.answers import answer_of
 from rankwell.reporting.options import Output, Progress
 from rankwell.results import Results
 from rankwell.runtime.parts.tables import ObjectEmbeddings
@@ -44,6 +52,7 @@ from rankwell.stats import MIN_QUERIES, SummaryRow
 from rankwell.stats.paired_bootstrap import relative_changes
 from rankwell.store import Head, Source, exists, remote_url, sources_of
 from rankwell.task import Presented
+from rankwell.tasks.embeddings.answers import embeddings_answer
 from rankwell.tasks.embeddings.conventions import AgreementConvention
 from rankwell.tasks.embeddings.details import list_columns, query_columns
 from rankwell.tasks.embeddings.measures.agreement_space import margin
@@ -67,7 +76,6 @@ from rankwell.vectors.neighbours import TopK
 if TYPE_CHECKING:
     from rankwell.tasks.embeddings.task import EmbeddingCommandOptions
 
-_MAIN = ("Overlap", "nDCG", "RBO", "Trustworthiness", "MedR_first", "CKA")
 _GAINS = re.compile(r"gains=(['\"]?)([\w-]+)\1,?")
 _USUAL = (
     "Overlap",
@@ -285,7 +293,8 @@ def _results_of_runs(
                 f"{flag(option.name, value)} applies to vectors, and {reference} is a run; leave "
                 "it out."
             )
-    default_names = [f"{name}@{k}" for k in ks for name in ("Overlap", "Jaccard", "RBO")]
+    names = ("Overlap", "Jaccard", "RBO") if options.all_measures else ("Overlap",)
+    default_names = [f"{name}@{k}" for k in ks for name in names]
     plans = requested_measures(options, rules, ks, default_names)
     agreement = _Agreement(places, options, rules, plans)
     findings = agreement.builder.findings
@@ -373,12 +382,12 @@ def convention_of(options: EmbeddingOptions) -> Convention:
     if options.gold_depth is not None and options.gold_depth < 1:
         raise BadUsage(f"a gold depth of {options.gold_depth}; one item or more is relevant.")
     name, convention = options.convention, find_convention(options.convention, "embeddings")
-    if name == "rankwell":
-        # The title of the default is on rankings with judgments.
-        return convention._replace(
-            title="the items that lists of neighbours share, and their order"
+    if options.all_measures and (options.measures is not None or cuts_gold(convention)):
+        raise BadUsage(
+            f"{flag('--all', True)} has no effect where measures are named or the convention "
+            f"{name} has its own; leave it out."
         )
-    if "embeddings" not in convention.tasks:
+    if name != "rankwell" and "embeddings" not in convention.tasks:
         names = [name for name in CONVENTIONS if "embeddings" in CONVENTIONS[name].tasks]
         raise BadUsage(
             f"the convention {name} judges runs; for agreement there are rankwell and "
@@ -444,6 +453,8 @@ def usual_measures(options: EmbeddingOptions, ks: Sequence[int], sample: Sample)
                 f"{option} is {value}, but {len(sample.item_names)} vectors leave {n} neighbours; "
                 "choose a smaller value, or give more vectors."
             )
+    if not options.all_measures:
+        return [f"Overlap@{k}" for k in ks]
     texts: list[str] = []
     for k in ks:
         names = [*_USUAL, *(_NEED_TWO if k > 1 else ()), f"EpsRecall(eps={options.eps!r})"]
@@ -576,14 +587,7 @@ class _Agreement:
             AgreementResults,
             rules=rules,
             measures=[LabelledMeasure(plan.measure, plan.label) for plan in self._plans],
-            findings=remarks(
-                [
-                    *builder.convention.unnamed(options),
-                    *findings,
-                    *builder.findings,
-                    *self._notes_on(changes),
-                ]
-            ),
+            findings=remarks([*findings, *builder.findings, *self._notes_on(changes)]),
             tables={"changes": changes},
             reference=reference,
             candidates=tuple(candidates),
@@ -593,6 +597,7 @@ class _Agreement:
             intervals=options.intervals,
             seed=options.sampling_seed,
             task="embeddings",
+            answer=embeddings_answer,
             **fields,
         )
 
@@ -661,7 +666,7 @@ class _VectorAgreement(_Agreement):
     ) -> None:
         super().__init__(places, options, rules, plans)
         self._ks, self._deepest, self._lists = ks, max(ks), lists
-        self._has_aggregates = options.measures is None and not cuts_gold(rules)
+        self._has_aggregates = options.all_measures
         self._tops: dict[str, TopK] = {lists.reference.name: lists.top}
         self._vectors: Representation | None = None
         self._chances: dict[tuple[str, bytes], float | None] = {}
@@ -833,21 +838,16 @@ def evaluate_candidates(
     )
     if outcome.result is None:
         return outcome
-    return Presented(outcome.result, partial(show, options=options))
+    return Presented(outcome.result, show)
 
 
 def show(
-    result: AgreementResults,
-    *,
-    options: "EmbeddingCommandOptions",
-    format: reporting.Format,
-    per_query: bool,
-    output: Path | None,
+    result: AgreementResults, *, format: reporting.Format, per_query: bool, output: Path | None
 ) -> Output:
     """Writes a comparison and prints it, the panel of vectors first, relative changes last."""
     panel, findings = result.panel, result.findings
-    messages: list[str] = []
-    if panel.rows:
+    messages, next_step = list[str](), ""
+    if panel.rows and (reporting.shows_details() or format != "table"):
         names = [name for name in panel.rows[0] if any(row[name] is not None for row in panel.rows)]
         vectors = [{name: row[name] for name in names} for row in panel.rows]
         plain = reporting.terminal_of(sys.stderr)._replace(colour=False)
@@ -864,26 +864,18 @@ def show(
     elif cut and rows is None:
         text = source_tables(result, terminal)
     else:
-        if panel.rows and not (cut or options.all_measures or options.measures):
-            summary, changes = list(filter(_is_main, summary)), list(filter(_is_main, changes))
-            rows = rows and list(filter(_is_main, rows))
-            main = ", ".join(_MAIN)
-            messages.append(
-                reporting.StatusNote(f"printed are {main}; the other measures with --all")
-            )
-        text = reporting.render(summary, rows, rules, findings, terminal=terminal)
-        if changes:
+        text = reporting.render(
+            summary, rows, rules, findings, terminal=terminal, answer=answer_of(result)
+        )
+        if changes and terminal.details:
             text += "\n" + reporting.render(changes, None, {}, (), terminal=terminal)
     if output is not None:
         write_folder(result, output)
         messages.append(reporting.StatusNote(f"wrote {output}/"))
+        next_step = typed("rankwell", "report", output, "--open")
     return Output(
-        text=text, messages=tuple(messages), findings=() if format == "json" else findings
+        text=text,
+        messages=tuple(messages),
+        findings=() if format == "json" else findings,
+        next_step=next_step,
     )
-
-
-def _is_main(row: Row) -> bool:
-    """Whether the row is of a main measure, of its change, or of a measure against labels."""
-    name = row["measure"]
-    bare = name.removeprefix("Change(").partition("@")[0].removesuffix(")")
-    return bare in _MAIN or "truth='labels'" in name

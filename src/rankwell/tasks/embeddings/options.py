@@ -55,6 +55,14 @@ class EmbeddingOptions(IntervalOptions, MeasureOptions):
             "(nDCG(gains='similarity')); repeat it for more."
         ),
     ] = None
+    all_measures: Annotated[
+        bool,
+        Option(("--all",)),
+        Doc(
+            "All measures of neighbours, of alignment and of hubs, in place of the overlap alone.",
+            is_common=True,
+        ),
+    ] = False
     item_ids: EmbeddingIds = None
     exclude_group: Annotated[
         InputData,

@@ -132,9 +132,9 @@ class ImageOptions(TieOptions, StatisticsOptions, MeasureOptions):
         Doc(
             "Whose words and rules: thesis, thesis-code, oxford, revisited-E, "
             "revisited-M, revisited-H, gldv2, market1501, torchreid, sop, vpr; rankwell "
-            "for plain names."
+            "for the plain ones."
         ),
-    ] = "thesis"
+    ] = "rankwell"
     transforms: Annotated[
         Sequence[str] | str | None,
         Option(("--transform",), kind=list[str]),

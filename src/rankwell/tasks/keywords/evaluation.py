@@ -180,9 +180,8 @@ def evaluate_keywords(
     _refuse_unknown(ranked)
     variants = _variants(ranked, map_text)
     builder = ResultsBuilder(inputs.convention)
-    on_convention: list[str] = [*inputs.convention.unnamed(options)]
     # A text is not a clip that could be removed.
-    on_convention += inputs.convention.rule_notes.get("self_rule", ()) if inputs.by_clips else ()
+    on_convention = inputs.convention.rule_notes.get("self_rule", ()) if inputs.by_clips else ()
     notes = [*inputs.annotations.notes, *inputs.notes, *ranked.notes]
     by_group, by_keyword = list[Mapping[str, Any]](), list[Mapping[str, Any]]()
     levels, measured = list[ClipLevels](), list[tuple[ClipVariant, list[Values]]]()

@@ -28,8 +28,6 @@ from rankwell.tasks.keywords.conventions import ClipConvention
 from rankwell.tasks.keywords.formats import read_annotations, read_text_queries
 from rankwell.tasks.keywords.options import KeywordOptions, Relevance, names
 
-_WORDS = ("P", "R", "AP", "nDCG")
-
 
 class ClipInputs:
     """The inputs of an evaluation.
@@ -67,11 +65,6 @@ class ClipInputs:
         self.convention = find_convention(options.convention, "keywords")
         self.rules = self.convention.rules_of("keywords", ClipConvention())
         self._check_rules()
-        if self.convention.origin == "rankwell":
-            # The convention of ties and of counted queries is not that of runs.
-            self.convention = self.convention._replace(
-                title="the names of ir_measures; the rules below name ties and counted queries"
-            )
         self.ks = tuple(sorted(set(cutoffs(options.k))))
         self.measures = choose_clip_measures(
             measure_names(options.measures), self.ks, self.convention
@@ -262,9 +255,8 @@ def choose_clip_measures(
     """
     bare = {default: default.partition("@")[0] for default in convention.defaults}
     is_cut = {word.lower() for default, word in bare.items() if "@" in default}
-    defaults = _WORDS if convention.origin == "rankwell" else dict.fromkeys(bare.values())
     spelled: list[str] = []
-    for text in texts or defaults:
+    for text in texts or dict.fromkeys(bare.values()):
         name = text.partition("(")[0].strip().lower()
         if "@" not in text and name in is_cut:
             spelled += [f"{text}@{k}" for k in ks]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from rankwell.data.options import Doc, InputData, MeasureNames, Option, RunColumns
+from rankwell.data.options import ConventionName, Doc, InputData, MeasureNames, RunColumns
 from rankwell.evaluation.options import StatisticsOptions
 from rankwell.tasks.qa.answer_pairs import Missing
 
@@ -33,14 +33,12 @@ class QaOptions(StatisticsOptions):
         Doc("Number of first documents that count as retrieved. [default: 10]", is_common=True),
     ] = None
     convention: Annotated[
-        str | None,
-        Option(("--convention", "-c")),
+        ConventionName,
         Doc(
-            "Whose words and rules: piaf, or squad2 and squad1 for texts that answer a "
-            "file of SQuAD 2.0 and 1.1, unless one is named: piaf-article, "
-            "haystack-finder, haystack-v1, squad1, squad2, mlqa, french, nq-open, …"
+            "Whose words and rules: piaf, piaf-article, haystack-finder, haystack-v1, squad1, "
+            "squad2, mlqa, french, nq-open, triviaqa, dpr, kilt; rankwell for the plain ones."
         ),
-    ] = None
+    ] = "rankwell"
     measures: Annotated[
         MeasureNames,
         Doc(
@@ -82,8 +80,8 @@ class QaOptions(StatisticsOptions):
         RetrieverDuplicates | None,
         Doc(
             "A document that is listed twice: an error, the first or the best of both is "
-            "kept, or each place counts (keep). [default: the convention's: keep under "
-            "piaf]",
+            "kept, or each place counts (keep). [default: error, unless the convention has another "
+            "rule]",
             "Input",
         ),
     ] = None

@@ -11,8 +11,12 @@ ThresholdTies = Literal["whole", "official"]
 class AnswerConvention(NamedTuple):
     """Options of a convention for answers to questions.
 
-    labels: the words for measures of answers, in the order of its report; labels without a cut-off
-        look at the first k answers.
+    labels: the words for measures of answers, in the order of its report, with `@` where the word
+        includes the cut-off.
+    without_cutoff: how many answers a word without a cut-off looks at: the first `k`, or `one`.
+    refusals: answers that say that there is none, compared as SQuAD compares texts; * at the end
+        stands for any further words.
+    more_refusals: further ones, for the file of a user.
     retriever: the words for measures of retrieved documents, with `@` where the word includes the
         cut-off.
     relevance: which documents are relevant: those that a right answer refers to (`document`), or
@@ -42,6 +46,9 @@ class AnswerConvention(NamedTuple):
     """
 
     labels: tuple[str, ...] = ()
+    without_cutoff: Literal["k", "one"] = "k"
+    refusals: tuple[str, ...] = ()
+    more_refusals: tuple[str, ...] = ()
     retriever: tuple[str, ...] = ()
     relevance: Literal["document", "dpr", "kilt", "lower", "raw"] = "document"
     impossible: Literal["unanswered", "flagged"] = "unanswered"
