@@ -397,7 +397,7 @@ CASES: dict[str, Call] = {
     "crossmodal-string": partial(_captions, convention="vse", k="1,2"),
     "crossmodal-vectors": _captions_of_vectors,
     "crossmodal-vectors-l2": partial(
-        _captions_of_vectors, metric="l2", convention="frozen", protocol="both"
+        _captions_of_vectors, metric="l2", convention="frozen", direction="t2v,v2t,v2t-videos"
     ),
     "crossmodal-mask": _captions_masked,
     "eval_q2m": _q2m,

@@ -123,7 +123,7 @@ def test_the_grades_of_one_of_several_judges_are_named_as_theirs(tmp_path):
         "10 of " in note and "graded by ben; 10 more are judged without a grade of theirs" in note
         for note in done.messages
     )
-    with pytest.raises(BadUsage, match="study:dora: no judge or model has this name; known are ann, ben"):
+    with pytest.raises(BadUsage, match="dora: no judge or model has this name; known are ann, ben"):
         rw.convert(f"{study}:dora", tmp_path / "dora.csv")
 
 

@@ -49,11 +49,6 @@ class TuneOptions:
             "With --tune: the measure to tune by, nDCG@10 by default; repeat it for more to report."
         ),
     ] = None
-    step: Annotated[
-        float | None,
-        Differs("it has no effect without --tune"),
-        Doc("With --tune: weights are tried in steps of this that sum to 1. [default: 0.1]"),
-    ] = None
     folds: Annotated[
         int | None,
         Differs("it has no effect without --tune"),
@@ -131,9 +126,7 @@ def fuse(
     measures = measure_names(tuning.measures) or ["nDCG@10"]
     shared = {name: getattr(options, name) for name in ("absent", "depth", "top")}
     stated = {
-        name: value
-        for name in ("step", "folds", "seed")
-        if (value := getattr(tuning, name)) is not None
+        name: value for name in ("folds", "seed") if (value := getattr(tuning, name)) is not None
     }
     tuning_options = FusionTuningOptions(
         measure=measures[0], methods=methods, normalization=normalisations, **shared, **stated

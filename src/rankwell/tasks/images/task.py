@@ -116,7 +116,7 @@ def _check_options(images: str | None, options: ImageCommandOptions) -> None:
         )
     for owners, names in (
         (("encoder",), ENCODER_SETTINGS),
-        (("local_features",), ("score", "max_size", "executor")),
+        (("local_features",), ("executor",)),
         (("encoder", "local_features"), ("cache",)),
         (("item_vectors", "scores"), ("item_ids",)),
         (("query_vectors", "scores"), ("query_ids",)),

@@ -241,12 +241,12 @@ def _rules(
         "no_keywords": inputs.rules.no_keywords,
         "no_relevant": options.no_relevant,
         "no_results": "skip" if inputs.rules.no_results == "skip" else None,
-        "weight_by": options.weight_by,
+        "weight_by": inputs.rules.weight_by,
         "self_rule": inputs.rules.self_rule if inputs.by_clips else None,
         "exclude_group": options.exclude_group,
         "metric": inputs.metric,
         "keywords": ",".join(inputs.keywords) or None,
-        "query_clips": ",".join(inputs.query_clips) or None,
+        "query_ids": ",".join(inputs.query_ids) or None,
         "unjudged": options.unjudged,
     }
     decided = {name: value for name, value in rules.items() if value is not None}

@@ -34,7 +34,7 @@ class ClipInputs:
 
     options, progress: the arguments of the evaluation.
     annotations: the clips with their keywords.
-    keywords, query_clips: the names given in the options; empty for all.
+    keywords, query_ids: the names given in the options; empty for all.
     selection: (keywords,) whether the keyword counts.
     convention: the convention whose names and units the measures have.
     ks: the cut-offs, ascending.
@@ -70,7 +70,7 @@ class ClipInputs:
             measure_names(options.measures), self.ks, self.convention
         )
         self.drives = None if options.exclude_group is None else self._drives(options.exclude_group)
-        self.query_clips = names(options.query_clips, flag("--query-clips"))
+        self.query_ids = names(options.query_ids, flag("--query-ids"))
         self.texts, self.labelled = self._queries()
         self.notes: list[str] = []
         drives = self.drives or {}
@@ -208,7 +208,7 @@ class ClipInputs:
         """The clips of the ids and those that carry one of the keywords, in the order of the table;
         all where nothing is named.
         """
-        table, texts = self.annotations, self.query_clips
+        table, texts = self.annotations, self.query_ids
         is_query = np.full(len(table.clips), not texts)
         for text in texts:
             if text in table.index:
@@ -220,12 +220,12 @@ class ClipInputs:
                 near = difflib.get_close_matches(text, table.clips, n=1)
                 hint = f"; did you mean the clip {near[0]!r}?" if near else f": {error}"
                 raise UnknownName(
-                    f"{flag('--query-clips')}: {text!r} is neither a clip nor a keyword{hint}"
+                    f"{flag('--query-ids')}: {text!r} is neither a clip nor a keyword{hint}"
                 ) from error
             is_query |= table.carried[:, columns].any(axis=1)
         if not is_query.any():
             raise NothingToEvaluate(
-                f"{flag('--query-clips')} {', '.join(texts)}: no clip has such a keyword; name "
+                f"{flag('--query-ids')} {', '.join(texts)}: no clip has such a keyword; name "
                 "another one."
             )
         return list(compress(table.clips, is_query.tolist()))

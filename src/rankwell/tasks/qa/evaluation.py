@@ -245,7 +245,7 @@ class _AnswerEvaluation:
             return None
         lists = self.tables["retrieved"] = read_retrieved(
             options.retrieved,
-            format=options.retrieved_format,
+            format=options.run_format,
             questions=questions,
             duplicates=plan.duplicates,
             columns=options.columns,

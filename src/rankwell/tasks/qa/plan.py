@@ -107,7 +107,7 @@ class AnswerPlan:
         """The rules by which answers are paired with questions; see `AnswerPairs.pair`."""
         return {
             "impossible": self.rules.impossible,
-            "missing": self.options.missing or self.rules.missing,
+            "missing": self.rules.missing,
             "extra": self.rules.extra,
         }
 
@@ -330,16 +330,10 @@ class AnswerPlan:
             )
 
     def _judge(self, measures: Sequence[LabelledMeasure]) -> Judge:
-        """The measures that decide outcomes: the named one, else the first, and F1 of the same kind
-        for partial answers.
+        """The measures that decide outcomes: the first, and F1 of the same kind for partial
+        answers.
         """
-        right = self.options.primary
-        if right is not None and self.measure(right).entry.view is not AnswerPairs:
-            raise BadUsage(
-                f"{flag('--primary')} {right!r} judges no answers; name one of "
-                f"{', '.join(dict.fromkeys(word.rstrip('@') for word in self.rules.labels))}."
-            )
-        first = measures[0] if right is None else self.reader_measures([right])[0]
+        first = measures[0]
         decides = over_all_questions(first.measure)
         label = first.label if decides == first.measure else f"{first.label} over all questions"
         partial = next(
@@ -377,13 +371,5 @@ def _unused(option: str, condition: str) -> str:
     return f"{option} has no effect without {condition}; give it, or leave this out."
 
 
-_OF_RETRIEVER = (
-    "depth",
-    "relevance",
-    "documents",
-    "ties",
-    "duplicates",
-    "retrieved_format",
-    "columns",
-)
-_OF_READER = ("isolated", "na_probs", "missing", "primary", "predictions_format")
+_OF_RETRIEVER = ("depth", "relevance", "documents", "ties", "duplicates", "run_format", "columns")
+_OF_READER = ("isolated", "na_probs", "predictions_format")

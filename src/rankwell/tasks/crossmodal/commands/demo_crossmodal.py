@@ -2,11 +2,12 @@
 
 import json
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from rankwell.comparison.pages import write_report
+from rankwell.data.options import Differs
 from rankwell.data.tables import Floats
 from rankwell.errors import typed
 from rankwell.reporting import prose
@@ -50,7 +51,7 @@ class Scenes(NamedTuple):
 def crossmodal(
     *,
     output: FolderPath = Path("rankwell-demo-crossmodal"),
-    seed: int = 7,
+    seed: Annotated[int, Differs("its scenes are those of the documentation")] = 7,
     progress: Progress = None,
 ) -> Output:
     """Rank videos by captions and captions by videos.

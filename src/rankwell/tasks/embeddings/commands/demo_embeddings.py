@@ -2,10 +2,12 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 
 from rankwell.comparison.pages import write_report
+from rankwell.data.options import Differs
 from rankwell.errors import typed
 from rankwell.io.matrices import write_ids
 from rankwell.reporting import prose
@@ -25,8 +27,8 @@ _TITLE = "How much of a neighbourhood survives fewer axes"
 def embeddings(
     *,
     output: FolderPath = Path("rankwell-demo-embeddings"),
-    samples: int = 500,
-    seed: int = 42,
+    samples: Annotated[int, Differs("a demo has data of its own")] = 500,
+    seed: Annotated[int, Differs("scholar-stream has a seed of its own")] = 42,
     progress: Progress = None,
 ) -> Output:
     """Compare two small embedding models with a larger one.

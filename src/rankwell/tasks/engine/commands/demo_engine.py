@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from rankwell.comparison.pages import write_report
+from rankwell.evaluation.options import Seed
 from rankwell.reporting.drafts import holding, keeping
 from rankwell.reporting.options import FolderPath, Output, Progress, StatusNote, introduced
 from rankwell.reporting.page import NAME
@@ -20,7 +21,7 @@ _TITLE = "A search engine, tuned: BM25's k1 and b"
 
 
 def engine(
-    *, output: FolderPath = Path("rankwell-demo-engine"), seed: int = 0, progress: Progress = None
+    *, output: FolderPath = Path("rankwell-demo-engine"), seed: Seed = 0, progress: Progress = None
 ) -> Output:
     """Tune a live search engine.
 
@@ -32,8 +33,6 @@ def engine(
     ----------
     output
         Folder for the documents, the questions, the judgments and the results.
-    seed
-        Seed of the order of requests, of the folds and of the bootstrap.
     """
     with holding(output):
         documents, queries, qrels = map(str, prepare(output))

@@ -14,6 +14,7 @@ from rankwell.comparison.bench.results import BenchOptions
 from rankwell.comparison.bench.systems import evaluate_systems
 from rankwell.comparison.pages import write_report
 from rankwell.errors import BadUsage, typed
+from rankwell.evaluation.options import Seed
 from rankwell.reporting import prose
 from rankwell.reporting.drafts import holding, keeping
 from rankwell.reporting.options import FolderPath, Output, Progress
@@ -73,7 +74,7 @@ _TITLE = "Paintings in bad photographs, compared in four ways"
 
 
 def images(
-    *, output: FolderPath = Path("rankwell-demo-images"), seed: int = 0, progress: Progress = None
+    *, output: FolderPath = Path("rankwell-demo-images"), seed: Seed = 0, progress: Progress = None
 ) -> Output:
     """Recognise paintings and glass cabinets in bad photographs.
 
@@ -85,8 +86,6 @@ def images(
     ----------
     output
         Folder for the pictures, the results, the tables and the contact sheets.
-    seed
-        Seed of the photographs and of the bootstrap.
     """
     with holding(output):
         folders = [

@@ -14,6 +14,7 @@ from rankwell.comparison.pages import write_report
 from rankwell.data.findings import Finding
 from rankwell.engines.sqlite_fts5 import SqliteFts
 from rankwell.errors import typed
+from rankwell.evaluation.options import Seed
 from rankwell.io.formats import read_texts
 from rankwell.io.matrices import write_ids
 from rankwell.reporting import prose
@@ -63,7 +64,10 @@ class Captions(SqliteFts):
 
 
 def keywords(
-    *, output: FolderPath = Path("rankwell-demo-keywords"), seed: int = 0, progress: Progress = None
+    *,
+    output: FolderPath = Path("rankwell-demo-keywords"),
+    seed: Seed = 0,
+    progress: Progress = None,
 ) -> Output:
     """Search annotated driving clips by clips and by texts.
 
@@ -75,8 +79,6 @@ def keywords(
     ----------
     output
         Folder for the clips, the tables and the contact sheets.
-    seed
-        Seed of the bootstrap.
     """
     with holding(output):
         demo = prepare(output, progress=progress)

@@ -6,6 +6,7 @@ from pathlib import Path
 from rankwell.comparison.pages import write_report
 from rankwell.engines.sqlite_fts5 import SqliteFts
 from rankwell.errors import typed
+from rankwell.evaluation.options import Seed
 from rankwell.evaluation.results import progress_of
 from rankwell.io.formats import write_run
 from rankwell.reporting import prose
@@ -31,7 +32,7 @@ _TITLE = "Who fails: the retriever or the reader?"
 
 
 def qa(
-    *, output: FolderPath = Path("rankwell-demo-qa"), seed: int = 0, progress: Progress = None
+    *, output: FolderPath = Path("rankwell-demo-qa"), seed: Seed = 0, progress: Progress = None
 ) -> Output:
     """Answer questions about the standard library.
 
@@ -43,8 +44,6 @@ def qa(
     ----------
     output
         Folder for the questions, what was retrieved, the answers and the results.
-    seed
-        Seed of the bootstrap.
     """
     with holding(output):
         gold, retrieved, predictions, isolated = map(str, prepare(output, progress=progress))

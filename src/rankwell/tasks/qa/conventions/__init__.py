@@ -23,7 +23,8 @@ class AnswerConvention(NamedTuple):
         any that holds a right answer's text by a rule of `texts.CONTAINMENTS`.
     impossible: which questions are impossible: all that are `unanswered`, or only those that are
         also `flagged`.
-    missing: the value of a question without a prediction.
+    missing: whether a question without a prediction counts 0 (`zero`), as answered by nothing
+        (`empty`), is left out (`skip`), or is an error.
     other_words: another word for a label -> the label.
     languages: language -> its normalisation.
     duplicates: whether a document that a list holds twice is an `error` or counts at each rank
@@ -52,7 +53,7 @@ class AnswerConvention(NamedTuple):
     retriever: tuple[str, ...] = ()
     relevance: Literal["document", "dpr", "kilt", "lower", "raw"] = "document"
     impossible: Literal["unanswered", "flagged"] = "unanswered"
-    missing: Literal["zero", "empty"] = "zero"
+    missing: Literal["zero", "empty", "skip", "error"] = "zero"
     other_words: Mapping[str, str] = {}
     languages: Mapping[str, str] = {}
     duplicates: Literal["error", "keep"] = "error"
