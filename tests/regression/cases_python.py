@@ -180,7 +180,7 @@ def _agree(**options: Any) -> Found:
     vectors = {name: np.load(f"vectors/{name}.npy") for name in ("teacher", "near", "far")}
     reference = vectors.pop("teacher")
     plain = not {"measures", "convention"} & options.keys()
-    options = {"seed": 42, "k": (1, 5), "all_measures": plain} | options
+    options = {"seed": 42, "k": (1, 5)} | ({"measures": "all"} if plain else {}) | options
     return shown(rw.evaluate_embeddings(reference, vectors, samples="all", **options))
 
 
@@ -403,7 +403,14 @@ CASES: dict[str, Call] = {
     "eval_q2m": _q2m,
     "keywords": _clips,
     "keywords-graded": partial(
-        _clips, relevance="graded", weight_by="relevant", keyword_groups=["object type"], k=(2, 3)
+        _by_rules,
+        _clips,
+        "rankwell",
+        "keywords",
+        'weight_by = "relevant"',
+        relevance="graded",
+        keyword_groups=["object type"],
+        k=(2, 3),
     ),
     "keywords-expected": partial(_clips, ties="expected", measures=["ERR@3", "AP"]),
     "keywords-after": partial(_by_rules, _clips, "alfa", "keywords", 'self_rule = "after"'),
@@ -431,8 +438,7 @@ CASES: dict[str, Call] = {
         _answers,
         "squad2",
         "qa",
-        'normalizer = "french"',
-        missing="skip",
+        'normalizer = "french"\nmissing = "skip"',
         intervals="none",
     ),
     "qa-lists": _answers_and_lists,

@@ -128,6 +128,7 @@ def _vectors(folder: Path) -> None:
         flip = np.random.default_rng(seed).random(teacher.shape) < share
         np.save(folder / f"{name}.npy", np.where(flip, -teacher, teacher))
     np.save(folder / "teacher.npy", teacher)
+    (folder / "deep.toml").write_text('base = "rankwell"\n[tasks.embeddings]\ngold_depth = 3\n')
     real = np.random.default_rng(24).standard_normal((n, 8))
     np.save(folder / "real.npy", real.astype(np.float32))
     np.save(
@@ -261,6 +262,7 @@ def _clips(folder: Path) -> None:
     for name, base, rule in (
         ("no-results", "rankwell", 'no_results = "skip"'),
         ("after", "rankwell", 'self_rule = "after"'),
+        ("weighted", "rankwell", 'weight_by = "relevant"'),
         ("alfa-after", "alfa", 'self_rule = "after"'),
         ("no-keywords-empty", "rankwell", 'no_keywords = "empty"'),
         ("no-keywords-vacuous", "rankwell", 'no_keywords = "vacuous"'),

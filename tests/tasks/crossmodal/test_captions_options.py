@@ -26,9 +26,9 @@ def values(result: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("shapes", [((20, 16), (20, 8)), ((20, 8), (20, 16))])
-@pytest.mark.parametrize("protocol", ["among-captions", "among-videos"])
+@pytest.mark.parametrize("direction", ["v2t", "v2t-videos"])
 def test_embeddings_of_different_dimensions_are_refused_before_any_is_read(
-    shapes, protocol: str, monkeypatch, tmp_path, capsys
+    shapes, direction: str, monkeypatch, tmp_path, capsys
 ):
     one, other = (np.random.default_rng(0).random(shape, dtype=np.float32) for shape in shapes)
     np.save(tmp_path / "a.npy", one)
@@ -37,7 +37,7 @@ def test_embeddings_of_different_dimensions_are_refused_before_any_is_read(
     with pytest.raises(
         BadInput, match=f"the queries have {shapes[0][1]} dimensions, the items {shapes[1][1]}"
     ):
-        evaluate_crossmodal(query_vectors=one, item_vectors=other, protocol=protocol)
+        evaluate_crossmodal(query_vectors=one, item_vectors=other, direction=direction)
     assert (
         run(
             monkeypatch,

@@ -152,7 +152,7 @@ class LocalFeatures:
         def _of(name: str) -> dict[str, Any]:
             if name not in get_args(Descriptor):
                 raise UnknownName(
-                    f"{flag('--local-features', name)}; {suggest(name, get_args(Descriptor))}"
+                    f"unknown local features {name!r}; {suggest(name, get_args(Descriptor))}"
                 )
             return known
 
