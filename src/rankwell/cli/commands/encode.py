@@ -66,6 +66,7 @@ def encode(
         of these names.
     """
     both: dict[str, Any] = {name: getattr(options, name) for name in _OF_BOTH}
+    both["normalize"] = options.normalize or None
     if options.root is not None or (options.columns is None and holds_images(source)):
         places = ImagePlaces(root=options.root, cache=options.cache)
         refuse_options(options, (*_OF_BOTH, *vars(places)), "is not for images")
@@ -73,7 +74,7 @@ def encode(
             source,
             output,
             encoder,
-            ImageSettings(**{**both, "normalize": options.normalize or None}),
+            ImageSettings(**both),
             places,
             overwrite=overwrite,
             progress=progress,
