@@ -12,7 +12,7 @@ from rankwell.reporting.answers import caption, score_digits, short_interval
 
 _FAULTS = {
     "reader": "{} by the reader",
-    "no-answer": "{} by when it answers at all",
+    "no-answer": "{} by when it abstains",
     "retriever": "{} by the retriever",
 }
 
