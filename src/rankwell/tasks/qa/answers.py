@@ -38,7 +38,7 @@ def qa_answer(result: Any) -> Answer:
     legend += map(_hardest, result.hardest(1))
     return Answer(
         sentence,
-        caption([{**row, "run": row["part"]} for row in shown], rules, ("question", "questions")),
+        caption(shown, rules, ("question", "questions")),
         table=_scores(shown, isolated, rules),
         legend=legend,
     )
