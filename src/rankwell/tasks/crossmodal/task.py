@@ -92,7 +92,10 @@ crossmodal = Task(
     name="crossmodal",
     about="""Evaluate text–video and text–image search.
 
-Prints R@K, MedR, MnR and rsum in both directions, from a matrix of scores or from embeddings.
+To reproduce HGR: -c hgr. CLIP4Clip: -c clip4clip, clip4clip-multi. MMT and Collaborative \
+Experts: -c mmt. Frozen in Time: -c frozen. VSE++: -c vse. LAVIS: -c lavis.
+
+Prints R@K, MedR and MnR in both directions, from a matrix of scores or from embeddings.
 
 From embeddings (--query-vectors A.npy --item-vectors B.npy) the matrix is never built, and \
 --executor divides the work. Beside each value are its ceiling, which captions that are the same \

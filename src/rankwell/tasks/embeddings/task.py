@@ -23,6 +23,8 @@ embeddings = Task(
     name="embeddings",
     about="""Compare embedding models by their nearest neighbours.
 
+To reproduce Scholar Stream: -c scholar-stream.
+
 Prints the share of a reference model's neighbours that each model keeps, with chance and \
 interval.
 

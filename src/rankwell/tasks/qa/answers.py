@@ -12,7 +12,7 @@ from rankwell.reporting.answers import caption, score_digits, short_interval
 
 _FAULTS = {
     "reader": "{} by the reader",
-    "no-answer": "{} by when it answers at all",
+    "no-answer": "{} by when it abstains",
     "retriever": "{} by the retriever",
 }
 
@@ -38,7 +38,7 @@ def qa_answer(result: Any) -> Answer:
     legend += map(_hardest, result.hardest(1))
     return Answer(
         sentence,
-        caption([{**row, "run": row["part"]} for row in shown], rules, ("question", "questions")),
+        caption(shown, rules, ("question", "questions")),
         table=_scores(shown, isolated, rules),
         legend=legend,
     )
