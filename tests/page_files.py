@@ -347,7 +347,7 @@ BEFORE = {
     "--memory 64G --dry-run": huge_vectors,
     "--shards 200": partial(huge_vectors, items=10**7, queries=10**4),
     "judge estimate study": finish_batch,
-    "--graded-by model": ask_model,
+    "convert study:model": ask_model,
 }
 """What writes the files of a command line with these words."""
 STAND_INS = {"processes:16": "here", "--executor ray": "--executor here"}

@@ -33,6 +33,7 @@ from rankwell.evaluation.results import (
 from rankwell.reporting import (
     FOR_PEOPLE,
     OUTPUTS,
+    Answer,
     Document,
     Format,
     Row,
@@ -40,6 +41,7 @@ from rankwell.reporting import (
     prose,
     render_rows,
 )
+from rankwell.reporting.answers import answer_text
 from rankwell.reporting.options import (
     FolderOption,
     FormatOption,
@@ -137,7 +139,8 @@ class Task:
     per_query: whether single queries have values.
     evaluation: computes the results, or the outcome of work in parts, from the inputs and
         `options`, `details` (whether single queries and items are kept for a page) and `progress`.
-    advice: the beginning of a command line for the written folder, whose name follows.
+    next_step: returns the command to type after one that wrote nothing, from the words of its
+        inputs and its options; "" for none.
     prints: computes and words the output itself, in place of `evaluation`, from the inputs,
         `options`, and those of `per_query`, `format`, `output` and `progress` that it takes.
     output: the annotation of `--output` where it names no folder of results.
@@ -157,7 +160,7 @@ class Task:
     charts: bool = True
     per_query: bool = True
     evaluation: Callable[..., Outcome] | None = None
-    advice: str = ""
+    next_step: Callable[..., str] | None = None
     prints: Callable[..., Output] | None = None
     output: Any = None
     json_tables: Mapping[str, type] = field(default_factory=lambda: {"rows": ScoreObject})
@@ -313,15 +316,17 @@ class TaskCommand:
             if outcome.result is None:
                 return Output(outcome.text, (*refused, *outcome.messages), outcome.exit_code)
             outcome = outcome.result
-        return present(
+        printed = present(
             outcome,
             format=format,
             per_query=per_query,
             output=output,
             charts=task.charts,
-            advice=task.advice,
             style=style,
         )
+        if task.next_step is None or output is not None or format != "table":
+            return printed
+        return printed._replace(next_step=task.next_step(words, options))
 
 
 def printed_rows(
@@ -331,11 +336,15 @@ def printed_rows(
     tables: Iterable[Sequence[Row] | str] | None = None,
     rules: Mapping[str, Any] | None = None,
     findings: Sequence[Finding] = (),
+    answer: Answer | None = None,
 ) -> str:
     """The text of rows with any columns. tables: what people read instead: tables, and sentences
-    above and below them; those without rows are left out. findings: as in JSON.
+    above and below them; those without rows are left out. answer: what a terminal shows of it
+    without details. findings: as in JSON.
     """
     terminal = reporting.terminal_of(sys.stdout)
+    if answer is not None and format == "table" and not terminal.details:
+        return answer_text(Document((), None, rules or {}, (), terminal=terminal, answer=answer))
     if tables is None or format not in FOR_PEOPLE:
         return OUTPUTS[format](
             Document(rows, None, rules or {}, findings, summary=False, terminal=terminal)

@@ -25,7 +25,7 @@ LINES = {
     "keywords template ids.txt -o OUT.csv": "OUT.csv",
     "report results -o OUT.html": "OUT.html",
     "report results": "results/report.html",
-    "gate results --require nDCG@10>=0 --junit OUT.xml": "OUT.xml",
+    "gate results --require nDCG@10>=0 -o OUT.xml": "OUT.xml",
     "bench runs.toml": "runs-results/table.md",
     "bench museum.toml --format csv -o OUT": "OUT/table.csv",
     "evaluate qrels a.run -o OUT": "OUT/summary.csv",
@@ -113,7 +113,7 @@ def files_of(folder: Path) -> dict[Path, bytes]:
 OWN = [
     "bench runs.toml",
     "bench museum.toml -o OUT",
-    "gate results --require nDCG@10>=0 --junit OUT.xml",
+    "gate results --require nDCG@10>=0 -o OUT.xml",
 ]
 
 
@@ -132,14 +132,14 @@ def test_what_a_command_wrote_itself_is_written_again(line: str):
 
 def test_a_failed_gate_replaces_its_own_report_and_no_other():
     Path("gate.xml").write_text('<testsuite name="pytest">')
-    line = ["gate", "results", "--require", "nDCG@10>=2%", "--junit"]
+    line = ["gate", "results", "--require", "nDCG@10>=2%", "-o"]
 
     assert in_process([*line, "gate.xml"])[0] == 2
     assert Path("gate.xml").read_text() == '<testsuite name="pytest">'
 
     for _ in range(2):
         in_process([*line, "own.xml"])
-        assert in_process(["gate", "nowhere", "--require", "AP>0", "--junit", "own.xml"])[0] == 2
+        assert in_process(["gate", "nowhere", "--require", "AP>0", "-o", "own.xml"])[0] == 2
         assert "<error" in Path("own.xml").read_text()
 
 

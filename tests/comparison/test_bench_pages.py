@@ -1,4 +1,4 @@
-"""Pages of cells: `--pages` of `bench` writes those that are missing, and
+"""Pages of cells: `pages = true` in `[table]` writes those that are missing, and
 `table.html` leads to them.
 """
 
@@ -24,7 +24,8 @@ CELLS = [
     for system in NOISE
 ]
 """The bench with the first data set alone."""
-COSTS = "[table]\ncosts = true\n"
+COSTS = "[table]\ncosts = true\npages = true\n"
+PAGES = "[table]\npages = true\n"
 MUSEUM = TOML[: TOML.index("[[dataset]]")] + TOML[TOML.index('[[dataset]]\nname = "paintings"') :]
 
 Typed = Callable[..., tuple[int, str, str]]
@@ -54,8 +55,20 @@ def typed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -
 
 @pytest.fixture
 def runs(tmp_path: Path) -> Path:
-    """The file of a bench of two cells."""
-    return make_bench(tmp_path, RUNS_ALONE)
+    """The file of a bench of two cells, which get pages."""
+    return make_bench(tmp_path, RUNS_ALONE + PAGES)
+
+
+def without_pages(file: Path) -> Path:
+    """The same bench in the same place, whose cells get no page."""
+    file.write_text(file.read_text().replace(PAGES, ""))
+    return file
+
+
+def with_pages(file: Path) -> Path:
+    """The same bench in the same place, whose cells get pages."""
+    file.write_text(without_pages(file).read_text() + PAGES)
+    return file
 
 
 def linked(table: Path) -> set[Path]:
@@ -81,7 +94,7 @@ def content(folder: Path) -> dict[str, bytes]:
 
 
 def test_every_link_of_the_table_leads_to_the_page_of_a_cell(tmp_path: Path, typed: Typed) -> None:
-    code, _, err = typed("bench", make_bench(tmp_path), "--pages")
+    code, _, err = typed("bench", make_bench(tmp_path, TOML + PAGES))
 
     assert code == 0, err
     out = tmp_path / "bench-results"
@@ -92,7 +105,7 @@ def test_every_link_of_the_table_leads_to_the_page_of_a_cell(tmp_path: Path, typ
 
 
 def test_a_page_is_that_of_the_report_command(runs: Path, typed: Typed) -> None:
-    rankwell.bench(runs, pages=True)
+    rankwell.bench(runs)
     cell = runs.parent / "bench-results" / "runs" / "low"
     before = content(cell)
     (cell / "report.html").unlink()
@@ -104,13 +117,13 @@ def test_a_page_is_that_of_the_report_command(runs: Path, typed: Typed) -> None:
 
 def test_a_second_call_writes_the_missing_page_alone(runs: Path) -> None:
     out = runs.parent / "bench-results"
-    rankwell.bench(runs)
+    rankwell.bench(without_pages(runs))
     assert linked(out / "table.html") == set()
-    rankwell.bench(runs, pages=True)
+    rankwell.bench(with_pages(runs))
     whole, before = content(out), dates(out)
     (out / "runs" / "low" / "report.html").unlink()
 
-    rankwell.bench(runs, pages=True)
+    rankwell.bench(runs)
 
     assert content(out) == whole
     changed = {
@@ -134,11 +147,11 @@ def test_a_stopped_call_goes_on_with_the_pages_that_are_missing(
 
     monkeypatch.setattr(pages, "write_report", _stopped)
     with pytest.raises(KeyboardInterrupt):
-        rankwell.bench(runs, pages=True)
+        rankwell.bench(runs)
     monkeypatch.setattr(pages, "write_report", real)
     first = written[0].stat().st_mtime_ns
 
-    rankwell.bench(runs, pages=True)
+    rankwell.bench(runs)
 
     assert written[0].stat().st_mtime_ns == first
     assert linked(out / "table.html") == {out / "runs" / system / "report.html" for system in NOISE}
@@ -147,7 +160,7 @@ def test_a_stopped_call_goes_on_with_the_pages_that_are_missing(
 def test_the_pages_are_the_same_bytes_for_any_number_of_jobs(tmp_path: Path) -> None:
     for jobs in "12":
         rankwell.bench(
-            make_bench(tmp_path / jobs, RUNS_ALONE), pages=True, executor=f"processes:{jobs}"
+            make_bench(tmp_path / jobs, RUNS_ALONE + PAGES), executor=f"processes:{jobs}"
         )
 
     one, two = (
@@ -163,7 +176,7 @@ def test_the_pages_are_the_same_bytes_for_any_number_of_jobs(tmp_path: Path) -> 
 
 def test_a_cell_that_is_evaluated_again_gets_a_new_page_or_none(runs: Path) -> None:
     cell = runs.parent / "bench-results" / "runs" / "low"
-    rankwell.bench(runs, pages=True)
+    rankwell.bench(runs)
     old = (cell / "report.html").read_bytes()
     run = runs.parent / "runs" / "low.run"
     run.write_text(
@@ -171,11 +184,11 @@ def test_a_cell_that_is_evaluated_again_gets_a_new_page_or_none(runs: Path) -> N
         + "q00 Q0 new 8 -9 x\n"
     )
 
-    rankwell.bench(runs)
+    rankwell.bench(without_pages(runs))
     assert not (cell / "report.html").exists()
     assert linked(cell.parents[1] / "table.html") == {cell.parent / "high" / "report.html"}
 
-    rankwell.bench(runs, pages=True)
+    rankwell.bench(with_pages(runs))
     assert (cell / "report.html").read_bytes() != old
 
 
@@ -185,24 +198,24 @@ def test_a_page_of_the_users_is_refused_before_anything_is_evaluated(
 ) -> None:
     cell = runs.parent / "bench-results" / "runs" / "high"
     if evaluated:
-        rankwell.bench(runs, pages=True)
+        rankwell.bench(runs)
     cell.mkdir(parents=True, exist_ok=True)
     (cell / "report.html").write_text("my own")
     before = content(cell.parents[1])
 
-    code, out, err = typed("bench", runs, "--pages")
+    code, out, err = typed("bench", runs)
 
     assert (code, out) == (2, "")
     assert re.search(r"runs/high/report\.html\s+was\s+not\s+written\s+by\s+rankwell", err)
     assert content(cell.parents[1]) == before
-    assert typed("bench", runs, "--pages", "--overwrite")[0] == 0
+    assert typed("bench", runs, "--overwrite")[0] == 0
     assert (cell / "report.html").read_text() != "my own"
 
 
 def test_systems_on_data_sets_have_pages_too(tmp_path: Path, typed: Typed) -> None:
     file, table = make_bench(tmp_path, MUSEUM + COSTS), tmp_path / "table" / "table.html"
 
-    code, _, err = typed("bench", file, "--pages", "-o", table.parent)
+    code, _, err = typed("bench", file, "-o", table.parent)
 
     assert code == 0, err
     expected = {table.parent / "paintings" / system / "report.html" for system in NOISE}
@@ -219,13 +232,13 @@ def test_folders_of_results_get_the_page_that_they_lack(tmp_path: Path, typed: T
 
     kept = tmp_path / "kept.toml"
     kept.write_text(f"{COSTS}results = {json.dumps([f'a={low}', f'b={high}'])}\n")
-    code, _, err = typed("bench", kept, "--pages", "-o", table.parent)
+    code, _, err = typed("bench", kept, "-o", table.parent)
 
     assert code == 0, err
     assert (low / "report.html").read_bytes() == mine
     assert linked(table) == {low / "report.html", high / "report.html"}
     (high / "report.html").write_text("my own")
-    assert typed("bench", kept, "--pages")[0] == 2
+    assert typed("bench", kept)[0] == 2
     assert (high / "report.html").read_text() == "my own"
 
 
@@ -236,12 +249,12 @@ def test_missing_lists_beside_a_page_are_written_again(
     monkeypatch.setattr(
         pages, "write_page", lambda path, source: real(path, source, most_bytes=1_000)
     )
-    rankwell.bench(runs, pages=True)
+    rankwell.bench(runs)
     cell = runs.parent / "bench-results" / "runs" / "low"
     whole = content(cell)
     next(iter((cell / "report_data").iterdir())).unlink()
 
-    rankwell.bench(runs, pages=True)
+    rankwell.bench(runs)
 
     assert content(cell) == whole
 
@@ -251,4 +264,4 @@ def test_in_python_another_page_is_an_error_too(runs: Path) -> None:
     (runs.parent / "bench-results" / "runs" / "low" / "report.html").write_text("my own")
 
     with pytest.raises(BadUsage, match="not written by rankwell"):
-        rankwell.bench(runs, pages=True)
+        rankwell.bench(runs)

@@ -110,10 +110,10 @@ def test_cells_as_parts_give_the_files_of_one_process(whole: Path, tmp_path: Pat
 def test_processes_give_the_files_of_one_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     # Other processes draw their charts.
     monkeypatch.setattr("rankwell.reporting.charts.draw_all", DRAW)
-    file = make_bench(tmp_path / "inputs", RUNS_ALONE)
-    rankwell.bench(file, tmp_path / "one", pages=True)
+    file = make_bench(tmp_path / "inputs", RUNS_ALONE + "[table]\npages = true\n")
+    rankwell.bench(file, tmp_path / "one")
 
-    rankwell.bench(file, tmp_path / "parts", pages=True, executor="processes:2")
+    rankwell.bench(file, tmp_path / "parts", executor="processes:2")
 
     assert content(tmp_path / "parts") == content(tmp_path / "one")
 

@@ -15,6 +15,7 @@ import pytest
 from rankwell.comparison.data import Attribute, Origin
 from rankwell.data.tables import Values
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, UnknownName
+from rankwell.reporting.difference_tables import difference_text
 from rankwell.results import compare_values
 from rankwell.stats import on_exact_grid
 from rankwell.stats.paired_tests import paired_t, sign_test, wilcoxon
@@ -149,7 +150,8 @@ def test_a_rounding_error_is_neither_a_win_nor_a_loss():
 
 
 def test_columns_that_need_a_word_are_explained_below_the_table():
-    table = str(compare_values(two_systems(), power=0.9))
+    result = compare_values(two_systems(), power=0.9)
+    table = difference_text(result.tables, result.differences, None, result.describe(), "table")
     assert (
         "primary: the first measure, which alone decides the verdict; secondary: tested by "
         "itself; p: two-sided; "
@@ -172,7 +174,7 @@ def test_columns_that_need_a_word_are_explained_below_the_table():
             ]
         )
     )
-    assert "superscripts: the systems that this one is significantly better than" in " ".join(
+    assert "Superscripts: the systems that this one is significantly better than" in " ".join(
         three.split()
     )
     assert re.search(r"^a +C +\S+ᵇᶜ$", three, re.MULTILINE)

@@ -616,7 +616,7 @@ def test_the_xml_names_what_failed_and_follows_the_schema(two, tmp_path):
         two,
         require=["AP >= 0.1", "new:AP >= 0.99"],
         no_regression="old",
-        junit=tmp_path / "ci" / "gate.xml",
+        output=tmp_path / "ci" / "gate.xml",
     )
     root = ET.parse(tmp_path / "ci" / "gate.xml").getroot()
 
@@ -633,7 +633,7 @@ def test_the_xml_names_what_failed_and_follows_the_schema(two, tmp_path):
 
 def test_the_xml_of_the_same_results_has_the_same_bytes_and_no_time(two, tmp_path):
     for name in ("one.xml", "other.xml"):
-        gate(two, no_regression="old", junit=tmp_path / name)
+        gate(two, no_regression="old", output=tmp_path / name)
 
     assert (tmp_path / "one.xml").read_bytes() == (tmp_path / "other.xml").read_bytes()
     assert b"time" not in (tmp_path / "one.xml").read_bytes()
@@ -641,9 +641,9 @@ def test_the_xml_of_the_same_results_has_the_same_bytes_and_no_time(two, tmp_pat
 
 def test_an_error_replaces_the_xml_of_an_earlier_call(two, tmp_path):
     path = tmp_path / "gate.xml"
-    gate(two, require=["AP >= 0.1"], junit=path)
+    gate(two, require=["AP >= 0.1"], output=path)
     with pytest.raises(UnknownName):
-        gate(two, require=["APX >= 0.1"], junit=path)
+        gate(two, require=["APX >= 0.1"], output=path)
 
     root = ET.parse(path).getroot()
     check_schema(root)
@@ -677,4 +677,4 @@ def test_names_that_are_markup_or_no_text_at_all_stay_names():
 
 def test_a_file_cannot_be_written_where_a_folder_is(two, tmp_path):
     with pytest.raises(BadUsage, match="is a folder"):
-        gate(two, require=["AP >= 0.1"], junit=tmp_path)
+        gate(two, require=["AP >= 0.1"], output=tmp_path)

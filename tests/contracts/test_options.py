@@ -9,48 +9,6 @@ from rankwell.data.catalogue import command_function, command_summaries
 from rankwell.data.options import Argument, Differs, arguments_of, texts_of
 
 MOST_NAMES = 170
-NAMES_WHILE_PENDING = 196
-PENDING = {
-    "--all",
-    "--batch-size",
-    "--cache",
-    "--columns",
-    "--confidence",
-    "--depth",
-    "--device",
-    "--documents",
-    "--duplicates",
-    "--encoder",
-    "--exclude-group",
-    "--exclude-self",
-    "--executor",
-    "--item-ids",
-    "--item-vectors",
-    "--keyword-groups",
-    "--local-features",
-    "--max-size",
-    "--metric",
-    "--no-relevant",
-    "--option",
-    "--qrels",
-    "--qrels-format",
-    "--queries",
-    "--query-ids",
-    "--query-vectors",
-    "--relevance",
-    "--samples",
-    "--schema",
-    "--score",
-    "--seed",
-    "--strategy",
-    "--strict",
-    "--thumbnails",
-    "--ties",
-    "--transform",
-    "--unjudged",
-    "-k",
-}
-"""Options that have still to be unified. At the end this set, and what reads it, are to go."""
 
 
 class Use(NamedTuple):
@@ -96,15 +54,7 @@ def differing(found: Mapping[str, list[Use]]) -> dict[str, list[str]]:
 
 
 def test_an_option_has_one_type_one_default_and_one_help_in_all_commands() -> None:
-    odd = {name: commands for name, commands in differing(uses()).items() if name not in PENDING}
-
-    assert odd == {}
-
-
-def test_what_is_pending_still_differs() -> None:
-    found = uses()
-
-    assert PENDING - set(differing(found)) <= {"--all"} & found.keys()
+    assert differing(uses()) == {}
 
 
 def test_python_calls_an_option_as_the_command_line_does() -> None:
@@ -112,7 +62,7 @@ def test_python_calls_an_option_as_the_command_line_does() -> None:
         f"{use.command} {name}: {use.argument.name}"
         for name, same_name in uses().items()
         for use in same_name
-        if name not in PENDING and use.argument.name not in _names_in_python(use.argument)
+        if use.argument.name not in _names_in_python(use.argument)
     }
 
     assert other_names == set(_OTHER_NAMES)
@@ -127,7 +77,7 @@ def test_there_are_few_names_of_options() -> None:
         if flag.startswith("--")
     }
 
-    assert len(names) <= (NAMES_WHILE_PENDING if PENDING else MOST_NAMES), sorted(names)
+    assert len(names) <= MOST_NAMES, sorted(names)
 
 
 def test_two_uses_that_differ_without_a_reason_are_found() -> None:

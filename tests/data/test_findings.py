@@ -21,7 +21,6 @@ EXAMPLES = {
     "close-values": (12, 20.0, "mine P@1"),
     "compared-by-mean": ("AP", ": the reason"),
     "copy-of-another-run": ("mine", "yours"),
-    "default-convention": ("piaf", "its title", "the default"),
     "difference-unjudged": ("a and b", ["P@1 0 to 1"]),
     "different-inputs": ("a", "b", "judgments"),
     "different-rules": ("ties is x in a and y in b",),

@@ -360,12 +360,10 @@ def test_intents_are_read_from_the_second_field_of_the_judgments(tmp_path: Path)
 def test_a_result_prints_its_table():
     result = rw.evaluate(TRUTH, {"mine": RUN}, ["RR", "AP"])
 
-    heading, _, *rows, rules = repr(result).splitlines()
-    assert heading.split()[:2] == ["measure", "mean"]
-    assert [row.split()[:2] for row in rows] == [
-        [name, f"{result[name]:.4f}"] for name in ("RR", "AP")
-    ]
-    assert rules.startswith("rules: ")
+    caption, _, heading, *rows = repr(result).splitlines()
+    assert caption == "mine · 4 queries · mean"
+    assert heading.split() == ["mean"]
+    assert [row.split() for row in rows] == [[name, f"{result[name]:.3f}"] for name in ("RR", "AP")]
     assert str(result) == repr(result)
 
 

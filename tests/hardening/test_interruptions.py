@@ -349,7 +349,7 @@ def test_an_interruption_where_nothing_can_be_raised_comes_again(number: int):
 def test_a_page_of_judging_ends_by_an_interruption_as_it_says(tmp_path: Path, number: int):
     write_world(tmp_path)
     pool_study(tmp_path)
-    child = started(tmp_path, "judge label study --judge anna --no-open")
+    child = started(tmp_path, "judge label study --judge anna")
     assert child.stderr is not None
     first = child.stderr.readline()
     child.send_signal(number)

@@ -68,11 +68,13 @@ def _frames(**options: Any) -> Found:
 
 def _captions(name: str = "tied", **options: Any) -> Found:
     positives = json.loads(Path("captions/several.json").read_text())
+    options = {"convention": "hgr"} | options
     return shown(rw.evaluate_crossmodal(np.load(f"captions/{name}.npy"), positives, **options))
 
 
 def _captions_of_vectors(**options: Any) -> Found:
     queries, gallery = np.load("captions/queries.npy"), np.load("captions/gallery.npy")
+    options = {"convention": "hgr"} | options
     return shown(
         rw.evaluate_crossmodal(
             query_vectors=queries, item_vectors=gallery, qrels="counts:3", **options
@@ -109,6 +111,7 @@ def _q2m() -> Found:
 
 def _clips(**options: Any) -> Found:
     names = Path("clips/ids.txt").read_text().split()
+    options = {"measures": None if "convention" in options else "P R AP nDCG"} | options
     result = rw.evaluate_keywords(
         "clips/table.csv", np.load("clips/vectors.npy"), item_ids=names, details=True, **options
     )
@@ -121,6 +124,7 @@ def _clips_by_text(**options: Any) -> Found:
     result = rw.evaluate_keywords(
         "clips/table.csv",
         "clips/vectors.npy",
+        measures="P R AP nDCG",
         queries="clips/queries.csv",
         schema=schema,
         query_vectors="clips/texts.npy",
@@ -150,6 +154,7 @@ def _instances(name: str = "scores", **options: Any) -> Found:
         each: Path(f"images/{each}.ids.txt").read_text().split()
         for each in ("queries", "references")
     }
+    options = {"convention": "thesis"} | options
     result = rw.evaluate_images(
         "images/table.csv",
         scores=np.load(f"images/{name}.npy"),
@@ -162,6 +167,7 @@ def _instances(name: str = "scores", **options: Any) -> Found:
 
 def _instances_of_vectors(**options: Any) -> Found:
     names = Path("images/all.ids.txt").read_text().split()
+    options = {"convention": "thesis"} | options
     return shown(
         rw.evaluate_images(
             "images/table.csv", item_vectors=np.load("images/all.npy"), item_ids=names, **options
@@ -173,7 +179,8 @@ def _instances_of_vectors(**options: Any) -> Found:
 def _agree(**options: Any) -> Found:
     vectors = {name: np.load(f"vectors/{name}.npy") for name in ("teacher", "near", "far")}
     reference = vectors.pop("teacher")
-    options = {"seed": 42, "k": (1, 5)} | options
+    plain = not {"measures", "convention"} & options.keys()
+    options = {"seed": 42, "k": (1, 5)} | ({"measures": "all"} if plain else {}) | options
     return shown(rw.evaluate_embeddings(reference, vectors, samples="all", **options))
 
 
@@ -205,7 +212,12 @@ def _answers_and_lists() -> Found:
     predictions = rw.read_predictions("answers/ranked.jsonl", questions=questions.table)
     retrieved = rw.read_ranking("answers/found.run")
     result = rw.evaluate_qa(
-        questions.table, predictions.table, retrieved=retrieved, ties="optimistic", details=True
+        questions.table,
+        predictions.table,
+        retrieved=retrieved,
+        ties="optimistic",
+        convention="piaf",
+        details=True,
     )
     return {**shown(result), "notes of files": [*questions.notes, *predictions.notes]}
 
@@ -385,13 +397,20 @@ CASES: dict[str, Call] = {
     "crossmodal-string": partial(_captions, convention="vse", k="1,2"),
     "crossmodal-vectors": _captions_of_vectors,
     "crossmodal-vectors-l2": partial(
-        _captions_of_vectors, metric="l2", convention="frozen", protocol="both"
+        _captions_of_vectors, metric="l2", convention="frozen", direction="t2v,v2t,v2t-videos"
     ),
     "crossmodal-mask": _captions_masked,
     "eval_q2m": _q2m,
     "keywords": _clips,
     "keywords-graded": partial(
-        _clips, relevance="graded", weight_by="relevant", keyword_groups=["object type"], k=(2, 3)
+        _by_rules,
+        _clips,
+        "rankwell",
+        "keywords",
+        'weight_by = "relevant"',
+        relevance="graded",
+        keyword_groups=["object type"],
+        k=(2, 3),
     ),
     "keywords-expected": partial(_clips, ties="expected", measures=["ERR@3", "AP"]),
     "keywords-after": partial(_by_rules, _clips, "alfa", "keywords", 'self_rule = "after"'),
@@ -419,8 +438,7 @@ CASES: dict[str, Call] = {
         _answers,
         "squad2",
         "qa",
-        'normalizer = "french"',
-        missing="skip",
+        'normalizer = "french"\nmissing = "skip"',
         intervals="none",
     ),
     "qa-lists": _answers_and_lists,

@@ -35,6 +35,7 @@ def build(folder: Path) -> None:
     for name, of in (("one", "a"), ("two", "b")):
         _text(folder / f"runs/bench/{name}.run", (folder / f"{of}.run").read_text(encoding="utf-8"))
     _text(folder / "bench.toml", BENCH)
+    _text(folder / "pages.toml", BENCH + "[table]\npages = true\n")
     _text(folder / "plain.toml", BENCH + "[table]\nmean = false\nintervals = false\n")
 
 
@@ -261,6 +262,7 @@ measure = "R@5"
 [[dataset]]
 name = "videos"
 command = "crossmodal"
+convention = "hgr"
 qrels = "captions/positives.json"
 k = [1, 5, 10]
 

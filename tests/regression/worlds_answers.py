@@ -326,6 +326,26 @@ CONVENTIONS = {
     "hi": 'mlqa language = "hi"',
     "extra": 'piaf extra = "error"',
     **{
+        f"empty-{base}": f'{base} missing = "empty"'
+        for base in (
+            "dpr",
+            "french",
+            "haystack-finder",
+            "haystack-v1",
+            "kilt",
+            "mlqa",
+            "nq-open",
+            "piaf",
+            "piaf-article",
+            "squad1",
+            "squad2",
+            "triviaqa",
+        )
+    },
+    "error-squad2": 'squad2 missing = "error"',
+    "skip-piaf": 'piaf missing = "skip"',
+    "skip-squad2": 'squad2 missing = "skip"',
+    **{
         name: f'squad2 normalizer = "{name}"'
         for name in [
             "squad",

@@ -128,6 +128,7 @@ def _vectors(folder: Path) -> None:
         flip = np.random.default_rng(seed).random(teacher.shape) < share
         np.save(folder / f"{name}.npy", np.where(flip, -teacher, teacher))
     np.save(folder / "teacher.npy", teacher)
+    (folder / "deep.toml").write_text('base = "rankwell"\n[tasks.embeddings]\ngold_depth = 3\n')
     real = np.random.default_rng(24).standard_normal((n, 8))
     np.save(folder / "real.npy", real.astype(np.float32))
     np.save(
@@ -261,6 +262,7 @@ def _clips(folder: Path) -> None:
     for name, base, rule in (
         ("no-results", "rankwell", 'no_results = "skip"'),
         ("after", "rankwell", 'self_rule = "after"'),
+        ("weighted", "rankwell", 'weight_by = "relevant"'),
         ("alfa-after", "alfa", 'self_rule = "after"'),
         ("no-keywords-empty", "rankwell", 'no_keywords = "empty"'),
         ("no-keywords-vacuous", "rankwell", 'no_keywords = "vacuous"'),
@@ -378,7 +380,7 @@ def _images(folder: Path) -> None:
     (folder / "absent.toml").write_text(f'base = "thesis"\n[tasks.images]\n{keeping}')
     (folder / "keep").mkdir()
     for name in [
-        "rankwell",
+        "trec_eval10",
         "thesis",
         "thesis-code",
         "oxford",
@@ -408,6 +410,7 @@ costs = true
 name = "plain"
 title = "Plain"
 command = "images"
+convention = "thesis"
 images = "plain.csv"
 scores = "{system}.npy"
 query_ids = "queries.ids.txt"
@@ -421,6 +424,7 @@ name = "better"
 title = "A better one"
 """,
     "kept.toml": _KEPT,
+    "pages.toml": _KEPT + "pages = true\n",
     "described.toml": f"""\
 {_KEPT}
 [[system]]

@@ -19,7 +19,7 @@ import pytest
 
 import rankwell
 from rankwell.data.tables import Values, format_value, p_value
-from rankwell.reporting import Document, render, summary_grid
+from rankwell.reporting import Document, Terminal, render, summary_grid
 from rankwell.reporting.charts import CHARTS, ChartData
 from rankwell.reporting.notebook.display import html
 from rankwell.reporting.page import cells
@@ -143,10 +143,11 @@ def test_every_output_prints_the_same_number(unit: str):
             ("md", r"\| *([^| ]+) *(?=\|)"),
             ("latex", r"& (\S+)"),
         ):
-            printed = re.findall(
-                cell, render(result.summary, None, {}, [], form).replace("--", "–")
-            )
+            text = render(result.summary, None, {}, [], form, terminal=Terminal(details=True))
+            printed = re.findall(cell, text.replace("--", "–"))
             assert expected in printed, (value, form)
+        shown = expected if unit != "share" else format_value(value, unit, digits=3)
+        assert shown in render(result.summary, None, {}, []).split()
         assert expected in summary_grid(Document(result.summary, None, {}, ())).rows[0]
         (read,) = csv.DictReader(io.StringIO(render(result.summary, None, {}, [], "csv")))
         assert format_value(float(read["mean"] or "nan"), unit) == expected

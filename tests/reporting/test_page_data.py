@@ -309,11 +309,11 @@ def test_means_and_differences_are_those_of_summary_and_compare(
         assert (told["mean"], told["low"], told["high"], told["sd"], told["n"]) == tuple(
             row[name] for name in ("mean", "ci_low", "ci_high", "sd", "n")
         )
-    sys.argv = ["rankwell", "compare", str(small), "-o", str(tmp_path / "compared")]
+    sys.argv = ["rankwell", "compare", str(small), "-o", str(tmp_path / "compared"), "-v"]
     assert main() == 0
     said = capsys.readouterr()
     assert said.out.splitlines()[0] == data["verdicts"][0]
-    assert f"HTML page: {tmp_path / 'compared' / 'report.html'}" in said.err
+    assert f"Next: rankwell report {tmp_path / 'compared'} --open" in said.err
     again = data_of(tmp_path / "compared" / "report.html")
     for name in (
         "verdicts",

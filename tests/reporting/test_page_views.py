@@ -146,9 +146,7 @@ def test_embeddings_shows_rank_similarity_and_margin_under_the_reference(
         for name, noise in (("near", 0.3), ("far", 0.9))
     }
     write_agreement(
-        evaluate_embeddings(
-            reference, candidates, k=10, samples=8, intervals="none", eps=0.05, details=True
-        ),
+        evaluate_embeddings(reference, candidates, k=10, samples=8, intervals="none", details=True),
         tmp_path,
     )
     query = read_results(tmp_path).details()["query"][0]

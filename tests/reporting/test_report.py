@@ -83,7 +83,9 @@ def awkward(run="r", **extra):
 
 
 def printed(rows=ONE_RUN, per_query=None, rules=None, form="table", **terminal):
-    return render(rows, per_query, rules or {}, [], form, terminal=Terminal(**terminal))
+    """The text with all details, as `--verbose` prints it."""
+    shown = Terminal(**{"details": True, **terminal})
+    return render(rows, per_query, rules or {}, [], form, terminal=shown)
 
 
 AWKWARD = "\x1b[31mred\x07\u202e|`b`<b>&$_{%}\u2028\nnext"
@@ -112,8 +114,10 @@ def test_no_format_has_control_characters_of_names_columns_or_rules(form):
     ]
     single = [{**row, "run": FOREIGN, "query": FOREIGN} for row in PER_QUERY]
 
-    text = printed(rows, rules={FOREIGN: FOREIGN}, form=form) + printed(
-        rows, single, {FOREIGN: FOREIGN}, form=form
+    text = "".join(
+        printed(rows, per_query, {FOREIGN: FOREIGN}, form=form, details=details)
+        for per_query in (None, single)
+        for details in (True, False)
     )
 
     assert not UNSEEN.search(text.replace("\t", "") if form == "tsv" else text)

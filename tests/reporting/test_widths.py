@@ -63,9 +63,14 @@ def runner() -> Generator[Runner]:
 
 
 def printed(
-    runner: Runner, name: str, width: int | None, monkeypatch: pytest.MonkeyPatch
+    runner: Runner,
+    name: str,
+    width: int | None,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    details: bool = True,
 ) -> list[str]:
-    monkeypatch.setattr(reporting, "terminal_of", lambda _: Terminal(width))
+    monkeypatch.setattr(reporting, "terminal_of", lambda _: Terminal(width, details=details))
     commands = COMMANDS[name].split("\n")
     texts, _ = runner.workspace.printed(commands, lambda _: None)
     return [
@@ -101,10 +106,11 @@ def test_a_commands_tables_fit_a_terminal(
 
     lines = printed(runner, name, width, monkeypatch)
 
+    answer = printed(runner, name, width, monkeypatch, details=False)
     # Code and command lines to copy are not broken.
     long = [
         line
-        for line in lines
+        for line in (*lines, *answer)
         if width_of(line) > width and not line.startswith("  ") and "rankwell " not in line
     ]
     assert long == []
@@ -164,7 +170,9 @@ def test_long_names_below_a_table_go_on_indented():
         for place in range(3)
     ]
 
-    lines = text_table(Document(rows, None, {}, (), terminal=Terminal(80))).split("\n")
+    lines = text_table(Document(rows, None, {}, (), terminal=Terminal(80, details=True))).split(
+        "\n"
+    )
 
     after = lines[lines.index("exact names:") + 1 : -1]
     assert [line[:7] for line in after] == [

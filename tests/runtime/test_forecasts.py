@@ -74,7 +74,7 @@ def test_a_billion_videos_need_no_array_of_them(tables: Path, ties: str):
         **places,
         qrels=str(tables / "positives.json"),
         ties=ties,
-        protocol="both",
+        direction="t2v,v2t,v2t-videos",
     )
 
     # Among videos only those that have captions are compared.

@@ -84,7 +84,16 @@ def captioned() -> list[str]:
         "--qrels",
         "positives.json",
     ]
-    return ["crossmodal", *tables, "--protocol", "both", "--shards", "3", "-o", "{}/found"]
+    return [
+        "crossmodal",
+        *tables,
+        "--direction",
+        "t2v,v2t,v2t-videos",
+        "--shards",
+        "3",
+        "-o",
+        "{}/found",
+    ]
 
 
 def agreed() -> list[str]:

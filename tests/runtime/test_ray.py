@@ -99,7 +99,7 @@ SEARCH = "knn base.npy queries.npy --neighbours 20 --metric l2 --shards 5"
 AGREE = "embeddings --reference captions.npy other.npy --samples 30 -k 1,5 --shards 3"
 CAPTIONS = (
     "crossmodal --query-vectors captions.npy --item-vectors videos.npy --qrels positives.json "
-    "--protocol both --shards 3"
+    "--direction t2v,v2t,v2t-videos --shards 3"
 )
 COMMANDS: dict[str, Callable[[Path], list[str]]] = {
     "crossmodal": lambda _: CAPTIONS.split(),

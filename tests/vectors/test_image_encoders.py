@@ -994,8 +994,9 @@ def test_the_command_reads_a_table_and_an_onnx_preset_with_its_own_pixels(
 
     (photos[0].parent / "n.toml").write_text(
         f'model = "{network.path}"\nmean = [0, 0, 0]\nstd = [1, 1, 1]\noutput = "descriptor"\n'
+        "normalize = false\n"
     )
-    options = ("--no-normalize", "--cache", tmp_path / "c")
+    options = ("--cache", tmp_path / "c")
     assert (
         run(
             monkeypatch,

@@ -195,7 +195,14 @@ def _run_command(arguments: list[str]) -> int:
         find_command,
         subcommands,
     )
-    from rankwell.data.options import SWITCHES, arguments_of, bind, files_to_write, overwriting
+    from rankwell.data.options import (
+        SWITCHES,
+        arguments_of,
+        bind,
+        files_to_write,
+        overwriting,
+        showing,
+    )
     from rankwell.errors import BadUsage, offering
     from rankwell.store import reading
 
@@ -234,8 +241,10 @@ def _run_command(arguments: list[str]) -> int:
         return 2
     import warnings
 
+    is_quiet, is_verbose = "--quiet" in given_switches, "--verbose" in given_switches
     with (
         reading(),
+        showing(details=is_verbose),
         overwriting(allowed, keeping=bool(files)),
         warnings.catch_warnings(),
         _Bars() as bars,
@@ -249,7 +258,6 @@ def _run_command(arguments: list[str]) -> int:
             output: Any = command(*positionals, **keywords)
     if output is None:
         return 0
-    is_quiet, is_verbose = "--quiet" in given_switches, "--verbose" in given_switches
     _print_text(output)
     if output.findings:
         _print_findings(output.findings, is_quiet=is_quiet, is_verbose=is_verbose)
@@ -257,25 +265,33 @@ def _run_command(arguments: list[str]) -> int:
         # `report.StatusNote`, which is loaded where there is one.
         if not (is_quiet and type(message).__name__ == "StatusNote"):
             _say(message)
+    if output.next_step and not is_quiet:
+        _say(f"Next: {output.next_step}", fold=False)
     return output.exit_code
 
 
-_MOST_FINDINGS = 3
+_MOST_FINDINGS, _MOST_LINES = 3, 2
+"""How many findings are printed without `--verbose`, and on how many lines of a terminal each."""
 
 
 def _print_findings(findings: "Any", *, is_quiet: bool, is_verbose: bool) -> None:
-    """Prints the most serious findings to standard error, or all with their names, and how many
-    more there are; quiet leaves out information.
+    """Prints the most serious findings to standard error, one of each kind, or all with their
+    names, and how many more there are; quiet leaves out information.
     """
-    from rankwell.data.findings import by_level
+    from rankwell.data.findings import by_level, first_of_each_kind
 
     ordered = by_level(findings)
     if is_quiet:
         ordered = [finding for finding in ordered if finding.level != "info"]
-    shown = ordered if is_verbose else ordered[:_MOST_FINDINGS]
+    shown = ordered if is_verbose else first_of_each_kind(ordered)[:_MOST_FINDINGS]
+    if shown and sys.stdout.isatty() and sys.stderr.isatty():
+        _say("")
     for finding in shown:
         mark = "" if finding.level == "info" else "! "
-        _say(f"{mark}{finding}" + f" [{finding.name}]" * is_verbose)
+        if is_verbose:
+            _say(f"{mark}{finding} [{finding.name}]")
+        else:
+            _say(f"{mark}{finding}", most_lines=_MOST_LINES)
     if more := len(ordered) - len(shown):
         _say(f"{more} more finding{'s' * (more > 1)}: --verbose")
 
@@ -320,19 +336,24 @@ def _one_line(message: object) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]} … {text[-_LONGEST // 2 :]}"
 
 
-def _say(text: str, *, fold: bool = True) -> None:
+def _say(text: str, *, fold: bool = True, most_lines: int | None = None) -> None:
     """Writes a message with control characters as escapes, except ends of lines and bytes of ids
     that are not UTF-8.
 
-    fold: whether a terminal gets it on lines of its width.
+    fold: whether a terminal gets it on lines of its width. most_lines: how many of these at most.
     """
     from rankwell.errors import printable, without_credentials
 
     text = printable(
         without_credentials(text), frozenset(("\n", "\t", *map(chr, range(0xDC80, 0xDD00))))
     )
+    if fold and sys.stderr.isatty():
+        lines = _folded(text).split("\n")
+        text = "\n".join(lines[:most_lines])
+        if len(lines) > len(lines[:most_lines]):
+            text = f"{text.rpartition(' ')[0]} …"
     try:
-        sys.stderr.write((_folded(text) if fold and sys.stderr.isatty() else text) + "\n")
+        sys.stderr.write(text + "\n")
         sys.stderr.flush()
     except OSError:
         # The stream is closed or full; the exit code must not change by that.

@@ -314,6 +314,7 @@ class ComparisonData(ResultData):
     baseline: the run that all others are compared with, None where there are several.
     differences: a row for each measure and pair of runs.
     verdicts: sentences, one for each pair, or a single one about the leader of many.
+    headlines: the verdicts in short, by the first measure alone.
     groups: the differences in each group of queries; empty where queries are not grouped.
     systems: for three systems or more, the mean and rank of each by each measure, and the systems
         that it is significantly better than.
@@ -327,6 +328,7 @@ class ComparisonData(ResultData):
     baseline: str | None
     differences: tuple[Row, ...]
     verdicts: tuple[str, ...]
+    headlines: tuple[str, ...]
     groups: tuple[Row, ...]
     systems: tuple[Row, ...]
     orders: tuple[Row, ...]

@@ -28,9 +28,13 @@ from rankwell.io.result_folder import (
     read_results,
     read_summary,
 )
-from rankwell.reporting import Row
+from rankwell.reporting import Row, render_rows
 from rankwell.reporting.charts import difference_label
-from rankwell.reporting.difference_tables import difference_text, write_comparison
+from rankwell.reporting.difference_tables import (
+    difference_text,
+    query_differences,
+    write_comparison,
+)
 from rankwell.reporting.drafts import drafting, holding
 from rankwell.reporting.options import Output, Progress, paper_text, present
 from rankwell.reporting.page import NAME, PageFolder, PageSource
@@ -360,15 +364,19 @@ def present_differences(
         written = present(
             result,
             format=format,
-            per_query=per_query,
+            per_query=per_query and format not in reporting.FOR_PEOPLE,
             output=output,
             tables=result.tables,
             others=[] if draft is None else write_comparison(result.tables, draft),
         )
+    terminal = reporting.terminal_of(sys.stdout)
     if format not in reporting.FOR_PEOPLE:
         return written
-    terminal = reporting.terminal_of(sys.stdout)
     rows = list(result.per_query()) if per_query else None
+    if format == "table" and not terminal.details:
+        single = [] if rows is None else query_differences(rows)
+        listed = [render_rows(single, terminal=terminal)] if single else []
+        return written._replace(text="\n".join([*listed, written.text]))
     text = scores = paper_text(result, format, style)
     if format != "latex" or not scores:
         tables = {**result.tables, **({"systems": []} if scores else {})}

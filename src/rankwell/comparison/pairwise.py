@@ -54,6 +54,7 @@ from rankwell.data.tables import (
 )
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, flag
 from rankwell.evaluation.bounds import DEFINITE, RankedItems, UnjudgedItems, difference_bounds
+from rankwell.reporting.difference_tables import difference_answer
 from rankwell.reporting.system_table import winners
 from rankwell.stats import FEW_QUERIES, MIN_QUERIES, Intervals
 from rankwell.stats.correlation import kendall_tau
@@ -65,7 +66,14 @@ from rankwell.stats.system_comparisons import (
     rank_biased_overlap,
     tau_ap,
 )
-from rankwell.stats.verdicts import NOTHING_TESTED, Family, MeasuredDifference, leader, verdict
+from rankwell.stats.verdicts import (
+    NOTHING_TESTED,
+    Family,
+    MeasuredDifference,
+    headline,
+    leader,
+    verdict,
+)
 
 _MOST_VALUES = 12
 
@@ -108,7 +116,7 @@ def compare_values(
     differences = judge(columns, options, clusters)
     groups = judge(parts, options, clusters)
     rows = tuple(difference.row for difference in differences)
-    verdicts = tuple(sentences(comparison, pairs, differences, groups, options, noun[1]))
+    verdicts, headlines = sentences(comparison, pairs, differences, groups, options, noun[1])
     tables = {
         "verdicts": [{"text": text} for text in verdicts],
         "groups": [difference.row for difference in groups],
@@ -161,7 +169,9 @@ def compare_values(
         method=options,
         baseline=baseline,
         differences=rows,
-        verdicts=verdicts,
+        verdicts=tuple(verdicts),
+        headlines=tuple(headlines),
+        answer=difference_answer,
         **typed_tables,
     )
 
@@ -494,13 +504,14 @@ def sentences(
     parts: Sequence[PairedDifference],
     options: ComparisonOptions,
     noun: str,
-) -> list[str]:
-    """A verdict per pair by the first measure; of many pairs one on the leader. parts: the
-    differences in groups of queries.
+) -> tuple[list[str], list[str]]:
+    """A verdict per pair by the first measure, and its headline; of many pairs one on the leader.
+    parts: the differences in groups of queries.
     """
     counted = sum(matrix.is_counted for matrix in comparison.matrices)
     if not counted:
-        return [NOTHING_TESTED.format(", ".join(matrix.label for matrix in comparison.matrices))]
+        untested = ", ".join(matrix.label for matrix in comparison.matrices)
+        return [NOTHING_TESTED.format(untested)], [NOTHING_TESTED.format(untested)]
     signs = options.test in ("randomisation", "wilcoxon", "sign")
     by_pair = _by_pair(comparison, differences, signs=signs)
     groups_by_pair = _by_pair(comparison, parts, signs=signs)
@@ -533,7 +544,12 @@ def sentences(
             for run in pair
         }
         unclear = [run for run, _ in order[1:] if not of_leader[run].decisive]
-        return [leader(order, unclear, of_leader[order[1][0]], family)]
+        sentence = leader(order, unclear, of_leader[order[1][0]], family)
+        return [sentence], [sentence]
+    headlines = [
+        headline(pair_differences[0], family, is_only=len(by_pair) == 1)
+        for pair_differences in by_pair.values()
+    ]
     return [
         verdict(
             first_difference,
@@ -547,7 +563,7 @@ def sentences(
             few=FEW,
         )
         for pair, (first_difference, *others) in by_pair.items()
-    ]
+    ], headlines
 
 
 def _by_pair(

@@ -2,8 +2,8 @@
 choices that precede them.
 
 A TOML file for each family of sources; those of a single task are in its folder,
-`tasks/<task>/conventions/`. A file of the user's own begins with `base = "NAME"`, a convention of
-ours, and has the rules that differ.
+`tasks/<task>/conventions/`, where `["NAME/TASK"]` is what a convention means in that task. A file
+of the user's own begins with `base = "NAME"`, a convention of ours, and has the rules that differ.
 """
 
 import math
@@ -12,7 +12,6 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
-from rankwell.data.findings import Finding
 from rankwell.data.registry import MEASURES, Catalogue, Measure, parse_measure, suggest
 from rankwell.data.tables import TieRule, Unit, tie_rule
 from rankwell.documents import read_toml
@@ -30,7 +29,7 @@ class Convention(NamedTuple):
     """The words, rules and units of one source.
 
     name: the name by which `--convention` chooses it.
-    title: one clause that describes it, for the finding on a default convention.
+    title: one clause that describes it.
     source: the publication or program whose words and rules these are.
     ties: the order of items with equal scores.
     single_precision: whether scores are rounded to 32 bits before they are compared.
@@ -86,16 +85,6 @@ class Convention(NamedTuple):
         """The factor and the unit with which it reports values of a unit."""
         return (100.0, "percent") if self.unit == "percent" and unit == "share" else (1.0, unit)
 
-    def unnamed(self, options: Any, reason: str = "the default") -> list[Finding]:
-        """The finding that explains it where the options, which have a field `convention`, name
-        none.
-        """
-        # Only a call that names none needs it.
-        from rankwell.data.findings.evaluation import default_convention
-
-        is_unnamed = options.convention == type(options).convention
-        return [default_convention(self.name, self.title, reason)] if is_unnamed else []
-
     def rules_of(self, task: str, defaults: OwnRules) -> OwnRules:
         """A task's own options under this convention, of the type of the defaults; the defaults
         where it has none. Raises BadInput for a rule of the user's file that does not exist.
@@ -117,36 +106,49 @@ def _frozen(value: Any) -> Any:
 def read_conventions(file: Path) -> dict[str, Convention]:
     """The conventions in a file: a table for each, under its name."""
     _, tables = read_toml(Source(file))
-    return {name: Convention(name, **_frozen(table)) for name, table in tables.items()}
+    return {
+        name: Convention(name.partition("/")[0], **_frozen(table)) for name, table in tables.items()
+    }
 
 
 CONVENTIONS: Catalogue[Convention] = Catalogue("conventions", "convention", read=read_conventions)
 
 
-def find_convention(name: str, task: str = "", also: str = "rankwell") -> Convention:
+def convention_names() -> list[str]:
+    """The names that `--convention` takes, in alphabetical order."""
+    return list(dict.fromkeys(name.partition("/")[0] for name in CONVENTIONS))
+
+
+def find_convention(name: str, task: str = "") -> Convention:
     """The convention of this name, or of a user's file, `FILE.toml`. task: one with a folder of
     conventions; without, rankings with judgments are judged.
 
     Raises BadInput for a file that is no convention, and UnknownName, which offers the conventions
-    in that folder (or those of rankings) and `also`, none of other tasks.
+    in that folder (or those of rankings) and the plain one, none of other tasks.
     """
-    if name in CONVENTIONS:
-        return CONVENTIONS[name]
+    if name in convention_names():
+        return _convention_in(name, task)
     if name.endswith(".toml"):
-        return _convention_of_file(name)
+        return _convention_of_file(name, task)
     folder = f"rankwell.tasks.{task}.conventions." if task else "rankwell.conventions."
-    taken = [
-        convention
+    taken = {
+        convention.partition("/")[0]
         for convention in CONVENTIONS
-        if convention == also or CONVENTIONS.home(convention).startswith(folder)
-    ]
+        if convention == "rankwell" or CONVENTIONS.home(convention).startswith(folder)
+    }
     raise UnknownName(
         f"unknown convention {name!r}; {suggest(name, taken)} Your own is a file, ./NAME.toml."
     )
 
 
-def _convention_of_file(place: str) -> Convention:
-    """The convention of a user's file: the base with the rules that differ."""
+def _convention_in(name: str, task: str) -> Convention:
+    """The convention of this name, as the task means it."""
+    own = f"{name}/{task}"
+    return CONVENTIONS[own if own in CONVENTIONS else name]
+
+
+def _convention_of_file(place: str, task: str) -> Convention:
+    """The convention of a user's file in a task: the base with the rules that differ."""
     _, table = read_toml(Source(place))
     base_name = table.pop("base", None)
     if not isinstance(base_name, str):
@@ -154,18 +156,18 @@ def _convention_of_file(place: str) -> Convention:
             f'{place}: name the convention that it changes, as in base = "rankwell" in its first '
             "line."
         )
-    if base_name not in CONVENTIONS:
+    if base_name not in convention_names():
         raise BadInput(
-            f"{place}: base = {shown(base_name)}: {suggest(base_name, CONVENTIONS.builtin_names)}"
+            f"{place}: base = {shown(base_name)}: {suggest(base_name, convention_names())}"
         )
-    base, rules = CONVENTIONS[base_name], _frozen(table)
+    base, rules = _convention_in(base_name, task), _frozen(table)
     _check_rules(Convention, rules, place, ("name", "base"))
     known_tasks = {task for name in CONVENTIONS for task in CONVENTIONS[name].tasks}
-    for task in rules.get("tasks", {}):
-        if task not in known_tasks:
+    for name in rules.get("tasks", {}):
+        if name not in known_tasks:
             raise BadInput(
-                f"{place}: there is no task {shown(task)} with rules of its own; "
-                f"{suggest(task, sorted(known_tasks))}"
+                f"{place}: there is no task {shown(name)} with rules of its own; "
+                f"{suggest(name, sorted(known_tasks))}"
             )
     task_rules = {
         task: {**base.tasks.get(task, {}), **own} for task, own in rules.get("tasks", {}).items()

@@ -54,6 +54,32 @@ def given_parameters(inner: str, text: str) -> dict[str, Any]:
     return values
 
 
+def named_parameters(
+    text: str, parameters_by_name: Callable[[str], Mapping[str, Any]], noun: str, example: str
+) -> tuple[str, dict[str, Any]]:
+    """The name and the parameters of `name(parameter=value,…)`. Raises UnknownName, BadUsage.
+
+    parameters_by_name: name -> the defaults of its parameters, empty for those without one.
+    """
+    match = re.fullmatch(r"(?P<name>[\w-]+)(\((?P<inner>.*)\))?", text.strip())
+    if match is None:
+        raise BadUsage(
+            f"{text!r} is not a {noun}; the form is name(parameter=value,…), as in {example}."
+        )
+    name, known = match["name"], parameters_by_name(match["name"])
+    values = given_parameters(match["inner"] or "", text)
+    for parameter in values:
+        if parameter not in known:
+            advice = suggest(parameter, known) if known else "it takes none."
+            raise UnknownName(f"{name} has no parameter {parameter!r} (in {text!r}); {advice}")
+    for parameter, default in known.items():
+        if default is Parameter.empty and parameter not in values:
+            raise BadUsage(
+                f"{name} needs {parameter} (in {text!r}): write it as {name}({parameter}=…)."
+            )
+    return name, {parameter: values[parameter] for parameter in known if parameter in values}
+
+
 _LARGEST = 2**53 - 1
 
 
@@ -204,6 +230,7 @@ REQUIRED = Parameter.empty
 Chosen = TypeVar("Chosen")
 Outcome = TypeVar("Outcome")
 _MAY_OVERWRITE: ContextVar[bool] = ContextVar("overwrite", default=False)
+_SHOWS_DETAILS: ContextVar[bool] = ContextVar("_SHOWS_DETAILS", default=False)
 
 
 class Option(NamedTuple):
@@ -510,6 +537,21 @@ def candidate_paths(value: str | Path) -> list[Path]:
     texts = [name for name in (text, text.partition("=")[2]) if name and "\0" not in name]
     beginnings = [name[:at] for name in texts for at in range(1, len(name)) if name[at] == ":"]
     return [Path(text) for text in (*texts, *beginnings)]
+
+
+@contextmanager
+def showing(*, details: bool) -> Generator[None]:
+    """Whether a block prints all details, `--verbose`."""
+    token = _SHOWS_DETAILS.set(details)
+    try:
+        yield
+    finally:
+        _SHOWS_DETAILS.reset(token)
+
+
+def shows_details() -> bool:
+    """Whether tables are printed with all details."""
+    return _SHOWS_DETAILS.get()
 
 
 def may_overwrite() -> bool:

@@ -25,6 +25,13 @@ Similarity = Annotated[
 EmbeddingIds = Annotated[
     InputData, Doc("File or column of the items' ids, for embeddings that have none of their own.")
 ]
+BankOption = Annotated[
+    InputData,
+    Doc(
+        "What a transform learns on: scores of other queries with the same gallery (querybank), or "
+        "vectors of other images in place of the references (whitening)."
+    ),
+]
 PrintedFigures = Annotated[
     list[str] | None,
     Doc(

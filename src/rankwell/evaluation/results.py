@@ -63,6 +63,7 @@ class ResultData:
         aggregates stand for the others; None for all.
     check: function that returns findings on the computed summary.
     query_rows: function that adds the task's columns to the rows of single queries.
+    answer: function that returns what a person reads first; None for the scores of all runs.
     """
 
     values: Sequence[Values]
@@ -90,6 +91,7 @@ class ResultData:
     n_summarised: int | None = None
     check: Callable[[Any], Iterable[Finding]] | None = None
     query_rows: Callable[[Iterable[dict[str, Any]]], Iterable[dict[str, Any]]] | None = None
+    answer: Callable[[Any], Any] | None = None
 
     def __post_init__(self) -> None:
         """Adds to the rules what every result chooses."""

@@ -79,13 +79,6 @@ class ConvertOptions(DuplicateOptions):
             "[default: those beside the source]"
         ),
     ] = None
-    graded_by: Annotated[
-        Literal["people", "model"],
-        Doc(
-            "Whose grades, where a folder has both: of people, or of a model, which are not "
-            "judgments (FOLDER:MODEL where there are several)."
-        ),
-    ] = "people"
     columns: RunColumns = None
     qrels_columns: JudgmentColumns = None
 
@@ -141,18 +134,12 @@ def convert_file(source: str | Path, target: Path, options: ConvertOptions) -> C
         findings=[doubtful_columns(doubt)] if doubt else [],
         duplicates=options.duplicates,
         columns=column_names,
-        graded_by=options.graded_by,
+        model_grades=True,
     )
     table, name = io.read_as(
         f"{path}:{part}" if part else opened or path, kind, options.source_format, request
     )
     read_with = FORMATS[f"{name} {kind}"]
-    if options.graded_by == "model" and not read_with.models:
-        raise BadUsage(
-            f"{flag('--graded-by', 'model')}: {called} is read as {name}, which holds no grades of "
-            "a model; "
-            "leave it out."
-        )
     entry = written_format(target, kind, options.target_format)
     if entry.by_text and isinstance(table, Judgments) and not read_with.by_text:
         table, reading = _by_text(
@@ -207,7 +194,7 @@ def _texts_beside(source: str | Path) -> Path | str | None:
     if is_data_set_id(source):
         return source
     paths = [Path(split_part(source)[0], name) for name in _TEXTS]
-    return next((path for path in paths if path.is_file()), None) or queries_beside(source, None)
+    return next((path for path in paths if path.is_file()), None) or queries_beside(source)
 
 
 def _by_text(table: Judgments, path: str | Path | None) -> tuple[Judgments, str]:

@@ -79,9 +79,9 @@ def explain(name: str | Measure | Callable[..., Any]) -> Explanation:
     word = "".join(measure_names(name) or ()) if is_function else str(name)
     figures = () if is_function else find_figures(word)
     entries = {
-        kind: describe(catalogue[word])
+        kind: "\n".join(map(describe, entries_of_name))
         for kind, (catalogue, describe) in _ENTRIES.items()
-        if not is_function and word in catalogue.builtin_names
+        if not is_function and (entries_of_name := _named(catalogue, word))
     }
     try:
         return Explanation(word, meanings(word), figures, entries)
@@ -96,6 +96,12 @@ def explain(name: str | Measure | Callable[..., Any]) -> Explanation:
                 raise
             raise UnknownName(f"unknown name {word!r}; {advice}") from None
     return Explanation(word, {}, figures, entries)
+
+
+def _named(catalogue: Catalogue[Any], word: str) -> list[Any]:
+    """The entry of a name, and what it is in single tasks."""
+    names = sorted(catalogue.builtin_names)
+    return [catalogue[name] for name in names if word in (name, name.partition("/")[0])]
 
 
 def meanings(name: str) -> dict[Measure, list[str]]:
@@ -130,13 +136,15 @@ def meanings(name: str) -> dict[Measure, list[str]]:
 def _readings(name: str) -> Iterator[tuple[str, dict[str, str]]]:
     """The plain reading, then every convention that has a word of its own for the name."""
     yield "default", {}
-    for convention in CONVENTIONS:
-        words = dict(CONVENTIONS[convention].words)
+    for key in CONVENTIONS:
+        convention, _, task = key.partition("/")
+        where = f"--convention {convention}" if not task else f"{task} by default"
+        words = dict(CONVENTIONS[key].words)
         if is_word(name, words):
-            yield f"--convention {convention}", words
-        for part, part_words in CONVENTIONS[convention].words_of_parts.items():
+            yield where, words
+        for part, part_words in CONVENTIONS[key].words_of_parts.items():
             if is_word(name, part_words):
-                yield f"--convention {convention}, {part}", {**words, **part_words}
+                yield f"{where}, {part}", {**words, **part_words}
 
 
 def _describe_figure(figure: CollectionFigure) -> str:

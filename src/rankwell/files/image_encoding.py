@@ -23,7 +23,7 @@ from rankwell.io.matrices import IDS_BESIDE, ids_content
 from rankwell.io.result_folder import column_types
 from rankwell.reporting.options import Output, Progress, StatusNote
 from rankwell.store import Source, refuse_blocked, replacing
-from rankwell.vectors.encoders import ImageSettings, load_image_encoder
+from rankwell.vectors.encoders import ImageCache, ImageSettings, load_image_encoder
 from rankwell.vectors.encoders.runs import VectorFile, digests, encode_images, manifest_of
 from rankwell.vectors.media.images import list_media
 
@@ -35,14 +35,7 @@ class ImagePlaces:
     """Where the images of a table are, and where their vectors are kept."""
 
     root: Annotated[str | None, Doc("Folder of the images that a table or a JSON lists.")] = None
-    cache: Annotated[
-        Path | None,
-        Doc(
-            "Folder in which vectors of images are kept by the content of each, for other data "
-            "sets as well. Without it they are kept until the file is whole, so that an "
-            "interrupted run resumes."
-        ),
-    ] = None
+    cache: ImageCache = None
 
 
 def holds_images(place: str) -> bool:

@@ -26,7 +26,7 @@ from rankwell.data.options import ColumnChoice, own_arithmetic
 from rankwell.data.rankings import Hits, Ranking, SharedCounts, SharedQueries, hits_of_ranking
 from rankwell.data.registry import Catalogue, suggest
 from rankwell.data.tables import Judgments, TieRule, sort_ids, tie_rule
-from rankwell.errors import BadInput, BadUsage, DuplicateItem, UnknownName, flag, kind_of, shown
+from rankwell.errors import BadInput, BadUsage, DuplicateItem, UnknownName, kind_of, shown
 from rankwell.io.reader import NumberedLists
 from rankwell.io.reader.columns import (
     option_of,
@@ -91,7 +91,7 @@ class Request:
         contradict.
     ungraded: whether judgments in a table need no grades; each row then counts 1.
     by_text: whether the queries of judgments are texts, which may have several lines.
-    graded_by: `people`, or `model` where a format has grades of both.
+    model_grades: whether the part may name a model, whose grades are not judgments.
     ids_only: whether only the ids of texts are needed.
     oddities: warnings that the reader adds; None where they are not requested.
     progress: function that is called with the number of bytes read and of all bytes.
@@ -109,7 +109,7 @@ class Request:
     recognised: bool = False
     ungraded: bool = False
     by_text: bool = False
-    graded_by: Literal["people", "model"] = "people"
+    model_grades: bool = False
     ids_only: bool = False
     oddities: ReadWarnings | None = None
     progress: Progress | None = None
@@ -214,7 +214,6 @@ class Format(NamedTuple):
         time; it may raise Irregular.
     folder: name of the file that describes a folder of this format.
     by_text: whether texts, not ids, identify queries.
-    models: whether it may hold a model's grades beside those of people.
     presumed: whether `convert` takes content as judgments that could as well be a run.
     is_lines: whether each line is a row. A file whose lines end in a carriage return alone is then
         refused.
@@ -244,7 +243,6 @@ class Format(NamedTuple):
     )
     folder: str = ""
     by_text: bool = False
-    models: bool = False
     presumed: bool = False
     is_lines: bool = False
 
@@ -732,29 +730,23 @@ def read_judgments(
     return find_judgments(place, format=format, **options).judgments
 
 
-def judgments_file(place: Any, split: str | None = None) -> Any:
+def judgments_file(place: Any) -> Any:
     """The file of a split in the folder of a data set (`FOLDER`, `FOLDER:dev`), `test` by default,
     or what describes a folder of another format (`FOLDER`, `FOLDER:part`); another place as it is.
 
-    Raises BadInput for a split that is not there, listing those that are, and BadUsage for a split
-    of anything but a folder.
+    Raises BadInput for a split that is not there, listing those that are.
     """
     path, part = split_part(place) if isinstance(place, (str, Path)) else ("", "")
     if not exists(path) or not Path(path).is_dir():
-        if split is not None:
-            raise BadUsage(
-                f"{flag('--split', split)}: {shown(place)} is not a folder with "
-                f"qrels/{split}.tsv; leave it out."
-            )
         return place
     described = [
         entry.folder
         for entry in formats("judgments")
         if entry.folder and Path(path, entry.folder).is_file()
     ]
-    if described and split is None and not qrels_splits(Path(path)):
+    if described and not qrels_splits(Path(path)):
         return f"{path}/{described[0]}" + (f":{part}" if part else "")
-    return qrels_file(path, split or part)
+    return qrels_file(path, part)
 
 
 def read_preferences(

@@ -17,7 +17,7 @@ import numpy as np
 
 from rankwell.data.findings import Finding
 from rankwell.data.frames import Heading
-from rankwell.data.options import Doc
+from rankwell.data.options import Doc, shows_details
 from rankwell.data.registry import Catalogue
 from rankwell.data.tables import MISSING, ValueRows, format_value, p_value
 from rankwell.errors import BadUsage, count_of, flag, printable
@@ -123,10 +123,17 @@ class Terminal(NamedTuple):
 
     width: number of columns; None for any width.
     colour: whether it shows colours, as escape codes.
+    details: whether a summary is printed with all its columns and rules, not the answer alone.
     """
 
     width: int | None = None
     colour: bool = False
+    details: bool = False
+
+    @property
+    def columns(self) -> int:
+        """The columns that an answer may take."""
+        return self.width or 80
 
 
 PLAIN = Terminal()
@@ -179,7 +186,7 @@ class TableStyle:
     """The look of a table of scores."""
 
     digits: Annotated[
-        int | None, Doc("Decimals of the scores in md and latex; 3 unless a convention has others.")
+        int | None, Doc("Decimals of the scores; 3 unless a convention has others.")
     ] = None
     caption: Annotated[str | None, Doc("Caption in md and latex.")] = None
     label: Annotated[str, Doc("Label of the table in latex.")] = "tab:scores"
@@ -193,6 +200,23 @@ class TableStyle:
 
 
 _MOST_DIGITS = 15
+
+
+class Answer(NamedTuple):
+    """What a person reads first of a result; `--verbose` adds the rest.
+
+    sentence: the sentence that answers the question.
+    caption: what the figures below are, in a line.
+    rows: the rows of the summary that the table shows; None for all.
+    table: rows with any columns, which are the table in place of those.
+    legend: lines below the table.
+    """
+
+    sentence: str = ""
+    caption: str = ""
+    rows: Sequence[Row] | None = None
+    table: Sequence[Row] | None = None
+    legend: Sequence[str] = ()
 
 
 class Document(NamedTuple):
@@ -211,6 +235,8 @@ class Document(NamedTuple):
     title: the text that `table`, `md` and `latex` print above the tables.
     legend: lines below the tables in `md` and `latex`.
     label: the label of the table in `latex`.
+    answer: what a terminal shows of a summary; without details the answer alone.
+    digits: decimals of the scores in an answer; None for those of the convention.
     """
 
     rows: Sequence[Row]
@@ -223,6 +249,8 @@ class Document(NamedTuple):
     title: str = ""
     legend: Sequence[str] = ()
     label: str = ""
+    answer: Answer = Answer()
+    digits: int | None = None
 
 
 class Output(NamedTuple):
@@ -232,12 +260,14 @@ class Output(NamedTuple):
     messages: lines for standard error on what the command did.
     exit_code: the exit code for the shell.
     findings: findings for standard error, of which the command line shows the most serious.
+    next_step: the command to type next, shown last; "" for none.
     """
 
     text: str = ""
     messages: tuple[str, ...] = ()
     exit_code: int = 0
     findings: tuple[Finding, ...] = ()
+    next_step: str = ""
 
 
 OUTPUTS: Catalogue[Callable[[Document], str]] = Catalogue("reporting.outputs", "output format")
@@ -254,6 +284,8 @@ def render(
     *,
     terminal: Terminal = PLAIN,
     tables: Mapping[str, Sequence[Row]] | None = None,
+    answer: Answer | None = None,
+    digits: int | None = None,
 ) -> str:
     """The text of a result in one of the formats, ending in a line break.
 
@@ -266,7 +298,16 @@ def render(
         per_query if per_query is None or isinstance(per_query, Sequence) else list(per_query)
     )
     return OUTPUTS[format](
-        Document(rows, query_rows, rules, findings, terminal=terminal, tables=tables or {})
+        Document(
+            rows,
+            query_rows,
+            rules,
+            findings,
+            terminal=terminal,
+            tables=tables or {},
+            answer=answer or Answer(),
+            digits=digits,
+        )
     )
 
 
@@ -290,7 +331,7 @@ def terminal_of(stream: TextIO) -> Terminal:
     `COLUMNS` is the width of a terminal that reports another.
     """
     if not stream.isatty():
-        return PLAIN
+        return Terminal(details=shows_details())
     columns = os.environ.get("COLUMNS", "")
     try:
         width = (
@@ -299,7 +340,9 @@ def terminal_of(stream: TextIO) -> Terminal:
     except OSError:
         width = 80
     return Terminal(
-        width or 80, colour=not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        width or 80,
+        colour=not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb",
+        details=shows_details(),
     )
 
 
@@ -377,12 +420,14 @@ class Grid(NamedTuple):
     numeric: whether each column holds numbers, which are aligned right.
     rows: the cells of each row, one for each column.
     grouped: whether the first column repeats its text in neighbouring rows.
+    ruled: whether a line is drawn below the headings.
     """
 
     headers: list[str]
     numeric: list[bool]
     rows: list[list[str]]
     grouped: bool = False
+    ruled: bool = True
 
 
 def _grid(
@@ -410,7 +455,7 @@ def summary_grid(document: Document) -> Grid:
     rows = document.rows
     several = len({row["run"] for row in rows}) > 1
     extra_columns = columns_of(rows, SUMMARY_COLUMNS)[len(SUMMARY_COLUMNS) :]
-    figure_columns = [name for name in extra_columns if _holds_figures(rows, name)]
+    figure_columns = [name for name in extra_columns if holds_figures(rows, name)]
     texts: dict[str, list[Any]] = {"run": [row["run"] for row in rows]} if several else {}
     texts["measure"] = [_word(row, document.rules) for row in rows]
     if any(row["label"] != row["measure"] for row in rows):
@@ -466,20 +511,25 @@ def _per_query_grid(rows: Sequence[Row]) -> Grid:
     )
 
 
+def per_query_grids(document: Document) -> list[Grid]:
+    """The table of the values of single queries, where they are requested."""
+    return [] if document.per_query is None else [_per_query_grid(document.per_query)]
+
+
 def grids(document: Document) -> list[Grid]:
     """The tables to print, values of single queries first."""
     level = document.rules.get("level", 0.95)
     if not document.summary:
-        return [_plain_grid(document.rows, level)]
-    single = [] if document.per_query is None else [_per_query_grid(document.per_query)]
+        return [plain_grid(document.rows, level)]
+    single = per_query_grids(document)
     return [
         *single,
         *([summary_grid(document)] if document.rows or not single else []),
-        *(_plain_grid(rows, level) for rows in document.tables.values() if rows),
+        *(plain_grid(rows, level) for rows in document.tables.values() if rows),
     ]
 
 
-def _plain_grid(rows: Sequence[Row], level: float) -> Grid:
+def plain_grid(rows: Sequence[Row], level: float) -> Grid:
     """Rows of any columns; the bounds of intervals are one column, as in a summary."""
     between = f"{100 * level:g} % interval"
     heads = {"ci_low": between} | ({} if "measure" in columns_of(rows) else {"label": "measure"})
@@ -518,7 +568,7 @@ def _number(value: Any) -> str:
     return str(value) if isinstance(value, (bool, int)) else format_value(value, "score")
 
 
-def _holds_figures(rows: Sequence[Row], name: str) -> bool:
+def holds_figures(rows: Sequence[Row], name: str) -> bool:
     """Whether a task's column holds measured numbers, not what rows are called by."""
     kinds = {type(value) for value in (plain(row.get(name)) for row in rows)} - {NoneType}
     return name in _LEVELS or (float in kinds and kinds <= {int, float})

@@ -4,22 +4,127 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from rankwell.data.catalogue import result_kind
+from rankwell.data.frames import Heading
 from rankwell.data.tables import MISSING, format_value, p_value
+from rankwell.errors import count_of
 from rankwell.reporting import (
     PLAIN,
+    Answer,
     Format,
     PrintedFigure,
     Row,
+    TableStyle,
     Terminal,
     folded,
     render_rows,
     rules_line,
     visible,
 )
+from rankwell.reporting.answers import score_digits, short_interval
 from rankwell.reporting.charts import difference_label
 from rankwell.reporting.outputs.markup import markdown_text
-from rankwell.reporting.system_table import score_table, wide_rows
+from rankwell.reporting.system_table import for_paper, score_table, wide_rows
 from rankwell.store import write_text
+
+_MOST_LOST, _LONGEST = 2, 28
+"""How many lost queries an answer names, and the letters of each."""
+_TESTS = {
+    "randomisation": "Paired randomisation test",
+    "t": "Paired t-test",
+    "wilcoxon": "Wilcoxon's signed-rank test",
+    "sign": "Sign test",
+    "bootstrap": "Studentised bootstrap test",
+}
+
+
+def difference_answer(result: Any) -> Answer:
+    """The verdicts in short, and the differences of a pair by every measure, or the scores of
+    several systems with the systems that each is better than.
+    """
+    rules, noun = result.describe(), result_kind(result.task).noun
+    attributes = [name for name in result.query_columns if name != "against"]
+    first = next(
+        (row for row in result.differences if row["better"] != "neither"), result.differences[0]
+    )
+    sentence, several = "\n".join(result.headlines), len(result.differences) > 1
+    correction = (
+        rules["correction"]
+        if any(row["p_adjusted"] != row["p"] for row in result.differences)
+        else "none"
+    )
+    pairs = {(row["run"], row["against"]) for row in result.differences}
+    test = f"{_TESTS[rules['test']]}, two-sided, {count_of(first['n'], *noun)}"
+    test += "." if correction == "none" else f", p corrected ({correction}, {len(pairs)} pairs)."
+    if len(pairs) > 1:
+        table = score_table(
+            [row for row in result.summary if row.get("against") is None],
+            {row["of"]: row["better"] for row in result.differences},
+            rules,
+            differences=result.differences,
+            attributes=attributes,
+        )
+        if table is not None:
+            table = for_paper(table, TableStyle(), intervals=False)
+            meaning = table.footnotes.get("superscripts")
+            marks = [f"Superscripts: {meaning}."] if meaning else []
+            return Answer(sentence, table=wide_rows(table), legend=[" ".join([*marks, test])])
+    rows = [*result.differences, *(row for row in result.groups if row["of"] == first["of"])]
+    shown = [
+        _pair(row, attributes, rules, " *" * (row is first and several), len(pairs) > 1)
+        for row in rows
+    ]
+    legend = ["* decides. " * several + test, _losses(result, first)]
+    return Answer(sentence, table=shown, legend=[line for line in legend if line])
+
+
+def _pair(
+    row: Row, attributes: Sequence[str], rules: Mapping[str, Any], mark: str, is_named: bool
+) -> Row:
+    """A difference: both means, the difference with its interval, and how many queries won."""
+
+    def _text(name: str, *, signed: bool = False) -> str:
+        digits = score_digits(rules, row["unit"])
+        return format_value(row[name], row["unit"], signed=signed, digits=digits)
+
+    names = [difference_label(row), *(str(row[name]) for name in attributes if row.get(name))]
+    names += [f"{row['group']} (n = {row['n']})"] if row.get("group") else []
+    difference = _text("mean", signed=True)
+    if row["ci_low"] is not None:
+        difference += short_interval(f" [{_text('ci_low')}, {_text('ci_high')}]")
+    counts = [row[name] for name in ("wins", "ties", "losses")]
+    return {
+        " ": " · ".join(names) + mark,
+        **({"run": row["run"], "against": row["against"]} if is_named else {}),
+        Heading("against's mean" if is_named else row["against"]): PrintedFigure(
+            _text("mean_against")
+        ),
+        Heading("run's mean" if is_named else row["run"]): PrintedFigure(_text("mean_run")),
+        f"difference ({100 * rules['level']:g}% CI)": PrintedFigure(difference),
+        "win/tie/loss": PrintedFigure(MISSING if counts[0] is None else "/".join(map(str, counts))),
+    }
+
+
+def _losses(result: Any, first: Row) -> str:
+    """The queries on which the better run loses most; "" without a better run."""
+    if not first["decisive"] or not first["mean"]:
+        return ""
+    values = result.values[result.n_summarised + result.differences.index(first)]
+    sign = 1.0 if first["mean"] > 0 else -1.0
+    lost = sorted(
+        (sign * value, query)
+        for query, value in zip(values.queries, values.values.tolist(), strict=True)
+        if sign * value < 0
+    )
+    queries = result.queries or {}
+    texts = dict(zip(queries.get("query", ()), queries.get("text", ()), strict=False))
+    digits = score_digits(result.describe(), first["unit"])
+    names = [
+        f"{visible(texts.get(query) or query)[:_LONGEST]} "
+        f"{format_value(value, first['unit'], digits=digits)}"
+        for value, query in lost[:_MOST_LOST]
+    ]
+    return f"Biggest losses: {' · '.join(names)}" if names else ""
 
 
 def difference_text(
@@ -37,21 +142,7 @@ def difference_text(
     summary. Of the groups those by the first measure are shown, of
     `per_query` those of differences.
     """
-    printed: list[Sequence[Row]] = []
-    if per_query is not None:
-        names = {"run": "run", "against": "against", "query": "query", "measure": "label"}
-        printed.append(
-            [
-                {
-                    **{word: row[name] for word, name in names.items()},
-                    "difference": PrintedFigure(
-                        format_value(row["value"], row["unit"], signed=True)
-                    ),
-                }
-                for row in per_query
-                if row.get("against") is not None
-            ]
-        )
+    printed = [] if per_query is None else [query_differences(per_query)]
     groups, systems = tables.get("groups", ()), tables.get("systems", ())
     printed.append(shown_differences(differences))
     if groups:
@@ -72,6 +163,19 @@ def difference_text(
         *(folded(mark + safe(text), wide) for text in below if text),
     ]
     return "\n\n".join(part.rstrip("\n") for part in parts if part) + "\n"
+
+
+def query_differences(per_query: Sequence[Row]) -> list[Row]:
+    """The differences among the values of queries, as people read them."""
+    names = {"run": "run", "against": "against", "query": "query", "measure": "label"}
+    return [
+        {
+            **{word: row[name] for word, name in names.items()},
+            "difference": PrintedFigure(format_value(row["value"], row["unit"], signed=True)),
+        }
+        for row in per_query
+        if row.get("against") is not None
+    ]
 
 
 _ROLES = {

@@ -11,6 +11,7 @@ from rankwell.errors import BadUsage, typed
 from rankwell.reporting import OUTPUTS, PAPER, Document, Format, Row, TableStyle, render
 from rankwell.reporting import Output as Output
 from rankwell.reporting import StatusNote as StatusNote
+from rankwell.reporting.answers import answer_of, lines_for
 
 if TYPE_CHECKING:
     from rankwell.evaluation.results import ResultData
@@ -41,14 +42,6 @@ PageOption = Annotated[Path | None, Option(("--output", "-o"), writes="page"), _
 FolderPath = Annotated[Path, Option(("--output", "-o"), writes="folder"), _WRITTEN]
 FileOption = Annotated[Path | None, Option(("--output", "-o"), writes="file"), _WRITTEN]
 FilePath = Annotated[Path, Option(("--output", "-o"), writes="file"), _WRITTEN]
-MissingPagesOption = Annotated[
-    bool,
-    Doc(
-        "Write the page of each folder of results that has none, as `rankwell report` does; "
-        "table.html links to them.",
-        "Output",
-    ),
-]
 OutputPath = Annotated[Path, Option(("--output", "-o")), _WRITTEN]
 
 
@@ -73,15 +66,13 @@ def present(
     tables: Mapping[str, Sequence[Row]] | None = None,
     charts: bool = True,
     others: Sequence[Path] = (),
-    advice: str = "",
     style: TableStyle | None = None,
 ) -> Output:
     """The output of a command for a result; `output` is the folder that it is written to as well,
     each file whole or not at all.
 
     tables: further rows by name. charts: whether charts of any result are drawn. others: files that
-    the command has written into the folder already, for the manifest. advice: what to do with it,
-    which its name ends. style: that of the table in `md` and `latex`.
+    the command has written into the folder already, for the manifest. style: that of the table.
     """
     rows, terminal = (
         list(result.per_query()) if per_query else None,
@@ -95,16 +86,37 @@ def present(
         format,
         terminal=terminal,
         tables=tables,
+        answer=answer_of(result),
+        digits=None if style is None else style.digits,
     )
-    messages = list[str]()
+    messages, next_step = list[str](), ""
     if output is not None:
         # Only a call that writes needs it.
         from rankwell.reporting.folder import write_result
 
         write_result(result, output, tables=tables or {}, charts=charts, others=others)
-        messages.append(StatusNote(f"wrote {output}/{advice and f'; {advice} {typed(output)}'}"))
+        messages.append(StatusNote(f"wrote {output}/"))
+        next_step = typed("rankwell", "report", output, "--open")
     return Output(
-        text=text, messages=tuple(messages), findings=() if format == "json" else result.findings
+        text=text,
+        messages=tuple(messages),
+        findings=() if format == "json" else result.findings,
+        next_step=next_step,
+    )
+
+
+def introduced(introduction: str, printed: Output, page: Path, *written: StatusNote) -> Output:
+    """The output of a demo: what it does, in two lines, then what a command printed, and the page
+    of its results to open next.
+
+    page: the folder that has the page. written: notes on files.
+    """
+    terminal = reporting.terminal_of(sys.stdout)
+    above = lines_for(introduction, terminal)
+    return printed._replace(
+        text=f"{above}\n\n{printed.text}",
+        messages=(*printed.messages, *written),
+        next_step=typed("rankwell", "report", page, "--open"),
     )
 
 

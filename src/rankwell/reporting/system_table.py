@@ -312,10 +312,8 @@ def score_table(
     differences: of the same runs, for marks. attributes: the columns that distinguish differences
     of one measure. noun: the word for queries.
     """
-    headings = _headings(rows)
-    if len({(row["run"], heading) for row, heading in zip(rows, headings, strict=True)}) < len(
-        rows
-    ):
+    names = headings(rows)
+    if len({(row["run"], heading) for row, heading in zip(rows, names, strict=True)}) < len(rows):
         return None
     beaten: dict[tuple[Any, ...], list[str]] = {}
     for winner, loser, row in winners(differences):
@@ -330,22 +328,24 @@ def score_table(
             row["mean"],
             None if same_size else row["n"],
             row["unit"],
+            row.get("ci_low"),
+            row.get("ci_high"),
             better_than=tuple(
                 beaten.get((row["run"], row["measure"], *map(row.get, attributes)), ())
             ),
         )
-        for row, heading in zip(rows, headings, strict=True)
+        for row, heading in zip(rows, names, strict=True)
     ]
     directions: dict[str, Better] = {
         heading: better[row["measure"]]
-        for row, heading in zip(rows, headings, strict=True)
+        for row, heading in zip(rows, names, strict=True)
         if row["measure"] in better
     }
     name = f"Scores over {sizes.pop()} {noun}" if same_size and None not in sizes else "Scores"
     return SystemTable("", "", cells, None, rules, directions, name=name)
 
 
-def _headings(rows: Sequence[Row]) -> list[str]:
+def headings(rows: Sequence[Row]) -> list[str]:
     """The label of each row, with what distinguishes rows of a run that have the same label."""
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
@@ -609,6 +609,11 @@ def _wide_text(
 
 
 def _terminal_text(table: SystemTable, rules: Mapping[str, Any], terminal: Terminal) -> str:
+    if not terminal.details:
+        # The layout of answers is above this module.
+        from rankwell.reporting.answers import system_text
+
+        return system_text(table, terminal)
     parts = [visible(table.title), render_rows(wide_rows(table), terminal=terminal)]
     if rules:
         parts.append(

@@ -115,6 +115,36 @@ def verdict(
     return "; ".join(clauses) + "."
 
 
+def headline(comparison: MeasuredDifference, family: Family, *, is_only: bool) -> str:
+    """The verdict in one line: the better run, the size of the difference, and how sure it is.
+    is_only: whether there is no other pair to mistake it for.
+    """
+    gain, interval = comparison.difference, comparison.interval
+    if gain is None:
+        return verdict(comparison, family=family)
+    better, worse = comparison.run, comparison.against
+    if comparison.is_ahead is False:
+        better, worse, gain = worse, better, -gain
+        interval = None if interval is None else (-interval[1], -interval[0])
+    first = f"No significant difference between {better} and {worse}"
+    if comparison.decisive and gain:
+        first = f"{better} is better" if is_only else f"{better} is better than {worse}"
+
+    def _short(value: float, *, signed: bool = False) -> str:
+        digits = 3 if comparison.unit in ("share", "score") else None
+        return format_value(value, comparison.unit, signed=signed, digits=digits)
+
+    evidence = [
+        f"no interval below 10 {family.noun}"
+        if interval is None
+        else f"{100 * family.level:g}% CI {_short(interval[0])} to {_short(interval[1])}",
+        p_text(comparison.p),
+    ]
+    unit = {"percent": " points of", "rank": " ranks by"}.get(comparison.unit, "")
+    sure = ", ".join(evidence) + _disagreement(comparison, family)
+    return f"{first}: {_short(gain, signed=True)}{unit} {comparison.label} ({sure})"
+
+
 def leader(
     ranked: Sequence[tuple[str, float]],
     unclear: Sequence[str],

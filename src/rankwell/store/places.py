@@ -1023,7 +1023,7 @@ def qrels_splits(folder: Path) -> Splits:
     return {}
 
 
-def qrels_file(folder: str, split: str | None) -> Path:
+def qrels_file(folder: str, split: str = "") -> Path:
     """The judgments of a split in the folder of a data set: the one named, else `test`; those of a
     folder without splits.
 
@@ -1083,7 +1083,7 @@ def text_files(place: Any) -> list[Path]:
     return splits[part] if part in splits else next(iter(splits.values()))
 
 
-def queries_beside(place: Any, split: str | None) -> Path | str | None:
+def queries_beside(place: Any) -> Path | str | None:
     """The queries in a folder whose judgments are named (`FOLDER`, `FOLDER:dev`), of their split
     where they have several.
     """
@@ -1091,7 +1091,7 @@ def queries_beside(place: Any, split: str | None) -> Path | str | None:
     if (texts := Path(folder, "queries.jsonl")).is_file():
         return texts
     splits = _splits(Path(folder, "queries"), _TEXTS)
-    split_name = split or part or "test"
+    split_name = part or "test"
     if split_name in splits:
         return f"{folder}/queries:{split_name}"
     if len(splits) == 1:

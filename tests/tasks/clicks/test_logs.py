@@ -266,7 +266,7 @@ def test_policies_are_compared_with_each_other_and_with_the_logging_policy():
 def test_clicks_alone_have_a_rate_with_an_exact_interval_and_one_at_each_position(tmp_path: Path):
     smallest.write(tmp_path)
 
-    result = rw.evaluate_clicks(tmp_path / "log.csv", by_position=True)
+    result = rw.evaluate_clicks(tmp_path / "log.csv", value_of="position")
 
     rows = {row["position"]: row for row in result.summary}
     assert list(rows) == ["all", "1", "2", "3"]
@@ -396,7 +396,7 @@ def test_bad_rows_and_columns_are_named(tmp_path: Path, old: str, new: str, mess
         ({"columns": {"clicks": "click"}}, "is none of query, item"),
         ({"columns": {"reward": "nothing"}}, "no column 'nothing'"),
         ({"columns": {"reward": "item"}}, "'a'; expected a finite number"),
-        ({"by_position": True, "columns": {"position": "none"}}, "no column 'none'"),
+        ({"value_of": "position", "columns": {"position": "none"}}, "no column 'none'"),
         ({"policies": {"mine": {"item": ["a"], "probability": [1.0]}}}, None),
         (
             {"policies": {"mine": {"item": ["a", "a"], "probability": [0.5, 0.5]}}},
@@ -448,9 +448,9 @@ def test_values_of_queries_and_positions_need_their_columns():
     with pytest.raises(BadInput, match="no column for the query"):
         rw.evaluate_clicks({"click": [1]}, value_of="query")
     with pytest.raises(BadInput, match="no column for the position"):
-        rw.evaluate_clicks({"click": [1]}, by_position=True)
+        rw.evaluate_clicks({"click": [1]}, value_of="position")
     with pytest.raises(BadUsage, match="stands for all"):
-        rw.evaluate_clicks({"click": [1], "position": ["all"]}, by_position=True)
+        rw.evaluate_clicks({"click": [1], "position": ["all"]}, value_of="position")
     with pytest.raises(NothingToEvaluate, match="no rows"):
         rw.evaluate_clicks({"click": []})
     with pytest.raises(BadInput, match="found are"):

@@ -297,7 +297,9 @@ def test_both_protocols_from_video_to_text_agree_at_one_and_only_there():
     positives = [[row // 4] for row in range(120)]
     columns, turned = transposed(scores.tolist(), positives)
 
-    result = evaluate_crossmodal(scores, positives, protocol="both", intervals="none")
+    result = evaluate_crossmodal(
+        scores, positives, direction="t2v,v2t,v2t-videos", intervals="none"
+    )
 
     among_captions = [best_rank(column, rows) for column, rows in zip(columns, turned, strict=True)]
     collapsed = among_videos(scores.tolist(), positives)
@@ -314,9 +316,7 @@ def test_both_protocols_from_video_to_text_agree_at_one_and_only_there():
 def test_a_video_without_captions_takes_no_part_among_videos():
     scores = [[5.0, 1.0, 9.0], [1.0, 4.0, 9.0]]
 
-    result = evaluate_crossmodal(
-        scores, [[0], [1]], direction="v2t", protocol="among-videos", no_relevant="skip"
-    )
+    result = evaluate_crossmodal(scores, [[0], [1]], direction="v2t-videos", no_relevant="skip")
 
     assert ranks(result, "v2t-videos") == {"0": 1.0, "1": 1.0, "2": None}
     assert result.rules["counts"]["v2t-videos"]["queries_without_relevant"] == 1
@@ -365,10 +365,17 @@ def test_a_mask_leaves_captions_out_as_if_their_rows_were_not_there():
     kept = np.flatnonzero(mask)
 
     result = evaluate_crossmodal(
-        scores, positives, mask=mask.reshape(10, 3), protocol="both", intervals="none"
+        scores,
+        positives,
+        mask=mask.reshape(10, 3),
+        direction="t2v,v2t,v2t-videos",
+        intervals="none",
     )
     rest = evaluate_crossmodal(
-        scores[kept], [positives[row] for row in kept], protocol="both", intervals="none"
+        scores[kept],
+        [positives[row] for row in kept],
+        direction="t2v,v2t,v2t-videos",
+        intervals="none",
     )
 
     for direction in ("t2v", "v2t", "v2t-videos"):
@@ -841,17 +848,15 @@ def test_bad_input_ends_the_command_with_one_line_and_code_2(
 
 
 @pytest.mark.parametrize("most", [1, 20])
-@pytest.mark.parametrize("protocol", ["among-captions", "among-videos"])
-def test_an_infinite_score_is_named_by_its_ids_whichever_way_it_is_read(most: int, protocol: str):
+@pytest.mark.parametrize("direction", ["v2t", "v2t-videos"])
+def test_an_infinite_score_is_named_by_its_ids_whichever_way_it_is_read(most: int, direction: str):
     scores, _ = world(18, 30, 30, 1)
     positives = [sorted({(row + step) % 30 for step in range(most)}) for row in range(30)]
     scores[21, 4] = np.inf
     ids = [f"v{column}" for column in range(30)]
 
     with pytest.raises(BadScore, match=r"row 21, column 4 \('v4'\)"):
-        evaluate_crossmodal(
-            scores, positives, direction="v2t", protocol=protocol, measures=["AP"], item_ids=ids
-        )
+        evaluate_crossmodal(scores, positives, direction=direction, measures=["AP"], item_ids=ids)
 
 
 def test_positives_are_refused_where_they_are_named_twice_or_unknown():

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from rankwell import eval_q2m, evaluate_crossmodal
-from rankwell.errors import BadInput, BadScore, BadUsage
+from rankwell.errors import BadInput, BadScore, BadUsage, UnknownName
 from test_captions import figure, ranks, run, world
 
 SQUARE = [[3.0, 1.0, 2.0], [1.0, 1.0, 0.0], [5.0, 4.0, 6.0]]
@@ -26,9 +26,9 @@ def values(result: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("shapes", [((20, 16), (20, 8)), ((20, 8), (20, 16))])
-@pytest.mark.parametrize("protocol", ["among-captions", "among-videos"])
+@pytest.mark.parametrize("direction", ["v2t", "v2t-videos"])
 def test_embeddings_of_different_dimensions_are_refused_before_any_is_read(
-    shapes, protocol: str, monkeypatch, tmp_path, capsys
+    shapes, direction: str, monkeypatch, tmp_path, capsys
 ):
     one, other = (np.random.default_rng(0).random(shape, dtype=np.float32) for shape in shapes)
     np.save(tmp_path / "a.npy", one)
@@ -37,7 +37,7 @@ def test_embeddings_of_different_dimensions_are_refused_before_any_is_read(
     with pytest.raises(
         BadInput, match=f"the queries have {shapes[0][1]} dimensions, the items {shapes[1][1]}"
     ):
-        evaluate_crossmodal(query_vectors=one, item_vectors=other, protocol=protocol)
+        evaluate_crossmodal(query_vectors=one, item_vectors=other, direction=direction)
     assert (
         run(
             monkeypatch,
@@ -188,7 +188,6 @@ def test_a_result_prints_a_row_for_each_measure_and_direction():
     ("options", "message"),
     [
         ({"metric": "l2"}, "the metric l2 compares embeddings, and scores are given"),
-        ({"direction": "t2v", "protocol": "both"}, "the protocol both applies to video to text"),
         ({"direction": "v2t", "measures": ["rsum"]}, "rsum is the sum over both directions"),
         (
             {"ties": "multiplied", "measures": ["AP"]},
@@ -204,6 +203,11 @@ def test_a_result_prints_a_row_for_each_measure_and_direction():
 def test_what_would_have_no_effect_or_no_meaning_is_refused(options: dict[str, Any], message: str):
     with pytest.raises(BadUsage, match=message):
         evaluate_crossmodal(SQUARE, **options)
+
+
+def test_an_unknown_direction_is_refused():
+    with pytest.raises(UnknownName, match="direction='v2w'; did you mean 'v2t'"):
+        evaluate_crossmodal(SQUARE, direction="t2v,v2w")
 
 
 @pytest.mark.parametrize("convention", ["rankwell", "hgr"])
@@ -288,7 +292,6 @@ def test_a_source_that_ranks_runs_lends_its_measures_but_not_what_a_matrix_canno
         ("hgr", {"no_relevant": "skip"}, "a miss at every K up to n"),
         ("frozen", {"ties": "input"}, "positive's favour"),
         ("mmt", {"no_relevant": "empty"}, "left out and counted"),
-        ("clip4clip-multi", {"protocol": "among-captions"}, "collapsed to the highest score"),
         ("vse", {"ties": "id-asc"}, "higher position"),
         ("lavis", {"ties": "id-asc"}, "higher position"),
     ],

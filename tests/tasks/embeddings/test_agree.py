@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import rankwell
+from make import own_convention
 from rankwell import ranking_pairs
 from rankwell.conventions import CONVENTIONS
 from rankwell.data.matrices import Embeddings
@@ -318,7 +319,13 @@ def test_the_gold_depth_counts_relevant_items_and_leaves_overlap_alone():
     order = [neighbours(reference), neighbours(candidate)]
 
     found = rankwell.evaluate_embeddings(
-        reference, candidate, ["P", "Overlap"], k=3, gold_depth=8, samples="all", intervals="none"
+        reference,
+        candidate,
+        ["P", "Overlap"],
+        k=3,
+        convention=own_convention("rankwell", "embeddings", gold_depth=8),
+        samples="all",
+        intervals="none",
     )
 
     values = {each.measure: each.values for each in found.values}
@@ -388,7 +395,7 @@ def test_labels_judge_the_reference_beside_the_candidates():
 
 def test_the_result_says_by_which_rules_it_holds():
     found = rankwell.evaluate_embeddings(
-        vectors(1), {"c": vectors(2)}, samples=30, seed=7, metric="l2", eps=0.01
+        vectors(1), {"c": vectors(2)}, samples=30, seed=7, metric="l2", measures="all"
     )
 
     rules = found.describe()
@@ -413,7 +420,7 @@ def test_the_result_says_by_which_rules_it_holds():
         "MedR_first",
     } <= names
     assert {
-        "EpsRecall(eps=0.01)@5",
+        "EpsRecall(eps=0.005)@5",
         "nDCG(gains='similarity')@3",
         "SpearmanUnion@10",
         "Continuity@5",

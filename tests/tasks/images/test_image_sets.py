@@ -591,7 +591,7 @@ def test_the_command_prints_a_column_per_data_set_with_the_published_ones_marked
         "queries/none/4.jpg",
     )
     output = stats(
-        f"Louvre={tmp_path / 'museum'}", published=True, format="md", output=tmp_path / "out"
+        f"Louvre={tmp_path / 'museum'}", convention="thesis", format="md", output=tmp_path / "out"
     )
     lines = [
         [cell.strip() for cell in line.strip("|").split("|")] for line in output.text.splitlines()

@@ -764,8 +764,7 @@ def of_files(files: dict[str, Path], **options: Any) -> Any:
     [
         ({"k": "3"}, "-k 3"),
         ({"k": "3", "measures": ["P@1"]}, "-k 3"),
-        ({"max_size": 320}, "--max-size"),
-        ({"score": "matches"}, "--score"),
+        ({"executor": "here"}, "--executor"),
         ({"cache": Path("c")}, "--cache"),
         ({"metric": "dot"}, "--metric"),
         ({"item_ids": "nofile", "scores": None, "query_ids": None}, "--item-ids"),
@@ -781,8 +780,8 @@ def test_an_option_that_nothing_reads_is_refused_by_its_name(
 
 
 def test_options_of_one_system_are_refused_with_another(files: dict[str, Path]) -> None:
-    with pytest.raises(BadUsage, match="--score, --max-size belong to --local-features"):
-        evaluate(str(files["set.csv"]), encoder="small-grey", score="matches", max_size=100)
+    with pytest.raises(BadUsage, match="--executor belongs to --local-features"):
+        evaluate(str(files["set.csv"]), encoder="small-grey", executor="here")
     with pytest.raises(BadUsage, match="--metric belongs to"):
         evaluate(str(files["set.csv"]), local_features="sift", metric="dot")
     with pytest.raises(BadUsage, match="--encoder or --local-features"):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFilter
 
 from rankwell import cli
-from rankwell.errors import BadUsage, MissingExtra
+from rankwell.errors import BadUsage, MissingExtra, RankwellError
 from rankwell.tasks.images.evaluation import evaluate_images
 
 cv2 = pytest.importorskip("cv2")
@@ -269,6 +269,28 @@ def test_pictures_without_features_score_nothing_and_damaged_ones_are_listed(
 def test_numbers_out_of_their_range_are_refused(given: dict, wanted: str):
     with pytest.raises(BadUsage, match=wanted):
         LocalFeatures(**given)
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("orb", "rootsift"),
+        ("sift(feature=3)", "did you mean 'features'"),
+        ("sift(features=many)", "takes an integer"),
+        ("sift(score=inlier)", "did you mean 'inliers'"),
+        ("sift(ratio=2)", "ratio 2"),
+        ("sift(features", "the form is name"),
+    ],
+)
+def test_texts_that_name_no_local_features_are_refused(text: str, wanted: str):
+    with pytest.raises(RankwellError, match=wanted):
+        LocalFeatures.parse(text)
+
+
+def test_a_text_names_local_features_and_their_numbers():
+    text = "sift(features=50, ratio=0.9, reprojection=3, score=matches, max_size=20)"
+
+    assert LocalFeatures.parse(text, seed=2) == LocalFeatures("sift", "matches", 20, 50, 0.9, 3, 2)
 
 
 def test_without_opencv_the_message_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch):

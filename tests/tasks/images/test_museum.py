@@ -49,7 +49,7 @@ def details(folder: Path) -> list[dict]:
 
 
 def test_the_statistics_are_those_of_what_was_made(museum: Museum, run) -> None:
-    out = run("stats", museum.folder, "--published", "--format", "csv")
+    out = run("stats", museum.folder, "-c", "thesis", "--format", "csv")
 
     rows = {row["statistic"]: row for row in csv.DictReader(io.StringIO(out))}
     mine = {name: row["museum"] for name, row in rows.items()}
@@ -118,15 +118,7 @@ def test_visitors_photographs_of_real_pictures_are_recognised_by_local_features(
     museum: Museum, run, tmp_path: Path
 ) -> None:
     pytest.importorskip("cv2", reason="could not import cv2")
-    run(
-        museum.folder,
-        "--local-features",
-        "rootsift",
-        "--max-size",
-        240,
-        "-o",
-        tmp_path / "features",
-    )
+    run(museum.folder, "--local-features", "rootsift(max_size=240)", "-o", tmp_path / "features")
     run(museum.folder, "--encoder", "colour-histogram", "-o", tmp_path / "colours")
 
     by_features, by_colours = (

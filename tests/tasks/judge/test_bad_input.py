@@ -182,7 +182,7 @@ def small(world: Path) -> Generator[Path]:
     ("line", "code"),
     [
         (POOL.replace("-o study", "-o small/other"), 2),
-        ("judge label small/study --judge ben --no-open", 2),
+        ("judge label small/study --judge ben", 2),
         ("judge estimate small/study", 2),
         ("judge plan small/study", 0),
     ],

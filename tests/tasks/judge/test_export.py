@@ -96,17 +96,19 @@ def test_grades_of_a_model_are_exported_on_request_alone_and_named(tmp_path):
 
     with pytest.raises(NothingToEvaluate, match="no item is graded"):
         rw.convert(study.folder, tmp_path / "people.csv")
-    done = rw.convert(study.folder, tmp_path / "model.csv", graded_by="model")
+    done = rw.convert(f"{study.folder}:model", tmp_path / "model.csv")
     assert files.read_judgments(tmp_path / "model.csv").to_dict() == {
         reply.query: {reply.item: 2.0}
     }
     assert any("the model m; these are not judgments" in note for note in done.messages)
     append_reply(study, reply._replace(model="other"))
     with pytest.raises(BadUsage, match="its models are m, other; name one"):
-        rw.convert(study.folder, tmp_path / "x.csv", graded_by="model")
-    assert rw.convert(f"{study.folder}:other", tmp_path / "other.csv", graded_by="model").rows == 1
-    with pytest.raises(BadUsage, match="holds no grades of a model"):
-        rw.convert(tmp_path / "model.csv", tmp_path / "x.csv", graded_by="model")
+        rw.convert(f"{study.folder}:model", tmp_path / "x.csv")
+    assert rw.convert(f"{study.folder}:other", tmp_path / "other.csv").rows == 1
+    with pytest.raises(BadUsage, match="no judge or model has this name; known are m, other"):
+        rw.convert(f"{study.folder}:another", tmp_path / "x.csv")
+    with pytest.raises(BadUsage, match="no judge has this name; known are none so far"):
+        files.read_judgments(f"{study.folder}:other")
 
 
 def test_the_grades_of_one_of_several_judges_are_named_as_theirs(tmp_path):
@@ -121,7 +123,7 @@ def test_the_grades_of_one_of_several_judges_are_named_as_theirs(tmp_path):
         "10 of " in note and "graded by ben; 10 more are judged without a grade of theirs" in note
         for note in done.messages
     )
-    with pytest.raises(BadUsage, match="study:dora: no judge has this name; known are ann, ben"):
+    with pytest.raises(BadUsage, match="dora: no judge or model has this name; known are ann, ben"):
         rw.convert(f"{study}:dora", tmp_path / "dora.csv")
 
 

@@ -336,17 +336,7 @@ def test_what_the_page_acknowledged_survives_a_killed_browser_and_server(
 ):
     write_world(tmp_path, queries=60)
     study = pool_study(tmp_path, batch_size=500)
-    command = [
-        sys.executable,
-        "-m",
-        "rankwell",
-        "judge",
-        "label",
-        str(study),
-        "--judge",
-        "ann",
-        "--no-open",
-    ]
+    command = [sys.executable, "-m", "rankwell", "judge", "label", str(study), "--judge", "ann"]
     draw, acknowledged = Random(22), 0
     for _ in range(kills):
         (study / "open-ann.html").unlink(missing_ok=True)

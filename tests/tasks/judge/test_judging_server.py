@@ -353,17 +353,7 @@ def test_pictures_titles_answers_and_columns_are_shown_and_a_missing_picture_is_
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT for one process")
 def test_the_command_serves_until_interrupted_and_refuses_a_second_server(study: Path):
-    command = [
-        sys.executable,
-        "-m",
-        "rankwell",
-        "judge",
-        "label",
-        str(study),
-        "--judge",
-        "ann",
-        "--no-open",
-    ]
+    command = [sys.executable, "-m", "rankwell", "judge", "label", str(study), "--judge", "ann"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         line = process.stderr.readline()

@@ -597,7 +597,7 @@ def test_the_judgments_of_a_model_are_its_valid_grades_and_never_those_of_people
     judge_batches(study, truth, 1)
     with ScriptedServer(lambda number, _: chat("Grade: 2" if number else "?")) as server:
         ask(study, server, max_requests=4)
-    request = Request(part="judge/7b", graded_by="model")
+    request = Request(part="judge/7b", model_grades=True)
 
     judged = read_judgments(Source(study / "study.json"), request).to_dict()
 

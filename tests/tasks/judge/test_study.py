@@ -434,7 +434,7 @@ def test_commands_of_a_study_run_from_a_shell(tmp_path, truth):
     for words, code in (
         (line, 0),
         ("judge estimate study", 4),
-        ("judge label study --judge me --export me.csv --no-open", 2),
+        ("judge label study --judge me --export me.csv --open", 2),
     ):
         done = subprocess.run(
             [sys.executable, "-m", "rankwell", *words.split()],

@@ -29,7 +29,7 @@ OBJECT, BEHAVIOUR = "pv_object_type", "pv_actor_behavior"
 BOTH = {OBJECT: ["bicyclist"], BEHAVIOUR: ["entering ego path"]}
 
 
-RULES = ("self_rule", "no_keywords", "no_results")
+RULES = ("self_rule", "no_keywords", "no_results", "weight_by")
 
 
 def evaluate_keywords(*inputs: Any, **options: Any) -> Results:
@@ -1105,7 +1105,7 @@ def test_a_positive_least_similarity_of_distances_is_refused(source: str):
     assert evaluate_keywords(table, **given, min_similarity=0.0, intervals="none")
 
 
-def test_query_clips_are_chosen_by_id_or_by_keyword_and_find_all_clips():
+def test_clips_that_search_are_chosen_by_id_or_by_keyword_and_find_all_clips():
     table = {
         "a": {"g": ["x"]},
         "b": {"g": ["x", "y"]},
@@ -1117,15 +1117,15 @@ def test_query_clips_are_chosen_by_id_or_by_keyword_and_find_all_clips():
     whole = evaluate_keywords(table, vectors, intervals="none", k=2)
 
     for chosen, expected in (("y", "bce"), (["g: y", "a"], "abce"), ("a", "a"), ("d,a", "ad")):
-        found = evaluate_keywords(table, vectors, query_clips=chosen, intervals="none", k=2)
+        found = evaluate_keywords(table, vectors, query_ids=chosen, intervals="none", k=2)
         assert list(found.answers["embeddings"]) == list(expected)
         for query in expected:
             assert of(found, query) == pytest.approx(of(whole, query), nan_ok=True)
-    assert found.rules["query_clips"] == "d,a"
+    assert found.rules["query_ids"] == "d,a"
     with pytest.raises(UnknownName, match="no keyword 'q'"):
-        evaluate_keywords(table, vectors, query_clips="q")
+        evaluate_keywords(table, vectors, query_ids="q")
     with pytest.raises(BadUsage, match="texts are the queries, not clips"):
-        evaluate_keywords(table, vectors, queries="keywords", text_encoder=len, query_clips="y")
+        evaluate_keywords(table, vectors, queries="keywords", text_encoder=len, query_ids="y")
 
 
 def test_both_readings_are_compared_over_the_queries_that_count_in_both():

@@ -399,7 +399,7 @@ def test_an_unknown_query_clip_is_named_with_the_nearest(
         "g,h",
     )
 
-    code, _, error = run(*words, "--query-clips", "zz9", capsys=capsys, monkeypatch=monkeypatch)
+    code, _, error = run(*words, "--query-ids", "zz9", capsys=capsys, monkeypatch=monkeypatch)
 
     assert code == 2
     assert "'zz9' is neither a clip nor a keyword" in error

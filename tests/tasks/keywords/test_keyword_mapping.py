@@ -575,9 +575,9 @@ def test_the_best_threshold_is_the_middle_of_the_best():
     assert best_threshold(tallies) == 0.3
 
 
-def test_one_text_of_so_many_is_held_back():
-    assert hold_back(list("abcdefg"), 3) == (list("abdeg"), list("cf"))
-    assert hold_back(list("abc"), 0) == (list("abc"), [])
+def test_every_third_text_is_held_back():
+    assert hold_back(list("abcdefg")) == (list("abdeg"), list("cf"))
+    assert hold_back(list("ab")) == (list("ab"), [])
 
 
 # A real model
@@ -1051,7 +1051,6 @@ def test_clips_map_prints_the_threshold_in_the_rules_line(
         (("map", "x", "--strategy", "best"), "strategy"),
         (("calibrate", "q.csv", "--encoder", "m", "--thresholds", "0.3,x"), "--thresholds"),
         (("calibrate", "q.csv", "--encoder", "m", "--thresholds", "3"), "--thresholds"),
-        (("calibrate", "q.csv", "--encoder", "m", "--held-back", "1"), "--held-back"),
         (("calibrate", "plain.txt", "--encoder", "m"), "expected a column keywords"),
         (("calibrate", "twice.csv", "--encoder", "m"), "is listed twice"),
         (("calibrate", "lost.csv", "--encoder", "m"), "no keyword 'tram'"),

@@ -47,8 +47,6 @@ CHOICES: dict[str, tuple[Any, Any, dict[str, Any]]] = {
     "relevance": ("dpr", "raw", {}),
     "ties": ("id-asc", "id-desc", {}),
     "duplicates": ("first", "keep", {}),
-    "missing": ("zero", "empty", {}),
-    "primary": ("exact_match", "f1", {}),
     "intervals": ("none", "t", {}),
     "seed": (0, 1, {}),
 }
@@ -62,11 +60,12 @@ RULES: dict[str, tuple[Any, Any, dict[str, Any]]] = {
     "context_similarity": ("words", "jaro", CONTEXTS),
     "context_threshold": (0.1, 0.9, CONTEXTS | {"rules": {"context_similarity": "words"}}),
     "extra": ("ignore", "error", {}),
+    "missing": ("zero", "empty", {}),
 }
 """Two values of a rule in a convention file, and what it needs."""
 INPUTS = {"retrieved", "isolated", "na_probs", "documents"}
 """The manifest has digests of their files; `formats` names what they were read as."""
-FORMATS = {"qrels_format", "predictions_format", "retrieved_format", "columns"}
+FORMATS = {"qrels_format", "predictions_format", "run_format", "columns"}
 
 
 def rules(**options: Any) -> dict[str, Any]:

@@ -55,7 +55,7 @@ def means(result: Results, part: str | None = None) -> dict[str, float]:
 
 
 def plain(gold: Any, predictions: Any = None, **options: Any) -> Results:
-    return evaluate_qa(gold, predictions, intervals="none", **options)
+    return evaluate_qa(gold, predictions, **{"intervals": "none", "convention": "piaf"} | options)
 
 
 def test_piaf_divides_by_all_questions():
@@ -225,12 +225,12 @@ def test_answers_of_which_some_lack_positions_are_counted():
 
 
 @pytest.mark.parametrize(
-    ("missing", "exact", "n"), [("zero", 25, 4), ("empty", 50, 4), ("skip", 50, 2), (None, 25, 4)]
+    ("missing", "exact", "n"), [("zero", 25, 4), ("empty", 50, 4), ("skip", 50, 2)]
 )
 def test_missing_predictions_count_as_the_policy_says(missing: Any, exact: float, n: int):
     given = Predictions.from_texts({"a": ["Paris metro"], "b": ["Milan"], "z": ["?"]})
 
-    found = plain(TEXTS, given, convention="squad2", missing=missing)
+    found = plain(TEXTS, given, convention=own_convention("squad2", missing=missing))
     (row,) = (row for row in found.summary if row["label"] == "exact")
 
     assert (row["mean"], row["n"]) == (exact, n)
@@ -244,7 +244,7 @@ def test_missing_and_extra_predictions_can_be_errors():
     given = Predictions.from_texts({"a": ["Paris metro"], "b": [""], "c": [""], "z": ["?"]})
 
     with pytest.raises(BadInput, match="1 × question without a prediction, the first 'd'"):
-        plain(TEXTS, given, convention="squad2", missing="error")
+        plain(TEXTS, given, convention=own_convention("squad2", missing="error"))
     with pytest.raises(BadInput, match="1 × prediction without a question, the first 'z'"):
         plain(TEXTS, given, convention=own_convention("squad2", extra="error"))
 
@@ -298,8 +298,10 @@ def test_measures_that_ask_what_was_retrieved_are_left_out_and_named_without_a_r
         ({"predictions": GIVEN, "measures": "recall"}, "'recall' judges retrieved documents"),
         ({"retrieved": LISTS, "measures": "reader_top1_em"}, "'reader_top1_em' judges answers"),
         ({"predictions": GIVEN, "measures": "Overlap@3"}, "'Overlap@3' judges neither"),
-        ({"predictions": GIVEN, "primary": "mrr"}, "primary 'mrr' judges no answers"),
-        ({"predictions": GIVEN, "missing": "none"}, "missing: there is no 'none'; known are"),
+        (
+            {"predictions": GIVEN, "convention": own_convention("piaf", missing="none")},
+            "missing = 'none'; expected",
+        ),
         ({"retrieved": LISTS, "relevance": "dpr"}, "retrieved documents have no text"),
         ({"retrieved": LISTS, "ties": "expected"}, "ties: there is no 'expected'"),
     ],
@@ -326,9 +328,9 @@ def test_measures_can_be_named_in_the_conventions_words_with_cut_offs_of_their_o
     }
 
 
-def test_another_measure_may_decide_who_failed():
+def test_the_first_measure_decides_who_failed():
     first, later = (
-        plain(GOLD, GIVEN, retrieved=LISTS, primary=word).outcomes
+        plain(GOLD, GIVEN, retrieved=LISTS, measures=word).outcomes
         for word in (None, "reader_topk_accuracy")
     )
 

@@ -37,7 +37,11 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
     """Runs the command: its exit code, standard output and standard error."""
 
     def call(*arguments: Any) -> tuple[int, str, str]:
-        monkeypatch.setattr("sys.argv", ["rankwell", "qa", *map(str, arguments)])
+        words = [
+            *map(str, arguments),
+            *(() if {"-c", "--convention"} & {*arguments} else ("-c", "piaf")),
+        ]
+        monkeypatch.setattr("sys.argv", ["rankwell", "qa", *words])
         code = cli.main()
         return code, *capsys.readouterr()
 

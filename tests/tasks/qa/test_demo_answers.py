@@ -155,7 +155,7 @@ def test_the_demo_ends_with_who_failed_where_and_how_to_do_it_again(demo: tuple[
         "Retriever bm25:",
         "Reader answers, and on the right passages (isolated):",
         "The 3 hardest of",
-        "Who failed where, by reader_top1_accuracy: none",
+        "Who failed where, by accuracy: none",
         f"rankwell qa {folder / 'questions.json'} {folder / 'answers.jsonl'} --retrieved "
         f"{folder / 'bm25.run'}",
     ]

@@ -60,7 +60,8 @@ def bench(
     Systems with call = "./FILE.py:OBJECT" are run, with every combination of their parameters,
     and [chart] draws what the parameters change. costs = true in [table] shows what each system
     took, published = true the figures of publications, results = ["DIR"] results that are there
-    already. docs/benches.md has examples of each, and the rule for evaluating a cell again.
+    already; pages = true writes the page of each cell. docs/benches.md has examples of each, and
+    the rule for evaluating a cell again.
 
       rankwell bench bench.toml
 
@@ -131,7 +132,7 @@ def _wrote(folder: Path, output: Path | None) -> reporting.StatusNote:
     return reporting.StatusNote(f"wrote {place}/")
 
 
-_KINDS = {"grid": ("executor",), "costs": ("measures", "only", "pages", "executor")}
+_KINDS = {"grid": ("executor",), "costs": ("measures", "only", "executor")}
 """The options of `BenchOptions` that a bench which runs systems, and one of costs, have."""
 
 

@@ -41,11 +41,12 @@ def check(
     """
     checked = checks.check(qrels, list(runs), options=options)
     terminal = reporting.terminal_of(sys.stdout)
-    text = checked.text(format, terminal)
-    if format == "table":
-        text += f"\n{reporting.folded(checked.lines, terminal, '  ')}\n"
-    return Output(
-        text=text,
-        messages=(reporting.StatusNote(checked.count),),
-        exit_code=int(bool(checked.errors or (strict and checked.warnings))),
-    )
+    if format != "table":
+        text = checked.text(format, terminal)
+    elif terminal.details:
+        lines = f"{checked.sentence}\n\n{checked.text()}\n{checked.lines}\n"
+        text = reporting.folded(lines, terminal, "  ")
+    else:
+        room = terminal._replace(width=terminal.columns)
+        text = reporting.folded(f"{checked.answer}\n", room, "  ")
+    return Output(text=text, exit_code=int(bool(checked.errors or (strict and checked.warnings))))

@@ -159,8 +159,6 @@ def compare(
             # The page reads what it needs from the folder.
             del result
             write_report([output], output / NAME, documents=inputs.documents, seed=options.seed)
-            page = reporting.StatusNote(f"HTML page: {output / NAME}")
-            presented = presented._replace(messages=(*presented.messages, page))
     return presented
 
 

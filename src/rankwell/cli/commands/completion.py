@@ -3,7 +3,7 @@
 from argparse import ArgumentParser
 from typing import Any, Literal, get_args
 
-from rankwell.conventions import CONVENTIONS
+from rankwell.conventions import convention_names
 from rankwell.data.catalogue import DROP_IN, Words, command_function, command_summaries, subcommands
 from rankwell.data.options import IGNORE, SWITCHES, THREADS, Argument, arguments_of, texts_of
 from rankwell.data.registry import MEASURES
@@ -104,10 +104,7 @@ def _program() -> ArgumentParser:
 
 
 def _declare(parser: ArgumentParser, argument: Argument, text: str) -> None:
-    choices_by_name: dict[str, Any] = {
-        "convention": CONVENTIONS.builtin_names,
-        "ties": get_args(TieRule),
-    }
+    choices_by_name: dict[str, Any] = {"convention": convention_names(), "ties": get_args(TieRule)}
     choices_by_name |= dict.fromkeys(("measure", "measures"), MEASURES.builtin_names)
     if parser.prog == "rankwell explain":
         choices_by_name["name"] = MEASURES.builtin_names

@@ -21,7 +21,8 @@ def convert(
     ----------
     source
         File to read; `-` is standard input. A folder of a data set or a study, or irds:ID, stands
-        for its judgments.
+        for its judgments; STUDY:NAME for those of one judge, or the grades of a model, which are
+        not judgments (STUDY:model where there is one model).
     target
         File to write, whole or not at all: .run, .trec, .qrels or .txt (TREC), .parquet, .csv,
         .tsv, .json; with --to quepid or opensearch what those import.

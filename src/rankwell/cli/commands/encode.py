@@ -3,7 +3,7 @@
 from dataclasses import dataclass, fields
 from typing import Annotated, Any
 
-from rankwell.data.options import Doc, refuse_options
+from rankwell.data.options import Differs, Doc, refuse_options
 from rankwell.files.encoding import EncodeFileOptions, encode_file
 from rankwell.files.image_encoding import ImagePlaces, encode_image_files, holds_images
 from rankwell.reporting.options import Output, OutputPath, Progress
@@ -29,7 +29,7 @@ def encode(
     /,
     *,
     output: OutputPath,
-    encoder: str,
+    encoder: Annotated[str, Differs("it is what encode runs")],
     options: EncodeCommandOptions,
     overwrite: bool = False,
     progress: Progress = None,
@@ -66,6 +66,7 @@ def encode(
         of these names.
     """
     both: dict[str, Any] = {name: getattr(options, name) for name in _OF_BOTH}
+    both["normalize"] = options.normalize or None
     if options.root is not None or (options.columns is None and holds_images(source)):
         places = ImagePlaces(root=options.root, cache=options.cache)
         refuse_options(options, (*_OF_BOTH, *vars(places)), "is not for images")

@@ -27,10 +27,11 @@ from rankwell.data.options import Differs, Doc, MeasureNames, Option, TargetForm
 from rankwell.data.rankings import Ranking
 from rankwell.data.registry import measure_names
 from rankwell.data.tables import format_value
-from rankwell.errors import BadUsage, count_of
+from rankwell.errors import BadUsage, count_of, typed
 from rankwell.evaluation.judged import name_runs, refuse_one_stream
 from rankwell.io import formats as io
 from rankwell.reporting import Row
+from rankwell.reporting.answers import answer_of
 from rankwell.reporting.options import FilePath, Output, Progress, option_names
 from rankwell.store import STDIN
 
@@ -48,11 +49,6 @@ class TuneOptions:
         Doc(
             "With --tune: the measure to tune by, nDCG@10 by default; repeat it for more to report."
         ),
-    ] = None
-    step: Annotated[
-        float | None,
-        Differs("it has no effect without --tune"),
-        Doc("With --tune: weights are tried in steps of this that sum to 1. [default: 0.1]"),
     ] = None
     folds: Annotated[
         int | None,
@@ -132,9 +128,7 @@ def fuse(
     measures = measure_names(tuning.measures) or ["nDCG@10"]
     shared = {name: getattr(options, name) for name in ("absent", "depth", "top")}
     stated = {
-        name: value
-        for name in ("step", "folds", "seed")
-        if (value := getattr(tuning, name)) is not None
+        name: value for name in ("folds", "seed") if (value := getattr(tuning, name)) is not None
     }
     tuning_options = FusionTuningOptions(
         measure=measures[0], methods=methods, normalization=normalisations, **shared, **stated
@@ -161,14 +155,27 @@ def fuse(
     tables = {"choices": tuned.rows}
     form: reporting.Format = tuning.format or "table"
     text = reporting.render(
-        result.summary, None, rules, findings, form, terminal=terminal, tables=tables
+        result.summary,
+        None,
+        rules,
+        findings,
+        form,
+        terminal=terminal,
+        tables=tables,
+        answer=answer_of(result),
     )
     written = _write(tuned.ranking, output, target_format)
+    compared_files = typed("rankwell", "compare", tuning.tune, *runs, output)
+    is_read_alike = not any(vars(options)[name] for name in _READING)
     return Output(
         text=text,
         messages=(*_ways(tuned, [tuning.tune, *runs]), *written),
         findings=() if form == "json" else tuple(findings),
+        next_step=compared_files if form == "table" and is_read_alike else "",
     )
+
+
+_READING = ("qrels_format", "qrels_columns", "run_format", "columns")
 
 
 def _fuse_by_hand(

@@ -23,8 +23,9 @@ def gate(
     *,
     options: GateOptions,
     format: Annotated[FormatOption, JsonTables(rows=RequirementObject)] = "table",
-    junit: Annotated[
-        Path | None, Option(writes="file", own_words='<testsuite name="rankwell gate"')
+    output: Annotated[
+        Path | None,
+        Option(("--output", "-o"), writes="file", own_words='<testsuite name="rankwell gate"'),
     ] = None,
 ) -> Output:
     """Fail a build when results regress or miss a requirement.
@@ -40,27 +41,29 @@ def gate(
     ----------
     folder
         Results of any command that has -o.
-    junit
+    output
         File to write the same to as JUnit XML; replaces an earlier one of its own.
     """
-    if junit is not None:
-        refuse_blocked(junit)
+    if output is not None:
+        refuse_blocked(output)
     try:
         results = read_results(folder)
         lines, findings = check_requirements(results, read_summary(results), options)
     except RankwellError as error:
         # What an earlier call wrote there would say that all is well.
-        if junit is not None:
-            write_text(junit, junit_text("rankwell gate", [Case("gate", "gate", error=str(error))]))
+        if output is not None:
+            write_text(
+                output, junit_text("rankwell gate", [Case("gate", "gate", error=str(error))])
+            )
         raise
-    if junit is not None:
-        write_text(junit, junit_text("rankwell gate", [line.junit_case for line in lines]))
+    if output is not None:
+        write_text(output, junit_text("rankwell gate", [line.junit_case for line in lines]))
     failed = sum(not line.passed for line in lines)
     if format == "table":
         total = f"{failed} of {len(lines)} failed"
         if not failed:
             total = f"{len(lines)} of {len(lines)} passed"
-        sentences = [*(line.sentence for line in lines), f"gate: {total}", ""]
+        sentences = [f"gate: {total}", *(line.sentence for line in lines), ""]
         terminal = reporting.terminal_of(sys.stdout)
         text = reporting.folded("\n".join(sentences), terminal, " " * 8)
     else:

@@ -197,6 +197,7 @@ _TABLE = {
     "side_by_side": bool,
     "costs": bool,
     "published": bool,
+    "pages": bool,
     "results": list[str],
 }
 _COMPARISON = {"test": str, "correction": str, "level": float, "resamples": int, "seed": int}
@@ -283,6 +284,11 @@ class Experiment:
     comparison: Mapping[str, Any]
     chart: tuple[str, ...]
     statements: Mapping[str, SystemStatement]
+
+    @property
+    def has_pages(self) -> bool:
+        """Whether each folder of results gets the page that it lacks."""
+        return bool(self.table.get("pages"))
 
     @property
     def kind(self) -> Literal["commands", "grid", "costs"]:

@@ -73,7 +73,7 @@ from rankwell.reporting.drafts import (
     refuse_unclaimed,
 )
 from rankwell.reporting.notebook.display import Displayable, Rows, system_tables
-from rankwell.reporting.options import MissingPagesOption, Progress
+from rankwell.reporting.options import Progress
 from rankwell.reporting.page import NAME as PAGE
 from rankwell.reporting.system_table import (
     NO_FIGURE,
@@ -652,7 +652,6 @@ class BenchOptions:
             "Scaling",
         ),
     ] = ()
-    pages: MissingPagesOption = False
     executor: ExecutorOption = None
     work: WorkOption = None
     memory: MemoryOption = None
@@ -736,7 +735,8 @@ def evaluate_bench(
 
         def _finish(kind: CommandCells) -> BenchResults:
             with chdir(experiment.folder):
-                done = tuple(evaluate_cells(kind, plans, pages=options.pages, progress=progress))
+                cells = evaluate_cells(kind, plans, pages=experiment.has_pages, progress=progress)
+                done = tuple(cells)
             result = _results(experiment, folder, done, choices)
             if isinstance(kind, PlacedCells):
                 kind.forget_failed()

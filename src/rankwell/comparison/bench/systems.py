@@ -130,7 +130,7 @@ def _tabulated(
             f"the published figures are {published.measure}, the table shows {measure}; leave one "
             "out."
         )
-    if options.pages:
+    if experiment.has_pages:
         write_missing_pages([result.folder.place for result in run_results], progress)
     figures, notes = list[SystemFigure](), list[str]()
     for dataset in dict.fromkeys(result.dataset for result in run_results):
@@ -215,7 +215,11 @@ def _evaluated(
         )
         cells = list(
             evaluate_cells(
-                CommandCells(), plans, jobs=options.jobs, pages=options.pages, progress=progress
+                CommandCells(),
+                plans,
+                jobs=options.jobs,
+                pages=experiment.has_pages,
+                progress=progress,
             )
         )
     if not any(cell.has_results for cell in cells):

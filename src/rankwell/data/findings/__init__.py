@@ -162,6 +162,14 @@ def settled(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return remaining
 
 
+def first_of_each_kind(findings: Iterable[Finding]) -> list[Finding]:
+    """The first finding of each kind, the most serious kinds first."""
+    by_name: dict[str, Finding] = {}
+    for finding in by_level(findings):
+        by_name.setdefault(finding.name, finding)
+    return list(by_name.values())
+
+
 def by_level(findings: Iterable[Finding]) -> list[Finding]:
     """The findings, the most serious first."""
     return sorted(findings, key=lambda finding: LEVELS.index(finding.level))

@@ -7,15 +7,6 @@ from rankwell.errors import count_of
 
 
 @finding("info")
-def default_convention(name: str, title: str, reason: str) -> str:
-    """No convention was named, so that the one of the task decides what measures mean.
-
-    Name one with `--convention`; `rankwell explain` says what each of them does.
-    """
-    return f"convention {name}, {reason}: {title}"
-
-
-@finding("info")
 def no_ceiling(direction: str, labels: Sequence[str], reason: str) -> str:
     """The highest mean that any system can reach is unknown for some measures."""
     return f"{direction}: no ceiling of {', '.join(labels)}: {reason}"

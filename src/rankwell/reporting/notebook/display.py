@@ -51,17 +51,11 @@ def html(result: Any) -> str:
 
 
 def text(result: Any) -> str:
-    """The result as on a terminal, without codes: a comparison as its sentences and differences,
-    else the summary.
-    """
-    from rankwell.reporting.difference_tables import difference_text
+    """The answer as on a terminal, without codes."""
+    from rankwell.reporting.answers import answer_of
 
-    differences = [row for row in result.summary if "p_adjusted" in row]
-    if differences:
-        return difference_text(result.tables, differences, None, result.describe(), "table").rstrip(
-            "\n"
-        )
-    return reporting.render(result.summary, None, result.describe(), ()).rstrip("\n")
+    answer = answer_of(result)
+    return reporting.render(result.summary, None, result.describe(), (), answer=answer).rstrip("\n")
 
 
 def system_tables(tables: "Sequence[SystemTable]", findings: Sequence[Finding]) -> str:
@@ -153,9 +147,10 @@ class Rows(list[Any], Framed):
     """The rows of a table, each a mapping; they print as the table, in a notebook too."""
 
     def _document(self) -> reporting.Document:
+        terminal = reporting.Terminal(details=True)
         if self and "value" in self[0]:
-            return reporting.Document((), self, {}, ())
-        return reporting.Document(self, None, {}, (), summary=bool(self._fixed))
+            return reporting.Document((), self, {}, (), terminal=terminal)
+        return reporting.Document(self, None, {}, (), summary=bool(self._fixed), terminal=terminal)
 
     @property
     def _fixed(self) -> Sequence[str]:

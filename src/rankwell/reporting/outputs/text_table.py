@@ -19,6 +19,7 @@ from rankwell.reporting import (
     folded,
     grids,
     output,
+    per_query_grids,
     rules_line,
     styled,
     visible,
@@ -42,19 +43,27 @@ _BEFORE_POINT = re.compile(r"[^\d.]*\d*(?:[/,]\d+)*")
 
 @output("table")
 def text_table(document: Document) -> str:
-    """Aligned columns with the rules below."""
+    """The answer of a summary, with details all columns and the rules below; rows of any kind as
+    they are.
+    """
     terminal, rules = document.terminal, rules_line(document.rules)
+    if document.summary and not terminal.details:
+        # It loads what most tables do not need.
+        from rankwell.reporting.answers import answer_text
+
+        single = [fitted(grid, terminal) + "\n" for grid in per_query_grids(document)]
+        return "\n".join([*single, answer_text(document)])
     parts = (
         [styled(folded(visible(document.title), terminal), "1", terminal)] if document.title else []
     )
-    parts += [_fitted(grid, terminal) for grid in grids(document)]
+    parts += [fitted(grid, terminal) for grid in grids(document)]
     if rules:
         lines = folded(f"rules: {rules}", terminal).split("\n")
         parts[-1] += "\n" + "\n".join(styled(line, "2", terminal) for line in lines)
     return "\n\n".join(parts) + "\n"
 
 
-def _fitted(grid: Grid, terminal: Terminal) -> str:
+def fitted(grid: Grid, terminal: Terminal) -> str:
     """The table with no more taken out of it than must be; panels where it does not fit without its
     last figures.
     """
@@ -143,7 +152,7 @@ def _aligned(grid: Grid) -> Grid:
         for number, figures, column in zip(grid.numeric, cells, columns, strict=True)
     ]
     columns = [
-        _at_the_point(column) if number else _with_figures(column)
+        at_the_point(column) if number else _with_figures(column)
         for column, number in zip(columns, numeric, strict=True)
     ]
     return grid._replace(numeric=numeric, rows=[[*row] for row in zip(*columns, strict=True)])
@@ -151,13 +160,13 @@ def _aligned(grid: Grid) -> Grid:
 
 def _with_figures(cells: Sequence[str]) -> Sequence[str]:
     """Texts among which are figures: these are aligned, where there are any."""
-    aligned_figures = _at_the_point(
+    aligned_figures = at_the_point(
         [cell if isinstance(cell, PrintedFigure) else "" for cell in cells]
     )
     return [aligned or cell for aligned, cell in zip(aligned_figures, cells, strict=True)]
 
 
-def _at_the_point(cells: Sequence[str]) -> list[str]:
+def at_the_point(cells: Sequence[str]) -> list[str]:
     """Figures padded so that their decimal points stand at one place, and those of either end of an
     interval at another.
     """
@@ -293,7 +302,8 @@ def _lines(
     lines = [
         styled(_line([grid.headers[index] for index in columns], widths, numeric), "1", terminal)
     ]
-    lines.append(styled("─" * _total(widths), "2", terminal))
+    if grid.ruled:
+        lines.append(styled("─" * _total(widths), "2", terminal))
     for number, row in enumerate(grid.rows):
         if names and names[number] != run:
             run = names[number]

@@ -29,6 +29,7 @@ class BeyondOptions(RunFileOptions, JudgmentFileOptions, StatisticsOptions, Meas
     )
     k: Annotated[
         int | None,
+        Differs("defaults need one number"),
         Doc(
             "Number of first items that count for the measures that are reported without "
             "-m. [default: 10]"
@@ -68,7 +69,9 @@ class BeyondOptions(RunFileOptions, JudgmentFileOptions, StatisticsOptions, Meas
         ),
     ] = None
     item_vectors: Annotated[
-        InputData, Doc("Vectors of items with their ids, in any format of embeddings.")
+        InputData,
+        Differs("they are compared with each other"),
+        Doc("Vectors of items with their ids, in any format of embeddings."),
     ] = None
     qrels: Annotated[
         InputData,

@@ -97,7 +97,7 @@ def evaluate_clicks(log: Any, *, options: ClickOptions) -> Results:
     policy_sources = policies_of(options.policies)
     expected = pairs_of(options.expected, flag("--expected"))
     table = read_log(log, options, policy_sources, expected)
-    by_query = options.value_of == "query"
+    by_query, by_position = options.value_of == "query", options.value_of == "position"
     model, estimates = None, table.column(options.reward_model)
     if options.reward_model is not None and estimates is None:
         model = read_entries(options.reward_model, "estimate", FINITE, flag("--reward-model"))
@@ -114,9 +114,9 @@ def evaluate_clicks(log: Any, *, options: ClickOptions) -> Results:
     ):
         builder.findings.append(model_unused(_unused_model(options, policies)))
     positions, slots = slots_of(table)
-    if options.by_position and _ALL in positions:
+    if by_position and _ALL in positions:
         raise BadUsage(
-            f"{flag('--by-position', True)}: {table.name} has a position {_ALL!r}, which "
+            f"{flag('--value-of', 'position')}: {table.name} has a position {_ALL!r}, which "
             "stands for all of them; rename it."
         )
     propensities = np.ones(table.n) if table.propensities is None else table.propensities
@@ -135,7 +135,7 @@ def evaluate_clicks(log: Any, *, options: ClickOptions) -> Results:
         ]
         view = LoggedRounds(*query_rows(table), rows, rows, by_query)
         builder.counts[name] = {QUERIES_COUNTED: len(view.queries), "rows": table.n}
-        if options.by_position:
+        if by_position:
             _keep(builder, name, policy_measures, view, {"position": _ALL})
             for number, position in enumerate(positions):
                 part = view.at(slots, number)
@@ -145,7 +145,7 @@ def evaluate_clicks(log: Any, *, options: ClickOptions) -> Results:
         builder.findings += [policy_incomplete(name, note) for note in policy.notes]
         if name != LOGGING:
             builder.findings += _on_weights(name, rows.weights, policy_measures)
-    if options.by_position:
+    if by_position:
         builder.findings.append(positions_differ())
     rules = {
         "columns": ",".join(f"{content}={column}" for content, column in table.columns.items()),
@@ -167,7 +167,7 @@ def evaluate_clicks(log: Any, *, options: ClickOptions) -> Results:
         ),
         intervals=options.intervals,
         seed=options.seed,
-        query_columns=("position",) if options.by_position else (),
+        query_columns=("position",) if by_position else (),
     )
 
 

@@ -192,12 +192,7 @@ def read_log(
     """The log. Raises BadInput and BadScore for bad rows, and for a column that is missing."""
     column_names = chosen_columns(options.columns, "log")
     table = load_columns(place, "the log", WORDS)
-    needed_contents = (
-        "reward",
-        policies and "propensity",
-        options.value_of,
-        options.by_position and "position",
-    )
+    needed_contents = ("reward", policies and "propensity", options.value_of)
     columns = dict[str, str]()
     for content in ("reward", "propensity", "query", "item", "position"):
         if content in needed_contents:

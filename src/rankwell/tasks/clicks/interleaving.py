@@ -6,16 +6,18 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, NamedTuple, get_args
+from inspect import Parameter
+from typing import Annotated, Any, Literal, NamedTuple, cast, get_args
 
 import numpy as np
 
+from rankwell.data.catalogue import suggest
 from rankwell.data.findings import Finding
 from rankwell.data.findings.remarks import remark
-from rankwell.data.options import Differs, Doc, takes_options
+from rankwell.data.options import Differs, Doc, check_value, named_parameters, takes_options
 from rankwell.data.rankings import Ranking, arrange
 from rankwell.data.tables import Floats, sort_ids
-from rankwell.errors import BadUsage, NothingToEvaluate, count_of, flag
+from rankwell.errors import BadUsage, NothingToEvaluate, UnknownName, count_of, flag
 from rankwell.evaluation.options import RunFileOptions, Seed
 from rankwell.io.formats import read_ranking
 from rankwell.stats.samples import balanced_mixture
@@ -25,6 +27,17 @@ Method = Literal["balanced", "team-draft", "probabilistic", "optimised"]
 Ranks = tuple[int | None, int | None]
 CreditFunction = Literal["inverse", "linear"]
 METHODS: tuple[Method, ...] = get_args(Method)
+_PARAMETERS: dict[Method, dict[str, Parameter]] = {
+    "probabilistic": {
+        "tau": Parameter("tau", Parameter.KEYWORD_ONLY, default=3.0, annotation=float)
+    },
+    "optimised": {
+        "credit": Parameter(
+            "credit", Parameter.KEYWORD_ONLY, default="inverse", annotation=CreditFunction
+        )
+    },
+}
+"""The parameters of the methods that have some."""
 MARKS: dict[Method, str] = {
     "balanced": "ranks",
     "team-draft": "teams",
@@ -36,22 +49,20 @@ _MOST_LISTS = 4096
 """So many lists that optimised interleaving may choose from are the most for a query."""
 
 
-_TAU = 3.0
-
-
 @dataclass(frozen=True, kw_only=True)
 class InterleavingOptions(RunFileOptions):
     """The choices of interleaving."""
 
     method: Annotated[
-        Method,
+        str,
         Differs("each command has methods of its own"),
         Doc(
             "`team-draft` (by default): the runs take turns, in random order in each "
-            "round; `balanced`: both runs' first items in turn; `probabilistic`: each "
-            "item from a random run, drawn with probabilities that fall with the rank; "
-            "`optimised`: the distribution over lists that is unbiased and most "
-            "sensitive.",
+            "round; `balanced`: both runs' first items in turn; `probabilistic(tau=3)`: each "
+            "item from a random run, drawn with probabilities proportional to 1 / rank^tau; "
+            "`optimised(credit=inverse)`: the distribution over lists that is unbiased and most "
+            "sensitive, where a click is worth 1 / rank in the first run less 1 / rank in the "
+            "second, or (`credit=linear`) the difference of ranks.",
             is_common=True,
         ),
     ] = "team-draft"
@@ -67,21 +78,6 @@ class InterleavingOptions(RunFileOptions):
             "are several."
         ),
     ] = 1
-    tau: Annotated[
-        float | None,
-        Doc(
-            "Of probabilistic interleaving: an item of rank r is drawn with a probability "
-            "proportional to 1 / r^tau. [default: 3]"
-        ),
-    ] = None
-    credit: Annotated[
-        CreditFunction | None,
-        Doc(
-            "Of optimised interleaving: the credit of a click on an item is 1 / rank in "
-            "the first run less 1 / rank in the second (`inverse`), or the "
-            "difference of ranks (`linear`). [default: inverse]"
-        ),
-    ] = None
     seed: Seed = 0
 
     def check(self) -> None:
@@ -90,16 +86,23 @@ class InterleavingOptions(RunFileOptions):
             raise BadUsage(
                 f"depth is {self.depth}, lists {self.lists}; expected positive integers."
             )
-        for name, owner in (("tau", "probabilistic"), ("credit", "optimised")):
-            if (value := getattr(self, name)) is not None and self.method != owner:
-                raise BadUsage(
-                    f"{flag(f'--{name}', value)} has no effect on {self.method} interleaving; "
-                    f"leave it out, or choose {flag('--method', owner)}."
-                )
-        if self.tau is not None and not 0 <= self.tau <= 20:
-            raise BadUsage(
-                f"{flag('--tau')} is {self.tau:g}; expected a number from 0 to 20, such as 3."
-            )
+
+
+def parse_method(text: str) -> tuple[Method, dict[str, Any]]:
+    """The method that a text names, and its parameters. Raises UnknownName, BadUsage."""
+
+    def _of(name: str) -> Mapping[str, Any]:
+        if name not in METHODS:
+            raise UnknownName(f"unknown method {name!r}; {suggest(name, METHODS)}")
+        return {name: parameter.default for name, parameter in _PARAMETERS.get(name, {}).items()}
+
+    name, values = named_parameters(text, _of, "method", "probabilistic(tau=2)")
+    method = cast("Method", name)
+    for parameter, value in values.items():
+        values[parameter] = check_value(method, _PARAMETERS[method][parameter], value, text)
+    if not 0 <= values.get("tau", 0) <= 20:
+        raise BadUsage(f"tau in {text!r}: expected a number from 0 to 20, such as 3.")
+    return method, values
 
 
 class InterleavedList(NamedTuple):
@@ -157,6 +160,7 @@ def interleave_files(
     Raises NothingToEvaluate where they share no query with an item in each.
     """
     options.check()
+    method, parameters = parse_method(options.method)
     notes: list[Finding] = []
     first_lists, second_lists = (
         _final_lists(
@@ -199,38 +203,39 @@ def interleave_files(
         )
     interleaved: list[InterleavedList] = []
     for query, length in lengths.items():
-        draw = _drawer(query, first_lists[query], second_lists[query], length, options)
+        draw = _drawer(query, first_lists[query], second_lists[query], length, method, parameters)
         for number in range(1, options.lists + 1):
             # The same for a query whatever other queries there are.
-            text = encode_id(f"{options.seed}\0{options.method}\0{number}\0{query}")
+            text = encode_id(f"{options.seed}\0{method}\0{number}\0{query}")
             seed = int.from_bytes(hashlib.sha256(text).digest(), "big")
             items, marks = draw(np.random.Generator(np.random.PCG64(seed)))
             name = query if options.lists == 1 else f"{query}#{number}"
             interleaved.append(
-                InterleavedList(
-                    name, query, options.method, (first, second), tuple(items), tuple(marks)
-                )
+                InterleavedList(name, query, method, (first, second), tuple(items), tuple(marks))
             )
     return interleaved, notes
 
 
 def _drawer(
-    query: str, a: Sequence[str], b: Sequence[str], length: int, options: InterleavingOptions
+    query: str,
+    a: Sequence[str],
+    b: Sequence[str],
+    length: int,
+    method: Method,
+    parameters: Mapping[str, Any],
 ) -> Callable[[np.random.Generator], tuple[list[str], list[Any]]]:
     """What draws a list of a query, with a mark of each item."""
-    if options.method == "balanced":
+    if method == "balanced":
         return lambda random: balanced(a, b, length, first=int(random.integers(2)))
-    if options.method == "team-draft":
+    if method == "team-draft":
         return lambda random: team_draft(a, b, length, random)
-    if options.method == "probabilistic":
-        tau = _TAU if options.tau is None else options.tau
-        return lambda random: probabilistic(a, b, length, tau, random)
-    credit = options.credit or "inverse"
-    lists = optimised(a[:length], b[:length], credit)
+    if method == "probabilistic":
+        return lambda random: probabilistic(a, b, length, random, **parameters)
+    lists = optimised(a[:length], b[:length], **parameters)
     if lists is None:
         raise BadUsage(
-            f"query {query!r}: no distribution over lists of {length} items is unbiased with the "
-            f"{credit} credit; choose another {flag('--credit')}, or another {flag('--method')}."
+            f"query {query!r}: no distribution over lists of {length} items is unbiased with this "
+            f"credit; choose another credit, or another {flag('--method')}."
         )
     return lists.draw
 
@@ -276,7 +281,12 @@ def team_draft(
 
 
 def probabilistic(
-    a: Sequence[str], b: Sequence[str], length: int, tau: float, random: np.random.Generator
+    a: Sequence[str],
+    b: Sequence[str],
+    length: int,
+    random: np.random.Generator,
+    *,
+    tau: float = 3.0,
 ) -> tuple[list[str], list[float]]:
     """Each item comes from either ranking with probability 1/2, drawn by 1 / rank^tau among those
     that are not there yet.
@@ -321,7 +331,9 @@ class OptimisedLists(NamedTuple):
         return list(self.item_lists[number]), self.credits[number].tolist()
 
 
-def optimised(a: Sequence[str], b: Sequence[str], credit: CreditFunction) -> OptimisedLists | None:
+def optimised(
+    a: Sequence[str], b: Sequence[str], *, credit: CreditFunction = "inverse"
+) -> OptimisedLists | None:
     """The unbiased distribution over lists with the largest sensitivity; None where none is
     unbiased.
 

@@ -7,7 +7,7 @@ from rankwell.data.options import ColumnChoice, Differs, Doc, Input, InputData, 
 from rankwell.evaluation.options import StatisticsOptions
 from rankwell.stats import Intervals
 
-ValueOf = Literal["row", "query"]
+ValueOf = Literal["row", "query", "position"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,10 +64,10 @@ class ClickOptions(StatisticsOptions):
         ValueOf,
         Doc(
             "The value of a policy: the mean over rows, or over queries of the sum of "
-            "their rows, as of slates; then weights are normalised position by position."
+            "their rows, as of slates; then weights are normalised position by position. "
+            "With `position` also the mean over the rows of each position alone."
         ),
     ] = "row"
-    by_position: Annotated[bool, Doc("Also the rows of each position alone.")] = False
     intervals: Annotated[
         Intervals,
         Differs("they may be over rows"),

@@ -38,14 +38,6 @@ class InterleavingTestOptions(DifferenceOptions):
             "Wilcoxon's signed ranks, or the studentised bootstrap; all two-sided."
         ),
     ] = None
-    cluster: Annotated[
-        bool,
-        Differs("an impression has one attribute, its query"),
-        Doc(
-            "Impressions of one query are drawn and flipped together; without it they "
-            "count as independent."
-        ),
-    ] = True
 
 
 class Credit(NamedTuple):
@@ -109,24 +101,19 @@ def evaluate_interleaving(
     credited = [credit(impression.shown, impression.clicks) for impression in impressions]
     runs, method = impressions[0].shown.runs, impressions[0].shown.method
     queries = Counter(impression.shown.query for impression in impressions)
-    clustered = options.cluster and len(queries) < len(impressions)
+    clustered = len(queries) < len(impressions)
     test: Test = options.test or ("randomisation" if clustered else "sign")
     cluster = (
         Attribute("query", {impression.name: impression.shown.query for impression in impressions})
         if clustered
         else None
     )
-    if len(queries) < len(impressions) and not clustered:
-        notes.append(
-            f"{len(impressions)} impressions of {len(queries)} queries count as independent"
-        )
     unclicked = sum(not impression.clicks for impression in impressions)
     tied = sum(impression_credit.wins == 0.5 for impression_credit in credited)
     notes.append(
         f"{tied} of {len(impressions)} impressions are ties, {unclicked} of them without a click"
     )
     choices: dict[str, Any] = {**vars(options), "test": test}
-    del choices["cluster"]
     return compare_values(
         _values(impressions, credited, runs),
         options=ComparisonOptions(**choices),

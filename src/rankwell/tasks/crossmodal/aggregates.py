@@ -109,12 +109,14 @@ def named_aggregates(
     """The measures among the names, with the recalls of named aggregates, and the aggregates.
     Raises BadUsage.
     """
+    sides = requested.split(",")
+    is_both = requested == "both" or ("t2v" in sides and len(sides) > 1)
     if names is None:
         rules = convention.rules_of("crossmodal", CaptionConvention())
-        return None, [name for name in rules.aggregates if name != "rsum" or requested == "both"]
+        return None, [name for name in rules.aggregates if name != "rsum" or is_both]
     measures = [name for name in names if name not in AGGREGATES]
     aggregates = [name for name in names if name in AGGREGATES]
-    if "rsum" in aggregates and requested != "both":
+    if "rsum" in aggregates and not is_both:
         raise BadUsage(
             f"rsum is the sum over both directions, and only {requested} is requested; leave "
             f"{flag('--direction')} out."

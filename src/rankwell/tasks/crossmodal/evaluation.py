@@ -21,7 +21,7 @@ from rankwell.conventions import (
 from rankwell.data.findings.remarks import remark, remarks
 from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.options import PartOptions, PartOutcome, cutoffs, takes_options
-from rankwell.data.registry import Measure, at_each_cutoff, measure_names, parse_measure
+from rankwell.data.registry import Measure, at_each_cutoff, measure_names, parse_measure, suggest
 from rankwell.data.tables import TIE_RULES, Values, sort_ids
 from rankwell.errors import BadScore, BadUsage, UnknownName, count_of, flag
 from rankwell.evaluation import results
@@ -38,12 +38,14 @@ from rankwell.tasks.crossmodal.aggregates import (
     aggregate_row,
     named_aggregates,
 )
+from rankwell.tasks.crossmodal.answers import crossmodal_answer
 from rankwell.tasks.crossmodal.conventions import CaptionConvention, CaptionTies
 from rankwell.tasks.crossmodal.inputs import CaptionInputs, Direction
 from rankwell.tasks.crossmodal.options import CrossmodalOptions, CrossmodalPartOptions
 from rankwell.tasks.crossmodal.runs import CaptionRun
 
 Progress = Callable[[str, int, int], None]
+_SIDES = ("t2v", "v2t", "v2t-videos")
 _TIES: tuple[CaptionTies, ...] = (*TIE_RULES, "input-desc", "averaged", "multiplied")
 _TIE_NOTES: dict[CaptionTies, str] = {
     "averaged": (
@@ -143,24 +145,22 @@ def _directions(
     convention: Convention, names: Sequence[str] | None, options: CrossmodalOptions
 ) -> list[Direction]:
     """The requested directions. Raises UnknownName for a tie rule that does not exist, BadUsage for
-    an unused protocol, and for measures that read no rankings.
+    measures that read no rankings.
     """
     rules = convention.rules_of("crossmodal", CaptionConvention())
-    requested, protocol = options.direction, options.protocol
-    if protocol is not None and requested == "t2v":
-        raise BadUsage(
-            f"the protocol {protocol} applies to video to text, and only t2v is requested; "
-            "leave one of them out."
-        )
+    names_of_sides = [name.strip() for name in options.direction.split(",")]
+    if names_of_sides == ["both"]:
+        names_of_sides = ["t2v", "v2t"]
+    for name in names_of_sides:
+        if name not in _SIDES:
+            raise UnknownName(f"{flag('--direction', name)}; {suggest(name, (*_SIDES, 'both'))}")
+    if rules.protocol == "among-videos" and "v2t-videos" not in names_of_sides:
+        names_of_sides = [name.replace("v2t", "v2t-videos") for name in names_of_sides]
     replaced: CaptionTies | None = next((rule for rule in _TIES if rule == options.ties), None)
     if replaced is None and options.ties is not None:
         raise UnknownName(f"unknown tie rule {options.ties!r}; the rules are {', '.join(_TIES)}.")
-    protocols = {"among-captions": ["v2t"], "among-videos": ["v2t-videos"]}
-    protocols["both"] = ["v2t", "v2t-videos"]
-    sides = ["t2v"] if requested != "v2t" else []
-    sides += protocols[protocol or rules.protocol] if requested != "t2v" else []
     directions: list[Direction] = []
-    for name in sides:
+    for name in filter(names_of_sides.__contains__, _SIDES):
         ties = replaced or (rules.t2v if name == "t2v" else rules.v2t)
         measures, notes = _measures(names, options, convention, name[:3])
         check_views((labelled.measure for labelled in measures), JudgedRankings)
@@ -434,6 +434,7 @@ class _CaptionEvaluation:
             views=self.views,
             check=lambda result: remarks(_beyond_notes(result)),
             task="crossmodal",
+            answer=crossmodal_answer,
             **page,
         )
 
@@ -491,7 +492,7 @@ def _rule_notes(
     """Notes on the rules in force, except those that the user replaced; of a convention of other
     tasks, on what is used of it.
     """
-    notes: list[str] = [*convention.unnamed(options)]
+    notes: list[str] = []
     for rule, texts in convention.rule_notes.items():
         is_used = rule != "protocol" or any(direction.collapsed for direction in directions)
         if is_used and getattr(options, rule, None) is None:

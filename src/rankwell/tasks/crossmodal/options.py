@@ -1,20 +1,24 @@
 """The options of text-video retrieval."""
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated
 
 from rankwell.data.options import (
     ConventionName,
     CutoffNumbers,
+    Differs,
     Doc,
     InputData,
     MeasureNames,
     PartOptions,
 )
-from rankwell.evaluation.options import MeasureOptions, Similarity, StatisticsOptions, TieOptions
-
-Which = Literal["both", "t2v", "v2t"]
-Protocol = Literal["among-captions", "among-videos", "both"]
+from rankwell.evaluation.options import (
+    BankOption,
+    MeasureOptions,
+    Similarity,
+    StatisticsOptions,
+    TieOptions,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,25 +26,23 @@ class CrossmodalOptions(TieOptions, StatisticsOptions, MeasureOptions):
     """The choices that decide the values of `crossmodal`; vectors of both sides replace scores."""
 
     query_vectors: Annotated[
-        InputData, Doc("Embeddings of the captions, in place of scores.", is_common=True)
+        InputData,
+        Differs("they replace scores"),
+        Doc("Embeddings of the captions, in place of scores.", is_common=True),
     ] = None
-    item_vectors: Annotated[InputData, Doc("Embeddings of the videos.", is_common=True)] = None
+    item_vectors: Annotated[
+        InputData, Differs("they replace scores"), Doc("Embeddings of the videos.", is_common=True)
+    ] = None
     metric: Similarity = None
     direction: Annotated[
-        Which,
+        str,
         Doc(
-            "From text to video (rows are queries), from video to text (columns are), or both.",
+            "From text to video (t2v: rows are queries), from video to text (v2t: columns are), or "
+            "both; v2t-videos ranks videos, by the best of their captions, where v2t ranks "
+            "captions; t2v,v2t,v2t-videos is all.",
             is_common=True,
         ),
     ] = "both"
-    protocol: Annotated[
-        Protocol | None,
-        Doc(
-            "From video to text: among-captions ranks a video's best caption among all "
-            "captions, among-videos collapses each video's captions to the highest score "
-            "and ranks videos; both. [default: the convention's]"
-        ),
-    ] = None
     folds: Annotated[
         int | None,
         Doc(
@@ -50,7 +52,9 @@ class CrossmodalOptions(TieOptions, StatisticsOptions, MeasureOptions):
         ),
     ] = None
     k: Annotated[
-        CutoffNumbers, Doc("Cut-offs of R@K, such as 1,5,10,50. [default: the convention's]")
+        CutoffNumbers,
+        Differs("conventions have cut-offs of their own"),
+        Doc("Cut-offs of R@K, such as 1,5,10,50. [default: the convention's]"),
     ] = None
     measures: Annotated[
         MeasureNames,
@@ -62,12 +66,13 @@ class CrossmodalOptions(TieOptions, StatisticsOptions, MeasureOptions):
     convention: Annotated[
         ConventionName,
         Doc(
-            "Whose words and rules: hgr, mmt, frozen, clip4clip, clip4clip-multi, vse, "
-            "lavis; rankwell and others for their measures."
+            "Whose words and rules: hgr, mmt, frozen, clip4clip, clip4clip-multi, vse, lavis; "
+            "rankwell for the plain ones, others for their measures."
         ),
-    ] = "hgr"
+    ] = "rankwell"
     ties: Annotated[
         str | None,
+        Differs("sources have rules of their own"),
         Doc(
             "Items with equal scores: by position (input, input-desc) or id (id-asc, "
             "id-desc), the mean over all orders (expected), in favour of positives "
@@ -84,18 +89,24 @@ class CrossmodalOptions(TieOptions, StatisticsOptions, MeasureOptions):
     ] = None
     transform: Annotated[
         str | None,
+        Differs("scores are changed once"),
         Doc(
             "Change the scores first, such as by 'dual-softmax(temperature=0.02)' or "
             "'querybank(beta=20)', which needs --bank."
         ),
     ] = None
-    bank: Annotated[
-        InputData, Doc("Scores of other queries with the same gallery, for querybank.")
+    bank: BankOption = None
+    query_ids: Annotated[
+        InputData,
+        Differs("rows of scores have ids, too"),
+        Doc("File of the captions' ids, one a line."),
     ] = None
-    query_ids: Annotated[InputData, Doc("File of the captions' ids, one a line.")] = None
-    item_ids: Annotated[InputData, Doc("File of the videos' ids.")] = None
+    item_ids: Annotated[
+        InputData, Differs("columns of scores have ids, too"), Doc("File of the videos' ids.")
+    ] = None
     queries: Annotated[
         InputData,
+        Differs("equal captions hold the ceiling down"),
         Doc(
             "What the captions say, in a file of a line each or of ids and texts: captions of "
             "equal words hold the ceiling down, and pages of the results show them. Without it, "

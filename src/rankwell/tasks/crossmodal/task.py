@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from rankwell.data.findings.evaluation import printed_figure
-from rankwell.data.options import Doc, Input, PartOutcome
+from rankwell.data.options import Differs, Doc, Input, PartOutcome
 from rankwell.data.tables import Values
 from rankwell.errors import BadUsage
 from rankwell.evaluation.options import PrintedFigures
@@ -29,6 +29,7 @@ class CrossmodalCommandOptions(CrossmodalPartOptions):
     qrels: Annotated[
         str,
         Input(perhaps=True),
+        Differs("diagonal is usual"),
         Doc(
             "The right videos of each caption: diagonal; a JSON object (row or id -> list) or list "
             "of lists; judgments as CSV, TREC or any other format, or with two columns, query and "
@@ -91,7 +92,10 @@ crossmodal = Task(
     name="crossmodal",
     about="""Evaluate text–video and text–image search.
 
-Prints R@K, MedR, MnR and rsum in both directions, from a matrix of scores or from embeddings.
+To reproduce HGR: -c hgr. CLIP4Clip: -c clip4clip, clip4clip-multi. MMT and Collaborative \
+Experts: -c mmt. Frozen in Time: -c frozen. VSE++: -c vse. LAVIS: -c lavis.
+
+Prints R@K, MedR and MnR in both directions, from a matrix of scores or from embeddings.
 
 From embeddings (--query-vectors A.npy --item-vectors B.npy) the matrix is never built, and \
 --executor divides the work. Beside each value are its ceiling, which captions that are the same \

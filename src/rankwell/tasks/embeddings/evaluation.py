@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
-from functools import cache, partial
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast, get_args
@@ -31,11 +31,19 @@ from rankwell.data.options import PartOptions, PartOutcome, cutoffs, own_arithme
 from rankwell.data.rankings import Ranking
 from rankwell.data.registry import FIGURES, Measure, measure_names, parse_measure
 from rankwell.data.tables import Floats, Unit, exact_mean, sort_ids
-from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, UnknownName, count_of, flag
+from rankwell.errors import (
+    BadInput,
+    BadUsage,
+    NothingToEvaluate,
+    UnknownName,
+    count_of,
+    flag,
+    typed,
+)
 from rankwell.evaluation.results import ResultsBuilder
 from rankwell.io import formats
 from rankwell.io.formats import scored
-from rankwell.reporting import Row
+from rankwell.reporting.answers import answer_of
 from rankwell.reporting.options import Output, Progress
 from rankwell.results import Results
 from rankwell.runtime.parts.tables import ObjectEmbeddings
@@ -44,6 +52,7 @@ from rankwell.stats import MIN_QUERIES, SummaryRow
 from rankwell.stats.paired_bootstrap import relative_changes
 from rankwell.store import Head, Source, exists, remote_url, sources_of
 from rankwell.task import Presented
+from rankwell.tasks.embeddings.answers import embeddings_answer
 from rankwell.tasks.embeddings.conventions import AgreementConvention
 from rankwell.tasks.embeddings.details import list_columns, query_columns
 from rankwell.tasks.embeddings.measures.agreement_space import margin
@@ -67,7 +76,6 @@ from rankwell.vectors.neighbours import TopK
 if TYPE_CHECKING:
     from rankwell.tasks.embeddings.task import EmbeddingCommandOptions
 
-_MAIN = ("Overlap", "nDCG", "RBO", "Trustworthiness", "MedR_first", "CKA")
 _GAINS = re.compile(r"gains=(['\"]?)([\w-]+)\1,?")
 _USUAL = (
     "Overlap",
@@ -89,6 +97,8 @@ _ALIGNED_ITEMS = 10_000
 grows with the items.
 """
 _CHANGES_NOTE = "relative changes have a bootstrap interval only"
+_EPS = 0.005
+"""The tolerance of similarity of the reference's margin, and of EpsRecall among all measures."""
 _OF_VECTORS = (
     "samples",
     "metric",
@@ -285,7 +295,8 @@ def _results_of_runs(
                 f"{flag(option.name, value)} applies to vectors, and {reference} is a run; leave "
                 "it out."
             )
-    default_names = [f"{name}@{k}" for k in ks for name in ("Overlap", "Jaccard", "RBO")]
+    names = ("Overlap", "Jaccard", "RBO") if options.has_all_measures else ("Overlap",)
+    default_names = [f"{name}@{k}" for k in ks for name in names]
     plans = requested_measures(options, rules, ks, default_names)
     agreement = _Agreement(places, options, rules, plans)
     findings = agreement.builder.findings
@@ -318,7 +329,7 @@ def _results_of_runs(
             "reference": reference,
             "queries": len(first),
             "k": ",".join(map(str, ks)),
-            "gold_depth": options.gold_depth or ("k" if cuts_gold(rules) else max(ks)),
+            "gold_depth": gold_depth_of(rules, max(ks)) or "k",
             "ties": "id-desc",
             "sd": "population" if rules.population_sd else "sample",
             "measures": agreement.definitions,
@@ -368,17 +379,16 @@ def convention_of(options: EmbeddingOptions) -> Convention:
     """The convention under which models are compared. Raises BadUsage for one that judges runs, and
     for bad numbers.
     """
-    if not options.eps >= 0:
-        raise BadUsage(f"eps={options.eps!r}: expected 0 or more.")
-    if options.gold_depth is not None and options.gold_depth < 1:
-        raise BadUsage(f"a gold depth of {options.gold_depth}; one item or more is relevant.")
     name, convention = options.convention, find_convention(options.convention, "embeddings")
-    if name == "rankwell":
-        # The title of the default is on rankings with judgments.
-        return convention._replace(
-            title="the items that lists of neighbours share, and their order"
+    if options.has_all_measures and cuts_gold(convention):
+        raise BadUsage(
+            f"{flag('-m', 'all', name='measures')} has no effect where the convention {name} has "
+            "measures of its own; leave it out."
         )
-    if "embeddings" not in convention.tasks:
+    depth = _rules_of(convention).gold_depth
+    if isinstance(depth, int) and depth < 1:
+        raise BadUsage(f"gold_depth = {depth}; one item or more is relevant.")
+    if name != "rankwell" and "embeddings" not in convention.tasks:
         names = [name for name in CONVENTIONS if "embeddings" in CONVENTIONS[name].tasks]
         raise BadUsage(
             f"the convention {name} judges runs; for agreement there are rankwell and "
@@ -391,7 +401,19 @@ def cuts_gold(convention: Convention) -> bool:
     """Whether as many first items of the reference are relevant as the cut-off says, at each
     cut-off.
     """
-    return convention.rules_of("embeddings", AgreementConvention()).gold_depth == "cut"
+    return _rules_of(convention).gold_depth == "cut"
+
+
+def _rules_of(convention: Convention) -> AgreementConvention:
+    return convention.rules_of("embeddings", AgreementConvention())
+
+
+def gold_depth_of(convention: Convention, deepest: int) -> int | None:
+    """The number of the reference's first items that are relevant; None for each cut-off.
+    deepest: the greatest cut-off.
+    """
+    depth = _rules_of(convention).gold_depth
+    return depth if isinstance(depth, int) else None if depth == "cut" else deepest
 
 
 class MeasurePlan(NamedTuple):
@@ -428,9 +450,9 @@ def requested_measures(
     for judgments only.
     """
     cut, texts = cuts_gold(rules), measure_names(options.measures)
-    texts = texts or (bare_words(rules.defaults) if cut else default_names)
-    gold_depth = options.gold_depth or (None if cut else max(ks))
-    return plan_measures(texts, ks, rules.words, gold_depth)
+    if texts is None or options.has_all_measures:
+        texts = bare_words(rules.defaults) if cut else default_names
+    return plan_measures(texts, ks, rules.words, gold_depth_of(rules, max(ks)))
 
 
 def usual_measures(options: EmbeddingOptions, ks: Sequence[int], sample: Sample) -> list[str]:
@@ -438,15 +460,18 @@ def usual_measures(options: EmbeddingOptions, ks: Sequence[int], sample: Sample)
     neighbours.
     """
     deepest, n = max(ks), sample.most_candidates
-    for option, value in (("k", deepest), ("the gold depth", options.gold_depth or 0)):
+    gold_depth = gold_depth_of(convention_of(options), deepest) or 0
+    for option, value in (("k", deepest), ("the gold depth", gold_depth)):
         if value > n:
             raise BadUsage(
                 f"{option} is {value}, but {len(sample.item_names)} vectors leave {n} neighbours; "
                 "choose a smaller value, or give more vectors."
             )
+    if not options.has_all_measures:
+        return [f"Overlap@{k}" for k in ks]
     texts: list[str] = []
     for k in ks:
-        names = [*_USUAL, *(_NEED_TWO if k > 1 else ()), f"EpsRecall(eps={options.eps!r})"]
+        names = [*_USUAL, *(_NEED_TWO if k > 1 else ()), f"EpsRecall(eps={_EPS!r})"]
         names += _NEED_HALF if 2 * k < n + 1 else ()
         texts += [f"{name}@{k}" for name in names]
     texts += [f"RBO(kind={kind!r})@{deepest}" for kind in ("min", "res", "ext")]
@@ -576,14 +601,7 @@ class _Agreement:
             AgreementResults,
             rules=rules,
             measures=[LabelledMeasure(plan.measure, plan.label) for plan in self._plans],
-            findings=remarks(
-                [
-                    *builder.convention.unnamed(options),
-                    *findings,
-                    *builder.findings,
-                    *self._notes_on(changes),
-                ]
-            ),
+            findings=remarks([*findings, *builder.findings, *self._notes_on(changes)]),
             tables={"changes": changes},
             reference=reference,
             candidates=tuple(candidates),
@@ -593,6 +611,7 @@ class _Agreement:
             intervals=options.intervals,
             seed=options.sampling_seed,
             task="embeddings",
+            answer=embeddings_answer,
             **fields,
         )
 
@@ -661,7 +680,7 @@ class _VectorAgreement(_Agreement):
     ) -> None:
         super().__init__(places, options, rules, plans)
         self._ks, self._deepest, self._lists = ks, max(ks), lists
-        self._has_aggregates = options.measures is None and not cuts_gold(rules)
+        self._has_aggregates = options.has_all_measures
         self._tops: dict[str, TopK] = {lists.reference.name: lists.top}
         self._vectors: Representation | None = None
         self._chances: dict[tuple[str, bytes], float | None] = {}
@@ -689,12 +708,12 @@ class _VectorAgreement(_Agreement):
         """Adds the margin of the reference's lists, and rows of it and of their hubs."""
         pairs, name = next(iter(self.pairs.values())), self._lists.reference.name
         for k in self._ks:
-            near_counts = margin(pairs, k=k, eps=self._options.eps)
+            near_counts = margin(pairs, k=k, eps=_EPS)
             self._margins[k] = (
                 None if np.isnan(near_counts).all() else float(np.nanmedian(near_counts))
             )
         if self._has_aggregates:
-            for plan in plan_measures([f"Margin(eps={self._options.eps!r})"], self._ks, {}, None):
+            for plan in plan_measures([f"Margin(eps={_EPS!r})"], self._ks, {}, None):
                 self._keep(name, plan, pairs.queries, plan.measure(pairs), chance=None)
             self._add_hubs(name)
 
@@ -780,7 +799,7 @@ class _VectorAgreement(_Agreement):
     def query_columns(self) -> dict[str, Sequence[Any]]:
         """The columns of queries.parquet."""
         pairs, k = next(iter(self.pairs.values())), self._deepest
-        near_cut = margin(pairs, k=k, eps=self._options.eps) if self._margins else None
+        near_cut = margin(pairs, k=k, eps=_EPS) if self._margins else None
         return query_columns(self._lists.sample, pairs, k, near_cut)
 
     def rules(self, matching: Mapping[str, Any], panel: VectorPanel) -> dict[str, Any]:
@@ -799,10 +818,10 @@ class _VectorAgreement(_Agreement):
             "sampling": "all" if queries == n else "RandomState.choice",
             "exclude": "self" if sample.labels is None else "self and same label",
             "k": ",".join(map(str, self._ks)),
-            "gold_depth": self._options.gold_depth or ("k" if cuts_gold(rules) else self._deepest),
+            "gold_depth": gold_depth_of(rules, self._deepest) or "k",
             "metric": self._options.metric,
             **matching,
-            **({"eps": self._options.eps} if self._margins else {}),
+            **({"eps": _EPS} if self._margins else {}),
             **({"cka_items": min(n, _ALIGNED_ITEMS)} if "CKA" in self.definitions else {}),
             "ties": "position",
             **({"margin": margins} if margins else {}),
@@ -833,21 +852,16 @@ def evaluate_candidates(
     )
     if outcome.result is None:
         return outcome
-    return Presented(outcome.result, partial(show, options=options))
+    return Presented(outcome.result, show)
 
 
 def show(
-    result: AgreementResults,
-    *,
-    options: "EmbeddingCommandOptions",
-    format: reporting.Format,
-    per_query: bool,
-    output: Path | None,
+    result: AgreementResults, *, format: reporting.Format, per_query: bool, output: Path | None
 ) -> Output:
     """Writes a comparison and prints it, the panel of vectors first, relative changes last."""
     panel, findings = result.panel, result.findings
-    messages: list[str] = []
-    if panel.rows:
+    messages, next_step = list[str](), ""
+    if panel.rows and (reporting.shows_details() or format != "table"):
         names = [name for name in panel.rows[0] if any(row[name] is not None for row in panel.rows)]
         vectors = [{name: row[name] for name in names} for row in panel.rows]
         plain = reporting.terminal_of(sys.stderr)._replace(colour=False)
@@ -864,26 +878,18 @@ def show(
     elif cut and rows is None:
         text = source_tables(result, terminal)
     else:
-        if panel.rows and not (cut or options.all_measures or options.measures):
-            summary, changes = list(filter(_is_main, summary)), list(filter(_is_main, changes))
-            rows = rows and list(filter(_is_main, rows))
-            main = ", ".join(_MAIN)
-            messages.append(
-                reporting.StatusNote(f"printed are {main}; the other measures with --all")
-            )
-        text = reporting.render(summary, rows, rules, findings, terminal=terminal)
-        if changes:
+        text = reporting.render(
+            summary, rows, rules, findings, terminal=terminal, answer=answer_of(result)
+        )
+        if changes and terminal.details:
             text += "\n" + reporting.render(changes, None, {}, (), terminal=terminal)
     if output is not None:
         write_folder(result, output)
         messages.append(reporting.StatusNote(f"wrote {output}/"))
+        next_step = typed("rankwell", "report", output, "--open")
     return Output(
-        text=text, messages=tuple(messages), findings=() if format == "json" else findings
+        text=text,
+        messages=tuple(messages),
+        findings=() if format == "json" else findings,
+        next_step=next_step,
     )
-
-
-def _is_main(row: Row) -> bool:
-    """Whether the row is of a main measure, of its change, or of a measure against labels."""
-    name = row["measure"]
-    bare = name.removeprefix("Change(").partition("@")[0].removesuffix(")")
-    return bare in _MAIN or "truth='labels'" in name

@@ -7,6 +7,7 @@ from rankwell.conventions import find_convention
 from rankwell.data.options import (
     ConventionName,
     Cutoffs,
+    Differs,
     Doc,
     InputData,
     JudgmentColumns,
@@ -15,6 +16,7 @@ from rankwell.data.options import (
     PartOptions,
     RunColumns,
 )
+from rankwell.data.registry import measure_names
 from rankwell.evaluation.options import EmbeddingIds, IntervalOptions, MeasureOptions
 from rankwell.tasks.embeddings.conventions import AgreementConvention
 
@@ -23,7 +25,7 @@ from rankwell.tasks.embeddings.conventions import AgreementConvention
 class EmbeddingOptions(IntervalOptions, MeasureOptions):
     """The choices that decide the values of `embeddings`."""
 
-    k: Cutoffs = "1,3,5,10"
+    k: Annotated[Cutoffs, Differs("lists of neighbours are longer")] = "1,3,5,10"
     samples: Annotated[
         int | str,
         Option(kind=str),
@@ -34,25 +36,21 @@ class EmbeddingOptions(IntervalOptions, MeasureOptions):
         ),
     ] = 500
     seed: Annotated[
-        int | None, Doc("Seed of everything that is drawn. [default: 0, under scholar-stream 42]")
-    ] = None
-    gold_depth: Annotated[
         int | None,
-        Doc(
-            "Number of first items of the reference that are relevant, for measures with a "
-            "relevant set. [default: the largest cut-off, each cut-off under "
-            "scholar-stream]"
-        ),
+        Differs("scholar-stream has a seed of its own"),
+        Doc("Seed of everything that is drawn. [default: 0, under scholar-stream 42]"),
     ] = None
     metric: Annotated[
         Literal["cosine", "dot", "l2"],
+        Differs("neighbours are always sought by one"),
         Doc("Similarity of two vectors: cosine, dot, or l2.", is_common=True),
     ] = "cosine"
     measures: Annotated[
         MeasureNames,
         Doc(
             "A measure at every cut-off (nDCG), at one (nDCG@5), or with gains "
-            "(nDCG(gains='similarity')); repeat it for more."
+            "(nDCG(gains='similarity')), or all, with alignment and hubs; repeat it for more. "
+            "[default: the overlap]"
         ),
     ] = None
     item_ids: EmbeddingIds = None
@@ -65,6 +63,7 @@ class EmbeddingOptions(IntervalOptions, MeasureOptions):
     ] = None
     qrels: Annotated[
         InputData,
+        Differs("the reference is judged beside the candidates"),
         Doc(
             "Judgments whose queries and items are ids of the embeddings; the reference "
             "is judged by them beside the candidates."
@@ -75,12 +74,14 @@ class EmbeddingOptions(IntervalOptions, MeasureOptions):
     ceiling: Annotated[bool, Doc("Also the agreement of the reference with itself in float16.")] = (
         False
     )
-    eps: Annotated[
-        float, Doc("The tolerance of similarity of EpsRecall and of the reference's margin.")
-    ] = 0.005
     convention: Annotated[
         ConventionName, Doc("Whose words and rules: rankwell or scholar-stream.")
     ] = "rankwell"
+
+    @property
+    def has_all_measures(self) -> bool:
+        """Whether all measures of neighbours, of alignment and of hubs are asked for."""
+        return measure_names(self.measures) == ["all"]
 
     @property
     def sampling_seed(self) -> int:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from rankwell.data.options import Doc, Option
+from rankwell.data.options import Doc
 from rankwell.reporting.options import InputPlace
 from rankwell.task import Task, TaskInput
 from rankwell.tasks.embeddings.evaluation import evaluate_candidates
@@ -17,19 +17,13 @@ class EmbeddingCommandOptions(EmbeddingPartOptions):
     reference: Annotated[
         InputPlace, Doc("Embeddings by the model whose neighbours are the truth, or a run.")
     ]
-    all_measures: Annotated[
-        bool,
-        Option(("--all",)),
-        Doc(
-            "Print every measure in the table, not the main ones alone; other formats and files "
-            "always have all."
-        ),
-    ] = False
 
 
 embeddings = Task(
     name="embeddings",
     about="""Compare embedding models by their nearest neighbours.
+
+To reproduce Scholar Stream: -c scholar-stream.
 
 Prints the share of a reference model's neighbours that each model keeps, with chance and \
 interval.

@@ -49,6 +49,7 @@ from rankwell.results import Results
 from rankwell.stats import SummaryRow, check_intervals, figure_of
 from rankwell.stats.settings import interval
 from rankwell.store import sources_of, unchanged
+from rankwell.tasks.engine.answers import engine_answer
 from rankwell.tasks.engine.comparison import SettingResult, SettingsChosen, recall_names
 from rankwell.tasks.engine.costs import (
     COSTS,
@@ -373,6 +374,7 @@ class RetrieveEvaluation:
             intervals=options.intervals,
             seed=options.seed,
             task="engine",
+            answer=engine_answer,
             population_sd=self.convention.population_sd,
         )
 

@@ -78,7 +78,6 @@ class RequestBatch(NamedTuple):
     warm_up: indices of queries that each new session answers first, whose times do not count.
     moments: (queries,) seconds after the start at which each query is sent; None in closed loops.
     clients: number of threads that send requests.
-    seconds: time after which no further query is sent.
     prompt: whether every outcome is handed over at once, which takes time between requests;
         otherwise several are handed over together.
     """
@@ -89,7 +88,6 @@ class RequestBatch(NamedTuple):
     warm_up: Sequence[int]
     moments: Sequence[float] | None = None
     clients: int = 1
-    seconds: float = float("inf")
     prompt: bool = False
 
 
@@ -292,7 +290,7 @@ def run_batch(clients: Sequence[Client], batch: RequestBatch, emit: Emit) -> Non
     start = clock() + (0.05 if batch.moments is not None else 0.0)
 
     def _positions() -> Iterator[int]:
-        while not (stop.is_set() or clients[0].is_ended or clock() - start > batch.seconds):
+        while not (stop.is_set() or clients[0].is_ended):
             try:
                 yield positions.popleft()
             except IndexError:
@@ -324,9 +322,7 @@ def run_batch(clients: Sequence[Client], batch: RequestBatch, emit: Emit) -> Non
         gc.enable()
     if errors:
         raise errors[0]
-    why = FAILED_IN_A_ROW if stop.is_set() else "the time of the call was up"
-    if clients[0].is_ended:
-        why = "the call was interrupted"
+    why = "the call was interrupted" if clients[0].is_ended else FAILED_IN_A_ROW
     emit(not_asked([batch.queries[position] for position in positions], why))
 
 

@@ -36,7 +36,6 @@ from rankwell.tasks.engine.loops import (
     EngineTask,
     RequestBatch,
     SentRequest,
-    clock,
     not_asked,
 )
 from rankwell.tasks.engine.options import EngineOptions
@@ -286,7 +285,6 @@ class EngineWork:
     settings: the fixed parameters and those that vary.
     journal: the requests so far, including those of an interrupted call.
     hosts: the hosts of the engine; empty until it is opened.
-    seconds: time spent on requests so far.
     done: number of finished rounds of settings.
     error: the reason why no more requests can be sent; None while they can.
     """
@@ -298,7 +296,6 @@ class EngineWork:
     settings: EngineSettings
     journal: Journal = field(default_factory=Journal)
     hosts: list[Host] = field(default_factory=list[Host])
-    seconds: float = 0.0
     done: int = 0
     error: Failure | None = None
     _traits: EngineTraits | None = None
@@ -373,18 +370,12 @@ class EngineWork:
                 unanswered_queries = batch.unanswered_queries
                 queries = [query for query in queries if query in unanswered_queries]
             if queries:
-                seconds_left = self.options.max_seconds - self.seconds
-                if seconds_left <= 0:
-                    over = f"{flag('--max-seconds')} {self.options.max_seconds:g} are over"
-                    raise Unfinished(f"{over} after {self.done} of {self.parts} parts; call again.")
-                started = clock()
-                self._ask(setting, number, queries, seconds_left)
-                self.seconds += clock() - started
+                self._ask(setting, number, queries)
                 self._refuse_failures()
             self.done += 1
             yield
 
-    def _ask(self, setting: int, number: int, queries: Sequence[int], seconds: float) -> None:
+    def _ask(self, setting: int, number: int, queries: Sequence[int]) -> None:
         """One round of one setting, by all hosts at once."""
         options, answers, lock = self.options, list[SentRequest](), threading.Lock()
 
@@ -408,7 +399,6 @@ class EngineWork:
             warm_up,
             moments,
             clients if n == 1 else 1,
-            seconds,
         )
         batches = [batch._replace(queries=queries[host::n]) for host in range(n)]
         # A request without end in this process would hold an interruption, too.
@@ -612,7 +602,7 @@ def check_options(options: EngineOptions) -> None:
         value = getattr(options, name)
         if value is not None and value < bound:
             raise BadUsage(f"{flag(name, value)}: expected an integer from {bound}.")
-    for name in ("query_timeout", "rate", "max_seconds"):
+    for name in ("query_timeout", "rate"):
         value = getattr(options, name)
         if value is not None and not 0 < value < float("inf"):
             raise BadUsage(f"{flag(name, value)}: expected a positive number.")

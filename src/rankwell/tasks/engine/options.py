@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from rankwell.data.options import (
     ConventionName,
+    Differs,
     Doc,
     Input,
     InputData,
@@ -18,12 +19,25 @@ from rankwell.evaluation.options import MeasureOptions, StatisticsOptions
 Cost = Literal["p50", "p95", "p99", "throughput", "processor", "build", "size"]
 
 
+EngineParameters = Annotated[
+    Any,
+    Option(kind=list[str]),
+    Doc(
+        "A parameter of the engine, NAME=VALUE; repeat it for more. `rankwell engine list` lists "
+        "them.",
+        "Input",
+        is_common=True,
+    ),
+]
+
+
 @dataclass(frozen=True, kw_only=True)
 class EngineOptions(StatisticsOptions, MeasureOptions):
     """The choices that decide the figures of `rankwell engine run`."""
 
     documents: Annotated[
         InputData,
+        Differs("they are indexed"),
         Doc(
             "Texts of the items to index (BEIR corpus.jsonl, a table with an id column); "
             "a foreign index needs none.",
@@ -32,17 +46,23 @@ class EngineOptions(StatisticsOptions, MeasureOptions):
     ] = None
     item_vectors: Annotated[
         InputData,
+        Differs("they are indexed"),
         Doc(
             "Vectors of the items, by id, or in the order of the texts; also for the exact results."
         ),
     ] = None
-    queries: Annotated[InputData, Doc("Texts of the queries.", is_common=True)] = None
+    queries: Annotated[
+        InputData, Differs("they are asked"), Doc("Texts of the queries.", is_common=True)
+    ] = None
     query_vectors: Annotated[
-        InputData, Doc("Vectors of the queries, by id, or in the order of the texts.")
+        InputData,
+        Differs("they are asked"),
+        Doc("Vectors of the queries, by id, or in the order of the texts."),
     ] = None
     encoder: Annotated[
         str | None,
         Input(perhaps=True),
+        Differs("it encodes queries"),
         Doc(
             "Encoder of the queries for an engine of vectors: a model of "
             "sentence-transformers, or tfidf-svd:128, fitted to the items. A query is "
@@ -62,17 +82,10 @@ class EngineOptions(StatisticsOptions, MeasureOptions):
         ConventionName,
         Doc("Whose words for measures: rankwell, trec_eval9, trec_eval10, ranx, beir, mteb, st."),
     ] = "rankwell"
-    depth: Annotated[int, Doc("Number of results per query.")] = 10
-    option: Annotated[
-        Any,
-        Option(kind=list[str]),
-        Doc(
-            "A parameter of the engine, NAME=VALUE; repeat it for more. `rankwell "
-            "engine list` lists them.",
-            "Input",
-            is_common=True,
-        ),
-    ] = None
+    depth: Annotated[int, Differs("so many are asked for"), Doc("Number of results per query.")] = (
+        10
+    )
+    option: EngineParameters = None
     url: Annotated[
         str | None,
         Doc(
@@ -110,6 +123,7 @@ class EngineOptions(StatisticsOptions, MeasureOptions):
     columns: RunColumns = None
     duplicates: Annotated[
         Literal["error", "first"],
+        Differs("the first of two is the better"),
         Doc("An item that is returned twice for a query: an error, or keep the first.", "Input"),
     ] = "error"
     collapse: Annotated[
@@ -177,9 +191,6 @@ class EngineOptions(StatisticsOptions, MeasureOptions):
     max_requests: Annotated[
         int, Doc("Largest number of requests of the whole call.", "Scaling")
     ] = 1_000_000
-    max_seconds: Annotated[
-        float, Doc("Largest number of seconds of the whole call.", "Scaling")
-    ] = 3600.0
     server_pid: Annotated[
         int | None, Doc("Process of the server, for its processor time.", "Scaling")
     ] = None

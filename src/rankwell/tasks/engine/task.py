@@ -13,6 +13,7 @@ from rankwell.data.json_types import AnyObject, ScoreObject, TextObject
 from rankwell.data.tables import format_value
 from rankwell.errors import BadUsage, RankwellError, typed
 from rankwell.reporting import rules_line
+from rankwell.reporting.answers import answer_of
 from rankwell.reporting.drafts import drafting, holding
 from rankwell.reporting.folder import write_parquet, write_result
 from rankwell.reporting.options import Output, Progress, StatusNote
@@ -44,15 +45,16 @@ def _retrieve(
 def _present(
     result: EngineResults, *, format: reporting.Format, per_query: bool, output: Path | None
 ) -> Output:
-    messages = list[str]()
+    messages, next_step = list[str](), ""
     if output is not None:
         write(result, output)
-        page = typed("rankwell", "report", output)
-        messages.append(StatusNote(f"wrote {output}/; for its HTML page: {page}"))
+        messages.append(StatusNote(f"wrote {output}/"))
+        next_step = typed("rankwell", "report", output, "--open")
     return Output(
         text=render(result, format, per_query=per_query),
         messages=tuple(messages),
         findings=() if format == "json" else result.findings,
+        next_step=next_step,
     )
 
 
@@ -79,11 +81,12 @@ def evaluate_cells(
 
 
 def render(result: EngineResults, format: reporting.Format, *, per_query: bool = False) -> str:
-    """The settings as a table with a row for each; formats for programs have the rows of the
-    summary.
+    """The answer, with details a table with a row for each setting; formats for programs have the
+    rows of the summary.
     """
     terminal = reporting.terminal_of(sys.stdout)
-    if per_query or format not in ("table", "md"):
+    is_answer = format == "table" and not terminal.details
+    if is_answer or per_query or format not in ("table", "md"):
         return reporting.render(
             result.summary,
             list(result.per_query()) if per_query else None,
@@ -92,6 +95,7 @@ def render(result: EngineResults, format: reporting.Format, *, per_query: bool =
             format,
             terminal=terminal,
             tables=result.tables,
+            answer=answer_of(result),
         )
     rows = [{name: _cell(name, value) for name, value in row.items()} for row in result.settings]
     verdicts = [reporting.visible(row["text"]) for row in result.verdicts]

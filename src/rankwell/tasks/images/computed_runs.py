@@ -57,13 +57,8 @@ def compute_run(
             "--encoder and --local-features are two systems; evaluate one after the other, then "
             "set them side by side."
         )
-    limits: dict[str, Any] = {
-        name: number
-        for name in ("max_size", "executor")
-        if (number := getattr(options, name)) is not None
-    }
-    features = LocalFeatures(
-        options.local_features, options.score or "inliers", cache=options.cache, **limits
+    features = LocalFeatures.parse(
+        options.local_features, cache=options.cache, executor=options.executor
     )
     return by_local_features(images, features, progress=progress)
 

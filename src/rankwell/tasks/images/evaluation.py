@@ -39,6 +39,7 @@ from rankwell.results import Results
 from rankwell.stats import SummaryRow, check_intervals
 from rankwell.stats.partitions import k_means, partition_agreement
 from rankwell.store import sources_of, split_part
+from rankwell.tasks.images.answers import images_answer
 from rankwell.tasks.images.images import (
     FilteredImages,
     Images,
@@ -159,19 +160,13 @@ def evaluate_images(
         InstanceResults,
         rules=described,
         measures=measures,
-        findings=remarks(
-            [
-                *convention.unnamed(options),
-                *notes_on_measures,
-                *builder.findings,
-                *abstention.findings,
-            ]
-        ),
+        findings=remarks([*notes_on_measures, *builder.findings, *abstention.findings]),
         aggregates=tuple(abstention.rows),
         sources=runs.sources | sources_of({"images": images, "qrels": options.qrels}),
         intervals=options.intervals,
         seed=options.seed,
         task="images",
+        answer=images_answer,
         views=evaluation.views,
         by_instance=tuple(evaluation.by_instance),
         images=taking_part,

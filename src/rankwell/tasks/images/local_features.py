@@ -7,19 +7,19 @@ import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from inspect import signature
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.data.options import Doc, Option
+from rankwell.data.options import check_value, named_parameters
 from rankwell.data.registry import suggest
 from rankwell.data.tables import Floats, Ints
-from rankwell.errors import BadInput, BadUsage, MissingExtra, flag
+from rankwell.errors import BadInput, BadUsage, MissingExtra, UnknownName, flag
 from rankwell.processes import Each, crew
 from rankwell.store import Cache, Source
-from rankwell.tasks.images.options import MatchExecutor
 from rankwell.threads import processors
 from rankwell.vectors.encoders.runs import cached_arrays, keep_arrays
 from rankwell.vectors.media.images import read_picture
@@ -34,6 +34,8 @@ _SIDE = 16
 """Queries and references of a part of the work at most: it takes a second or so, and a reference is
 made ready once for all.
 """
+_NAMED = ("features", "ratio", "reprojection", "score", "max_size")
+"""The parameters that a text may name."""
 _CORNERS = 4
 """Any four matches fit a homography: fewer prove nothing."""
 
@@ -113,30 +115,53 @@ class LocalFeatures:
     score(a, b) is not score(b, a). Both scores are integers, so that many references tie. OpenCV
     and NumPy start no threads of their own; see `crew` for the requirements of processes on a
     script. Results do not depend on the number of threads or processes.
+    descriptor: `sift`, or `rootsift`, the square roots of the shares of its numbers.
+    score: matches that the best homography explains (`inliers`), or all `matches` of the ratio
+        test.
+    max_size: pixels of the longer side at most; smaller images stay as they are.
+    features: number of features of an image to keep, the strongest.
+    ratio: a match is nearer than this times the second nearest.
+    reprojection: pixels by which an inlier may miss its place.
+    seed: seed of RANSAC, the same for every pair.
+    cache: folder in which features are kept by the content of each image.
+    executor: `here`, with a thread for each processor, or `processes:N`.
+
     Raises MissingExtra without OpenCV, BadUsage for numbers out of their range.
     Sources: Lowe 2004, section 7.1 (SIFT, ratio test); Arandjelović and Zisserman 2012 (RootSIFT);
     Fischler and Bolles 1981.
     """
 
-    descriptor: Annotated[
-        Descriptor,
-        Option(("--local-features",)),
-        Doc("SIFT's numbers, or the square roots of their shares."),
-    ] = "rootsift"
-    score: Annotated[
-        Score, Doc("Matches that the best homography explains, or all matches of the ratio test.")
-    ] = "inliers"
-    max_size: Annotated[
-        int | None, Doc("Pixels of the longer side at most; smaller images stay as they are.")
-    ] = 640
-    features: Annotated[int, Doc("How many features of an image to keep, the strongest.")] = 800
-    ratio: Annotated[float, Doc("A match is nearer than this times the second nearest.")] = 0.8
-    reprojection: Annotated[float, Doc("Pixels by which an inlier may miss its place.")] = 5.0
-    seed: Annotated[int, Doc("Seed of RANSAC, the same for every pair.")] = 0
-    cache: Annotated[
-        Path | None, Doc("Folder in which features are kept by the content of each image.")
-    ] = None
-    executor: MatchExecutor = None
+    descriptor: Descriptor = "rootsift"
+    score: Score = "inliers"
+    max_size: int | None = 640
+    features: int = 800
+    ratio: float = 0.8
+    reprojection: float = 5.0
+    seed: int = 0
+    cache: Path | None = None
+    executor: str | None = None
+
+    @classmethod
+    def parse(cls, text: str, **others: Any) -> "LocalFeatures":
+        """Those of `sift`, or of `rootsift(features=1600,ratio=0.7)`. others: seed, cache and
+        executor. Raises UnknownName, BadUsage.
+        """
+        parameters = signature(cls).parameters
+        known = {name: parameters[name].default for name in _NAMED}
+
+        def _of(name: str) -> dict[str, Any]:
+            if name not in get_args(Descriptor):
+                raise UnknownName(
+                    f"unknown local features {name!r}; {suggest(name, get_args(Descriptor))}"
+                )
+            return known
+
+        descriptor, values = named_parameters(
+            text, _of, "kind of local features", "rootsift(features=1600,ratio=0.7)"
+        )
+        for name, value in values.items():
+            values[name] = check_value(descriptor, parameters[name], value, text)
+        return cls(cast("Descriptor", descriptor), **values, **others)
 
     @property
     def processes(self) -> int:

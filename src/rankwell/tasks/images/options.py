@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from itertools import chain
-from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 from rankwell.conventions import (
@@ -17,6 +16,7 @@ from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.options import (
     ConventionName,
     CutoffNumbers,
+    Differs,
     Doc,
     Input,
     InputData,
@@ -27,7 +27,13 @@ from rankwell.data.options import (
 from rankwell.data.registry import at_each_cutoff, measure_names, parse_measure, suggest
 from rankwell.data.tables import TIE_RULES, MatrixTies
 from rankwell.errors import BadUsage, UnknownName, flag
-from rankwell.evaluation.options import MeasureOptions, Similarity, StatisticsOptions, TieOptions
+from rankwell.evaluation.options import (
+    BankOption,
+    MeasureOptions,
+    Similarity,
+    StatisticsOptions,
+    TieOptions,
+)
 from rankwell.tasks.images.conventions import Excluded, InstanceConvention
 from rankwell.tasks.images.images import (
     FilteredImages,
@@ -37,15 +43,25 @@ from rankwell.tasks.images.images import (
     mark_contentless,
     read_images,
 )
-from rankwell.vectors.encoders import NetworkSettings
+from rankwell.vectors.encoders import ImageCache, NetworkSettings
 
 CUTOFFS = (1, 5, 10)
 MatchExecutor = Annotated[
     str | None,
+    Differs("matching runs on this machine alone"),
     Doc(
         "What matches local features: here, with a thread for each processor, or processes:N. "
         "[default: here]",
         "Scaling",
+    ),
+]
+LocalFeaturesText = Annotated[
+    str | None,
+    Doc(
+        "Compare pictures by the matches of SIFT, or of its square roots (rootsift); "
+        "'rootsift(features=800, ratio=0.8, reprojection=5, score=inliers, max_size=640)' keeps "
+        "the strongest features of pictures of 640 pixels, and counts the matches nearer than 0.8 "
+        "times the second that the best homography explains to 5 pixels; score=matches counts all."
     ),
 ]
 NAMED = "TP/PRED"
@@ -61,6 +77,7 @@ class ImageOptions(TieOptions, StatisticsOptions, MeasureOptions):
     item_vectors: Annotated[
         InputData,
         Option(takes_all=True, kind=list[str]),
+        Differs("several systems are compared"),
         Doc(
             "Vectors of all images by id, in any format of `rankwell knn`; name more to compare "
             "systems. With --query-vectors, those of the references.",
@@ -82,6 +99,7 @@ class ImageOptions(TieOptions, StatisticsOptions, MeasureOptions):
     qrels: Annotated[
         InputData,
         Input(perhaps=True),
+        Differs("labels are usual"),
         Doc(
             "Judgments in place of labels: JSON (query -> references, by id or position), "
             "judgments in any format, or diagonal."
@@ -90,20 +108,21 @@ class ImageOptions(TieOptions, StatisticsOptions, MeasureOptions):
     metric: Similarity = None
     item_ids: Annotated[
         InputData,
+        Differs("scores have ids, too"),
         Doc(
             "File or column of ids: of all images for --item-vectors, of the references for "
             "--query-vectors and the columns of --scores."
         ),
     ] = None
     query_ids: Annotated[
-        InputData, Doc("Likewise of the queries, for --query-vectors and the rows of --scores.")
+        InputData,
+        Differs("scores have ids, too"),
+        Doc("Likewise of the queries, for --query-vectors and the rows of --scores."),
     ] = None
-    exclude_self: Annotated[
-        bool | None,
-        Doc("Leave out the reference that is the query itself. [default: the convention's]"),
-    ] = None
+    exclude_self: Annotated[bool, Doc("Leave out the item that has the query's id.")] = False
     exclude_group: Annotated[
         str | None,
+        Differs("groups are columns of the data set"),
         Doc(
             "Leave out references of the query's own group, or those of its instance by its"
             " camera: group, camera, camera,group or none. [default: the convention's]"
@@ -118,10 +137,12 @@ class ImageOptions(TieOptions, StatisticsOptions, MeasureOptions):
     ] = None
     k: Annotated[
         CutoffNumbers,
+        Differs("conventions have cut-offs of their own"),
         Doc("Cut-offs of measures that name none, separated by commas. [default: 1,5,10]"),
     ] = None
     depth: Annotated[
         int | None,
+        Differs("most conventions cut no list"),
         Doc(
             "Length of a list, for its precision P_q = RR/RET and its recall R_q = "
             "RR/REL; thesis has 10."
@@ -132,9 +153,9 @@ class ImageOptions(TieOptions, StatisticsOptions, MeasureOptions):
         Doc(
             "Whose words and rules: thesis, thesis-code, oxford, revisited-E, "
             "revisited-M, revisited-H, gldv2, market1501, torchreid, sop, vpr; rankwell "
-            "for plain names."
+            "for the plain ones."
         ),
-    ] = "thesis"
+    ] = "rankwell"
     transforms: Annotated[
         Sequence[str] | str | None,
         Option(("--transform",), kind=list[str]),
@@ -149,12 +170,10 @@ class ImageOptions(TieOptions, StatisticsOptions, MeasureOptions):
             "others hold where none is given."
         ),
     ] = None
-    learn: Annotated[
-        InputData,
-        Doc("Vectors of other images that whitening is learnt on, in place of the references."),
-    ] = None
+    bank: BankOption = None
     confidence: Annotated[
         list[Literal["max", "diff1"]] | None,
+        Differs("one reference is the answer"),
         Doc(
             "Whether the scores predict which queries are answered well: adds nAUC and "
             "AURC of every measure, and AUROC, AUPRC and EP of Success, by the score of "
@@ -223,6 +242,7 @@ class ImageSystemOptions(NetworkSettings):
     encoder: Annotated[
         str | None,
         Input(perhaps=True),
+        Differs("it encodes pictures"),
         Doc(
             "Model that makes vectors of the images. It is resnet152-im:FILE.onnx, "
             "alexnet-im:FILE.onnx, gordo:FILE.onnx, any FILE.onnx, torch:./FILE.py:OBJECT, "
@@ -231,29 +251,9 @@ class ImageSystemOptions(NetworkSettings):
             is_common=True,
         ),
     ] = None
-    local_features: Annotated[
-        Literal["rootsift", "sift"] | None,
-        Doc("Compare pictures by SIFT, or by its square roots, with the ratio test."),
-    ] = None
-    score: Annotated[
-        Literal["inliers", "matches"] | None,
-        Doc(
-            "Of local features: the inliers of RANSAC's best homography, or the matches alone. "
-            "[default: inliers]"
-        ),
-    ] = None
-    max_size: Annotated[
-        int | None, Doc("Of local features: pixels of the longer side at most. [default: 640]")
-    ] = None
+    local_features: LocalFeaturesText = None
     executor: MatchExecutor = None
-    cache: Annotated[
-        Path | None,
-        Doc(
-            "Folder in which vectors or features are kept by the content of each image, "
-            "so that an interrupted run resumes.",
-            "Scaling",
-        ),
-    ] = None
+    cache: ImageCache = None
 
 
 class InstanceRules:
@@ -292,8 +292,8 @@ class InstanceRules:
     def _excluded(self, options: ImageOptions, *, by_id: bool) -> tuple[Excluded, ...]:
         """The kinds of references that are left out. Raises BadUsage, UnknownName."""
         exclusions, rules = get_args(Excluded), set(self.reading.exclude)
-        if options.exclude_self is not None:
-            rules = rules - {"self"} | ({"self"} if options.exclude_self else set())
+        if options.exclude_self:
+            rules |= {"self"}
         if options.exclude_group is not None:
             words = set(options.exclude_group.replace(",", " ").split())
             if words != {"none"}:

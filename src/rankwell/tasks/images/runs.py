@@ -30,7 +30,7 @@ from rankwell.vectors.neighbours import search
 from rankwell.vectors.neighbours.positive_counts import Compared, ComparedVectors, by_vectors
 from rankwell.vectors.transforms import Descriptors, Transform, chain, parse_transform
 
-_LEARNT = "other vectors (--learn)"
+_LEARNT = "other vectors (--bank)"
 _OPEN = ("expected", "optimistic", "pessimistic", "error")
 """The tie rules under which several references can share the first place."""
 
@@ -86,7 +86,7 @@ class InstanceRuns:
                 has_ids = isinstance(file, Embeddings) and file.ids is not None
                 vectors = file if has_ids else read_embeddings(file, ids=options.item_ids)
                 tables[name] = ComparedVectors(vectors, vectors, metric)
-        texts, learn = options.transforms or (), options.learn
+        texts, learn = options.transforms or (), options.bank
         runs = cls(
             tables,
             metric,

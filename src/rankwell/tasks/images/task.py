@@ -14,7 +14,7 @@ from rankwell.data.findings.evaluation import printed_figure
 from rankwell.data.findings.remarks import remark
 from rankwell.data.json_types import ScoreObject
 from rankwell.data.matrices import Scores, named_places
-from rankwell.errors import BadUsage, count_of
+from rankwell.errors import BadUsage, count_of, typed
 from rankwell.evaluation.options import PrintedFigures
 from rankwell.reporting import render_rows
 from rankwell.reporting.drafts import drafting
@@ -118,7 +118,7 @@ def _check_options(images: str | None, options: ImageCommandOptions) -> None:
         )
     for owners, names in (
         (("encoder",), ENCODER_SETTINGS),
-        (("local_features",), ("score", "max_size", "executor")),
+        (("local_features",), ("executor",)),
         (("encoder", "local_features"), ("cache",)),
         (("item_vectors", "scores"), ("item_ids",)),
         (("query_vectors", "scores"), ("query_ids",)),
@@ -203,7 +203,9 @@ def _present(
         number = count_of(len(pictures.problems), "image has", "images have")
         notes.append(f"{number} no picture, first: {next(iter(pictures.problems.values()))}")
     messages = (*printed.messages, *notes, StatusNote(f"wrote {output}/"))
-    return printed._replace(messages=messages)
+    return printed._replace(
+        messages=messages, next_step=typed("rankwell", "report", output, "--open")
+    )
 
 
 def _performance(
@@ -237,6 +239,10 @@ def _peak_memory() -> float | None:
 images = Task(
     name="images",
     about="""Evaluate search for the same object in photographs.
+
+To reproduce the thesis on CLICIDE and GaRoFou: -c thesis, thesis-code. Oxford and Paris: \
+-c oxford, revisited-E, revisited-M, revisited-H. Google Landmarks: -c gldv2. Market-1501: \
+-c market1501, torchreid. Metric learning: -c sop. Place recognition: -c vpr.
 
 Asks whether the best reference is right, and where the others are: paintings of a museum, \
 products, places.

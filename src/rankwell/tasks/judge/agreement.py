@@ -13,9 +13,9 @@ import numpy as np
 from rankwell.data.columns import refuse_unused_columns
 from rankwell.data.findings.remarks import remarks
 from rankwell.data.tables import Floats, format_value
-from rankwell.errors import BadInput, NothingToEvaluate, flag, shown
+from rankwell.errors import BadInput, NothingToEvaluate, count_of, flag, shown
 from rankwell.io.formats import find_judgments
-from rankwell.reporting import Format, Output, PrintedFigure, Row
+from rankwell.reporting import Answer, Format, Output, PrintedFigure, Row
 from rankwell.stats.agreement import (
     COHEN,
     SHARED,
@@ -131,6 +131,22 @@ class JudgeComparison:
             table.append({**row, "items": self.items, "queries": self.queries})
         return table
 
+    def answer(self) -> list[Row]:
+        """The coefficients that are read most, for people."""
+        dropped = ("of the judged sample", "queries")
+        return [
+            {name: row[name] for name in row if name not in dropped}
+            for row in self.coefficient_table()
+            if row["coefficient"] in _READ_FIRST
+        ]
+
+    def sentence(self) -> str:
+        """How often the raters agree."""
+        share = self.weighted_coefficients[_READ_FIRST[0]].value
+        agree = "–" if share is None else f"{100 * share:.0f}%"
+        raters = " and ".join(self.raters) if len(self.raters) == 2 else "All judges"
+        return f"{raters} give the same grade to {agree} of {count_of(self.items, 'item')}."
+
     def confusion_table(self) -> list[Row]:
         """The confusion of two raters, the first by row: shares of all items, and in brackets items
         of the judged sample; nothing of more raters.
@@ -147,6 +163,9 @@ class JudgeComparison:
             }
             for (grade, name), row in zip(self.study.grades.items(), cells, strict=True)
         ]
+
+
+_READ_FIRST = ("agreement", "Cohen's kappa (quadratic)", "Krippendorff's alpha (ordinal)")
 
 
 def _printed(value: float | None, unit: str = "score", *, signed: bool = False) -> PrintedFigure:
@@ -360,7 +379,12 @@ def print_agreement(folder: str, *, options: AgreementOptions, format: Format = 
         *_drift_tables(drift, level),
     ]
     rows = [row for comparison in compared for row in comparison.rows()] + drift
-    return Output(printed_rows(rows, format, tables=tables, findings=remarks(all_notes)), all_notes)
+    answer = Answer(
+        "\n".join(comparison.sentence() for comparison in compared) or f"{note}.",
+        table=[row for comparison in compared for row in comparison.answer()],
+    )
+    text = printed_rows(rows, format, tables=tables, findings=remarks(all_notes), answer=answer)
+    return Output(text, all_notes)
 
 
 def _known_grades(

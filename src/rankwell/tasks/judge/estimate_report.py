@@ -108,7 +108,6 @@ class StudyVerdict(NamedTuple):
             ),
             "these queries": these_queries,
             "queries like these": shown_interval(self.like, unit, signed=signed),
-            "judged": estimate.judged,
         }
 
     def sentence(self, measure: str) -> str:

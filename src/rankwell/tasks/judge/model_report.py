@@ -14,7 +14,7 @@ import numpy as np
 from rankwell.data.findings.remarks import remarks
 from rankwell.data.tables import Floats, Ints, exact_mean, format_value
 from rankwell.errors import NothingToEvaluate, count_of
-from rankwell.reporting import Format, Output, PrintedFigure, Row
+from rankwell.reporting import Answer, Format, Output, PrintedFigure, Row
 from rankwell.reporting.options import Progress
 from rankwell.stats.samples import WholeQueries
 from rankwell.store import writing_to
@@ -197,6 +197,12 @@ class ModelReport:
             return tables
         return [self.comparison.coefficient_table(), self.comparison.confusion_table(), *tables]
 
+    def answer(self) -> Answer:
+        """How often the model agrees with people, and what it says of the runs."""
+        if self.comparison is None:
+            return Answer(table=[*self.differences])
+        return Answer(self.comparison.sentence(), table=self.comparison.answer())
+
     def rows(self) -> Iterator[Row]:
         """The rows for programs."""
         if self.comparison is not None:
@@ -249,7 +255,11 @@ def print_model_report(
     report = ModelReport(StudyEstimates.of(study, journals.lines, grades), grades)
     all_notes = (*journals.notes, *notes, *_notes_on_replies(study, grades), *report.notes())
     text = printed_rows(
-        list(report.rows()), format, tables=report.tables(), findings=remarks(all_notes)
+        list(report.rows()),
+        format,
+        tables=report.tables(),
+        findings=remarks(all_notes),
+        answer=report.answer(),
     )
     return Output(text, all_notes, exit_code)
 

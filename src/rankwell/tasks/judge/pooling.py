@@ -425,14 +425,10 @@ def _write(study: Study, ranks: PooledRanks, documents: Texts) -> Output:
         "item has no document; it is judged by its id",
         "items have no document; they are judged by their ids",
     )
-    command = typed("rankwell", "judge", "label", study.folder, "--judge", "NAME")
     return Output(
         prose(f"{study.measure} over {counts}; {judging}.\n"),
-        (
-            *ranks.notes,
-            *((without_text,) * bool(bare)),
-            StatusNote(f"wrote {study.folder}/; judge with: {command}"),
-        ),
+        (*ranks.notes, *((without_text,) * bool(bare)), StatusNote(f"wrote {study.folder}/")),
+        next_step=typed("rankwell", "judge", "label", study.folder, "--judge", "NAME"),
     )
 
 

@@ -75,7 +75,7 @@ def print_calibration(
         mapper.map_text(text)
         if progress is not None:
             progress("mapping", done, len(meant))
-    tuning, held = hold_back(list(meant), options.held_back)
+    tuning, held = hold_back(list(meant))
     parts = {"tuning": tuning, "held back": held} if held else {"all": tuning}
     tallies = {
         part: {
@@ -197,7 +197,7 @@ def best_threshold(tallies: Mapping[float, MappingTally]) -> float:
     return best[(len(best) - 1) // 2]
 
 
-def hold_back(texts: Sequence[str], period: int) -> tuple[list[str], list[str]]:
-    """The texts for tuning and the texts held back: the last of every `period`, none for 0."""
-    held = set(texts[period - 1 :: period]) if period else set[str]()
+def hold_back(texts: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The texts for tuning, and every third text, which is held back to test the threshold."""
+    held = set(texts[2::3])
     return [text for text in texts if text not in held], [text for text in texts if text in held]

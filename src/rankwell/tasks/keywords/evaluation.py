@@ -180,9 +180,8 @@ def evaluate_keywords(
     _refuse_unknown(ranked)
     variants = _variants(ranked, map_text)
     builder = ResultsBuilder(inputs.convention)
-    on_convention: list[str] = [*inputs.convention.unnamed(options)]
     # A text is not a clip that could be removed.
-    on_convention += inputs.convention.rule_notes.get("self_rule", ()) if inputs.by_clips else ()
+    on_convention = inputs.convention.rule_notes.get("self_rule", ()) if inputs.by_clips else ()
     notes = [*inputs.annotations.notes, *inputs.notes, *ranked.notes]
     by_group, by_keyword = list[Mapping[str, Any]](), list[Mapping[str, Any]]()
     levels, measured = list[ClipLevels](), list[tuple[ClipVariant, list[Values]]]()
@@ -242,12 +241,12 @@ def _rules(
         "no_keywords": inputs.rules.no_keywords,
         "no_relevant": options.no_relevant,
         "no_results": "skip" if inputs.rules.no_results == "skip" else None,
-        "weight_by": options.weight_by,
+        "weight_by": inputs.rules.weight_by,
         "self_rule": inputs.rules.self_rule if inputs.by_clips else None,
         "exclude_group": options.exclude_group,
         "metric": inputs.metric,
         "keywords": ",".join(inputs.keywords) or None,
-        "query_clips": ",".join(inputs.query_clips) or None,
+        "query_ids": ",".join(inputs.query_ids) or None,
         "unjudged": options.unjudged,
     }
     decided = {name: value for name, value in rules.items() if value is not None}

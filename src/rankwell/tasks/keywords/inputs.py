@@ -28,15 +28,13 @@ from rankwell.tasks.keywords.conventions import ClipConvention
 from rankwell.tasks.keywords.formats import read_annotations, read_text_queries
 from rankwell.tasks.keywords.options import KeywordOptions, Relevance, names
 
-_WORDS = ("P", "R", "AP", "nDCG")
-
 
 class ClipInputs:
     """The inputs of an evaluation.
 
     options, progress: the arguments of the evaluation.
     annotations: the clips with their keywords.
-    keywords, query_clips: the names given in the options; empty for all.
+    keywords, query_ids: the names given in the options; empty for all.
     selection: (keywords,) whether the keyword counts.
     convention: the convention whose names and units the measures have.
     ks: the cut-offs, ascending.
@@ -67,17 +65,12 @@ class ClipInputs:
         self.convention = find_convention(options.convention, "keywords")
         self.rules = self.convention.rules_of("keywords", ClipConvention())
         self._check_rules()
-        if self.convention.origin == "rankwell":
-            # The convention of ties and of counted queries is not that of runs.
-            self.convention = self.convention._replace(
-                title="the names of ir_measures; the rules below name ties and counted queries"
-            )
         self.ks = tuple(sorted(set(cutoffs(options.k))))
         self.measures = choose_clip_measures(
             measure_names(options.measures), self.ks, self.convention
         )
         self.drives = None if options.exclude_group is None else self._drives(options.exclude_group)
-        self.query_clips = names(options.query_clips, flag("--query-clips"))
+        self.query_ids = names(options.query_ids, flag("--query-ids"))
         self.texts, self.labelled = self._queries()
         self.notes: list[str] = []
         drives = self.drives or {}
@@ -215,7 +208,7 @@ class ClipInputs:
         """The clips of the ids and those that carry one of the keywords, in the order of the table;
         all where nothing is named.
         """
-        table, texts = self.annotations, self.query_clips
+        table, texts = self.annotations, self.query_ids
         is_query = np.full(len(table.clips), not texts)
         for text in texts:
             if text in table.index:
@@ -227,12 +220,12 @@ class ClipInputs:
                 near = difflib.get_close_matches(text, table.clips, n=1)
                 hint = f"; did you mean the clip {near[0]!r}?" if near else f": {error}"
                 raise UnknownName(
-                    f"{flag('--query-clips')}: {text!r} is neither a clip nor a keyword{hint}"
+                    f"{flag('--query-ids')}: {text!r} is neither a clip nor a keyword{hint}"
                 ) from error
             is_query |= table.carried[:, columns].any(axis=1)
         if not is_query.any():
             raise NothingToEvaluate(
-                f"{flag('--query-clips')} {', '.join(texts)}: no clip has such a keyword; name "
+                f"{flag('--query-ids')} {', '.join(texts)}: no clip has such a keyword; name "
                 "another one."
             )
         return list(compress(table.clips, is_query.tolist()))
@@ -262,9 +255,8 @@ def choose_clip_measures(
     """
     bare = {default: default.partition("@")[0] for default in convention.defaults}
     is_cut = {word.lower() for default, word in bare.items() if "@" in default}
-    defaults = _WORDS if convention.origin == "rankwell" else dict.fromkeys(bare.values())
     spelled: list[str] = []
-    for text in texts or defaults:
+    for text in texts or dict.fromkeys(bare.values()):
         name = text.partition("(")[0].strip().lower()
         if "@" not in text and name in is_cut:
             spelled += [f"{text}@{k}" for k in ks]

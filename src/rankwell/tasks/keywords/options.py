@@ -13,6 +13,7 @@ from rankwell.data.options import (
     ConventionName,
     Cutoffs,
     DeviceOption,
+    Differs,
     Doc,
     Input,
     InputData,
@@ -27,7 +28,6 @@ from rankwell.reporting.options import InputOption, InputPlace
 Mode = Literal["video", "text"]
 NoRelevant = Literal["skip", "empty", "error"]
 Unjudged = Literal["nonrelevant", "skip", "error"]
-Weights = Literal["uniform", "relevant"]
 Strategy = Literal["cover", "algorithm1"]
 Kind = Literal["all", "any", "jaccard", "graded"]
 _JACCARD = re.compile(r"jaccard\s*(?:>=|≥|=|:)\s*(\d*\.?\d+)", re.ASCII)
@@ -95,8 +95,9 @@ class KeywordOptions(StatisticsOptions, MeasureOptions):
             "two groups have it."
         ),
     ] = None
-    query_clips: Annotated[
+    query_ids: Annotated[
         Names,
+        Differs("they are chosen among the clips"),
         Doc(
             "Clips that are queries where clips search, by id or by keyword. [default: all]",
             "Input",
@@ -112,6 +113,7 @@ class KeywordOptions(StatisticsOptions, MeasureOptions):
     ] = None
     relevance: Annotated[
         str,
+        Differs("keywords decide it"),
         Doc(
             "all: relevant clips carry every keyword of the query; any: one of them; "
             '"jaccard>=T"; graded: matched / required.'
@@ -126,6 +128,7 @@ class KeywordOptions(StatisticsOptions, MeasureOptions):
     ] = None
     exclude_group: Annotated[
         str | None,
+        Differs("groups are columns of the annotations"),
         Doc(
             "Column of the annotations, such as the drive, or id:TEXT, the part of the id "
             "before TEXT: clips with the query's value are excluded."
@@ -133,6 +136,7 @@ class KeywordOptions(StatisticsOptions, MeasureOptions):
     ] = None
     queries: Annotated[
         InputData,
+        Differs("they search for clips"),
         Doc(
             "Texts search for clips: a text per line, a table with text, and perhaps id and "
             "keywords, or the word keywords, one query per keyword. Without it every clip searches "
@@ -142,6 +146,7 @@ class KeywordOptions(StatisticsOptions, MeasureOptions):
     ] = None
     query_vectors: Annotated[
         InputData,
+        Differs("they are of texts"),
         Doc(
             "Vectors of the text queries, by their ids or in their order, in the space of "
             "the clips."
@@ -178,6 +183,7 @@ class KeywordOptions(StatisticsOptions, MeasureOptions):
     columns: RunColumns = None
     ties: Annotated[
         str | None,
+        Differs("by default it depends on what ranks"),
         Doc(
             "Order of clips with equal similarities. [default: the expected value over all "
             "orders (of lists their own order)]"
@@ -185,6 +191,7 @@ class KeywordOptions(StatisticsOptions, MeasureOptions):
     ] = None
     no_relevant: Annotated[
         NoRelevant,
+        Differs("by default they are left out"),
         Doc(
             "Queries for which no other clip is relevant: left out, counted as they are, "
             "or an error."
@@ -192,11 +199,9 @@ class KeywordOptions(StatisticsOptions, MeasureOptions):
     ] = "skip"
     unjudged: Annotated[
         Unjudged,
+        Differs("a clip without annotation may be a mistake"),
         Doc("Results without annotation: wrong, taken out before places are counted, or an error."),
     ] = "nonrelevant"
-    weight_by: Annotated[
-        Weights, Doc("Every query alike, or weighted by its number of relevant clips.")
-    ] = "uniform"
     convention: Annotated[
         ConventionName, Doc("Whose words: rankwell, or alfa (Recall@K is P@K, Precision@K is R@K).")
     ] = "rankwell"
@@ -260,8 +265,8 @@ class VocabularyOptions:
     schema: Annotated[
         str | None,
         Doc(
-            "Declared labels per group, JSON {group: [label, …]}; without it the labels in use are "
-            "the vocabulary."
+            "JSON file {group: [label, ...]} of the declared keywords; without it those "
+            "in use are the vocabulary."
         ),
     ] = None
 
@@ -281,6 +286,7 @@ class KeywordCommandOptions(MappingOptions, KeywordOptions):
     thumbnails: Annotated[
         str | None,
         Input(perhaps=True),
+        Differs("they make contact sheets"),
         Doc(
             "Folder with a picture, GIF or video per clip, or a pattern such as frames/{id}.jpg, "
             "for contact sheets of the worst queries. Needs -o."
@@ -296,8 +302,8 @@ class MapOptions(MappingOptions, VocabularyOptions, DeviceOptions):
     keyword_groups: Annotated[
         Names,
         Doc(
-            'Groups of keywords that texts may mean, separated by commas, such as "object '
-            'type,actor behavior". [default: all]'
+            'Groups of keywords that count, separated by commas, such as "object type,actor'
+            ' behavior". [default: all]'
         ),
     ] = None
 
@@ -307,10 +313,13 @@ class LintOptions(MappingOptions, VocabularyOptions):
     """The options of `keywords check`."""
 
     keyword_groups: Annotated[
-        str | None, Doc("Further columns that hold keywords, separated by commas.")
+        str | None,
+        Differs("they are further columns"),
+        Doc("Further columns that hold keywords, separated by commas."),
     ] = None
     queries: Annotated[
         InputOption,
+        Differs("they are checked"),
         Doc(
             "Text queries, as in rankwell keywords: a text per line, or a table with text. "
             "Those that have no word, mean no keyword, only exclude keywords, have no relevant "
@@ -319,6 +328,7 @@ class LintOptions(MappingOptions, VocabularyOptions):
     ] = None
     strict: Annotated[
         bool,
+        Differs("its findings have no levels"),
         Doc(
             "Exit code 1 where anything is found but labels that are unused or in two groups.",
             is_common=True,
@@ -331,27 +341,23 @@ class CalibrationOptions(VocabularyOptions, DeviceOptions):
     """The options of `keywords calibrate`."""
 
     annotations: AnnotationTable
-    encoder: Annotated[str, Doc("Folder or name of a model of sentence-transformers.")]
-    strategy: Annotated[Strategy, Doc("cover or algorithm1; see rankwell keywords map.")] = "cover"
+    encoder: Annotated[
+        str,
+        Differs("its threshold is sought"),
+        Doc("Folder or name of a model of sentence-transformers."),
+    ]
+    strategy: Annotated[
+        Strategy,
+        Differs("one threshold is sought"),
+        Doc("cover or algorithm1; see rankwell keywords map."),
+    ] = "cover"
     thresholds: Annotated[
         Sequence[float] | str, Option(kind=str), Doc("Thresholds to try, separated by commas.")
     ] = "0.3,0.35,0.4,0.45,0.5,0.55,0.6,0.65,0.7,0.75,0.8,0.85,0.9"
-    held_back: Annotated[
-        int,
-        Doc(
-            "Hold back one query of so many, to test the chosen threshold: 3 holds back "
-            "every third, 0 none."
-        ),
-    ] = 3
 
     @property
     def tried(self) -> list[float]:
         """The thresholds in ascending order. Raises BadUsage for bad numbers."""
-        if self.held_back < 0 or self.held_back == 1:
-            raise BadUsage(
-                f"--held-back {self.held_back}; expected 2 or more to hold back one query "
-                "of so many, or 0 for none."
-            )
         texts = self.thresholds.split(",") if isinstance(self.thresholds, str) else self.thresholds
         try:
             numbers = sorted({float(text) for text in texts})
@@ -375,9 +381,9 @@ def check_options(options: KeywordOptions, *, is_mapped: bool) -> None:
         )
     if options.mode == "video" and is_mapped:
         raise BadUsage(f"without {flag('--queries')} every clip is a query, and no text is read.")
-    if options.mode == "text" and options.query_clips is not None:
+    if options.mode == "text" and options.query_ids is not None:
         raise BadUsage(
-            f"{flag('--query-clips')}: with {flag('--queries')} texts are the queries, not clips; "
+            f"{flag('--query-ids')}: with {flag('--queries')} texts are the queries, not clips; "
             "leave one of them out."
         )
     if options.mode == "text" and options.exclude_group is not None:

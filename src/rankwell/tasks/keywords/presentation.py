@@ -14,9 +14,10 @@ from rankwell.data.findings import Finding
 from rankwell.data.findings.remarks import remarks
 from rankwell.data.frames import Heading
 from rankwell.data.tables import Values
-from rankwell.errors import BadUsage, NothingToEvaluate, count_of
+from rankwell.errors import BadUsage, NothingToEvaluate, count_of, typed
 from rankwell.evaluation.results import progress_of
 from rankwell.reporting import FOR_PEOPLE, Row, charts
+from rankwell.reporting.answers import answer_of
 from rankwell.reporting.drafts import drafting, refuse_unclaimed
 from rankwell.reporting.folder import write_result
 from rankwell.reporting.options import Output, Progress
@@ -93,13 +94,15 @@ def print_evaluation(
         words = [str(error).rstrip("."), "; ".join(dict.fromkeys(reasons))]
         raise NothingToEvaluate(f"{'; '.join(words)}." if reasons else str(error)) from error
     findings = (*result.findings, *remarks(mapping_notes(mapped, options)))
-    messages = tuple[str, ...]()
+    messages, next_step = tuple[str, ...](), ""
     if output is not None:
         messages = tuple(_write(result, output, findings, options))
+        next_step = typed("rankwell", "report", output, "--open")
     return Output(
         text=render(result, findings, format, per_query=per_query),
         messages=messages,
         findings=() if format == "json" else findings,
+        next_step=next_step,
     )
 
 
@@ -149,7 +152,14 @@ def render(
             listed_queries.add(query)
     terminal = reporting.terminal_of(sys.stdout)
     return reporting.render(
-        result.summary, rows, result.describe(), findings, format, terminal=terminal, tables=tables
+        result.summary,
+        rows,
+        result.describe(),
+        findings,
+        format,
+        terminal=terminal,
+        tables=tables,
+        answer=answer_of(result),
     )
 
 

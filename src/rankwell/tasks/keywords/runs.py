@@ -268,7 +268,7 @@ class ClipRun(JudgedRun):
         """The number of relevant clips where it is the weight of a query, (queries,), for means
         only.
         """
-        is_weighted = self.variant.options.weight_by == "relevant"
+        is_weighted = self.variant.inputs.rules.weight_by == "relevant"
         if not is_weighted or measure.entry.summary != "mean":
             return None
         return self.n_relevant.astype(np.float64)

@@ -96,6 +96,8 @@ keywords = Task(
     name="keywords",
     about="""Evaluate search over clips annotated with keywords.
 
+To reproduce ALFA: -c alfa.
+
 Queries are clips or texts. A clip is relevant where it carries the keywords of the query.
 
 Each mean has its ceiling (a perfect ranker), its chance level, and the share of queries that \

@@ -414,6 +414,25 @@ class AnswerPairs:
             columns |= {name: _taken(getattr(self, name), column_rows) for name in names}
         return replace(self, **columns, right_offsets=right_offsets, offsets=offsets, cache={})
 
+    def without_refusals(self, refusals: Sequence[str]) -> "AnswerPairs":
+        """The view in which an answer that reads like one of the refusals is none, unless it is a
+        right one; see `AnswerConvention`.
+        """
+        form_of = normalizer("squad")
+        begins = tuple(form_of(text) + " " for text in refusals if text.endswith("*"))
+        whole = {form_of(text) for text in refusals if not text.endswith("*")}
+        forms = self.normal_forms("squad")
+        # The normal form keeps a typographic apostrophe.
+        plain = [form.replace("’", "") for form in forms.texts]
+        is_refusal = [form in whole or f"{form} ".startswith(begins) for form in plain]
+        bounds, right = self.right_offsets.tolist(), forms.right.tolist()
+        rows = zip(self.texts, forms.answers.tolist(), self.question_of_row.tolist(), strict=True)
+        texts = [
+            None if is_refusal[form] and form not in right[bounds[row] : bounds[row + 1]] else text
+            for text, form, row in rows
+        ]
+        return replace(self, texts=tuple(texts), cache={})
+
     @cached_property
     def question_of_row(self) -> Ints:
         """The index of each answer's question: (answers,)."""

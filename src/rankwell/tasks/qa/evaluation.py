@@ -4,14 +4,14 @@ of them fails.
 
 from collections import Counter, UserDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from rankwell.conventions import CONVENTIONS, Convention, LabelledMeasure
+from rankwell.conventions import Convention, LabelledMeasure
 from rankwell.data.findings.remarks import remarks
 from rankwell.data.options import takes_options
 from rankwell.data.tables import Bools
@@ -29,6 +29,7 @@ from rankwell.stats import summarise
 from rankwell.store import STDIN, Source
 from rankwell.tasks.qa import thresholds
 from rankwell.tasks.qa.answer_pairs import AnswerPairs, Questions, unmatched
+from rankwell.tasks.qa.answers import qa_answer
 from rankwell.tasks.qa.formats import (
     FoundTable,
     read_na_probs,
@@ -130,17 +131,6 @@ def _read_tables(places: Mapping[str, Any], options: QaOptions) -> dict[str, Fou
     return tables
 
 
-def _usual_convention(tables: Mapping[str, FoundTable[Any]]) -> tuple[str, str]:
-    """The convention where none is named, and why: squad2 or squad1 where texts answer a file of
-    SQuAD, else piaf.
-    """
-    gold, answers = tables["gold"], tables.get("predictions")
-    if gold.format != "squad" or answers is None or (answers.table.starts >= 0).any():
-        return "piaf", "the default"
-    version, name = ("2.0", "squad2") if gold.table.impossible.any() else ("1.1", "squad1")
-    return name, f"the default of SQuAD {version} questions with texts as answers"
-
-
 def _refuse_other_questions(questions: Questions, ids: Mapping[str, Any], kind: str) -> None:
     """Raises NothingToEvaluate where no question is among the ids."""
     if ids and not any(name in ids for name in questions.ids):
@@ -174,7 +164,6 @@ class _AnswerEvaluation:
     """An evaluation in progress.
 
     tables: gold, predictions, isolated, na_probs and retrieved, where they are given.
-    notes: notes on the default convention.
     corpus: document id -> text; None without one.
     plan, options: the rules, and the user's choices.
     names: part of the evaluation -> name of its run in rows.
@@ -195,14 +184,9 @@ class _AnswerEvaluation:
         names = ("retrieved", "isolated", "na_probs", "documents")
         places = {"gold": gold, "predictions": predictions}
         places |= {name: getattr(options, name) for name in names}
-        self.tables, self.notes = _read_tables(places, options), list[str]()
+        self.tables = _read_tables(places, options)
         self.corpus = None if options.documents is None else read_texts(options.documents).texts
-        if options.convention is None:
-            name, reason = _usual_convention(self.tables)
-            self.notes += CONVENTIONS[name].unnamed(options, reason)
-            plan = replace(plan, options=replace(options, convention=name))
-            plan.check()
-        self.plan, self.options, self._progress = plan, plan.options, progress
+        self.plan, self.options, self._progress = plan, options, progress
         self.names = _names({role: places[role] for role in _PARTS if places[role] is not None})
         self.files = {name: Source(place) for name, place in places.items() if _is_file(place)}
         self.questions: Questions = self.tables["gold"].table
@@ -235,12 +219,11 @@ class _AnswerEvaluation:
             AnswerResults,
             rules=self._rules(aggregates),
             measures=(*plan.measures.retriever, *plan.measures.reader),
-            findings=remarks(
-                chain(self.notes, *notes_on_files, plan.measures.notes, builder.findings)
-            ),
+            findings=remarks(chain(*notes_on_files, plan.measures.notes, builder.findings)),
             intervals=self.options.intervals,
             seed=self.options.seed,
             task="qa",
+            answer=qa_answer,
             aggregates=tuple(aggregates),
             sources=self.files,
             **{name: table() for name, table in tables.items() if details},
@@ -262,7 +245,7 @@ class _AnswerEvaluation:
             return None
         lists = self.tables["retrieved"] = read_retrieved(
             options.retrieved,
-            format=options.retrieved_format,
+            format=options.run_format,
             questions=questions,
             duplicates=plan.duplicates,
             columns=options.columns,
@@ -294,7 +277,9 @@ class _AnswerEvaluation:
         if role == "isolated":
             retrieved = dict.fromkeys(questions.ids, True)
         predictions, name = tables[role].table, self.names[role]
-        view = AnswerPairs.pair(questions, predictions, retrieved=retrieved, **plan.pairing)
+        view = AnswerPairs.pair(
+            questions, predictions, retrieved=retrieved, **plan.pairing
+        ).without_refusals(plan.rules.refusals + plan.rules.more_refusals)
         run = ReaderRun(
             name=name,
             attributes={"part": _PARTS[role]},

@@ -3,14 +3,17 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from rankwell.data.options import Doc, InputData, MeasureNames, Option, RunColumns
+from rankwell.data.options import ConventionName, Differs, Doc, InputData, MeasureNames, RunColumns
 from rankwell.evaluation.options import StatisticsOptions
-from rankwell.tasks.qa.answer_pairs import Missing
 
 Relevance = Literal["document", "dpr", "kilt", "lower", "raw", "context"]
 RetrieverDuplicates = Literal["error", "first", "best", "keep"]
 RetrieverTies = Literal["id-desc", "id-asc", "input", "optimistic", "pessimistic", "error"]
-FormatName = Annotated[str | None, Doc("Name of a format, where content does not determine it.")]
+FormatName = Annotated[
+    str | None,
+    Differs("files of questions have formats of their own"),
+    Doc("Name of a format, where content does not determine it."),
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,21 +29,22 @@ class QaOptions(StatisticsOptions):
         ),
     ] = None
     k: Annotated[
-        int | None, Doc("Number of first answers that top-k measures use. [default: 5]")
+        int | None,
+        Differs("several answers of one question count"),
+        Doc("Number of first answers that top-k measures use. [default: 5]"),
     ] = None
     depth: Annotated[
         int | None,
+        Differs("a reader sees the first documents"),
         Doc("Number of first documents that count as retrieved. [default: 10]", is_common=True),
     ] = None
     convention: Annotated[
-        str | None,
-        Option(("--convention", "-c")),
+        ConventionName,
         Doc(
-            "Whose words and rules: piaf, or squad2 and squad1 for texts that answer a "
-            "file of SQuAD 2.0 and 1.1, unless one is named: piaf-article, "
-            "haystack-finder, haystack-v1, squad1, squad2, mlqa, french, nq-open, …"
+            "Whose words and rules: piaf, piaf-article, haystack-finder, haystack-v1, squad1, "
+            "squad2, mlqa, french, nq-open, triviaqa, dpr, kilt; rankwell for the plain ones."
         ),
-    ] = None
+    ] = "rankwell"
     measures: Annotated[
         MeasureNames,
         Doc(
@@ -64,6 +68,7 @@ class QaOptions(StatisticsOptions):
     ] = None
     relevance: Annotated[
         Relevance | None,
+        Differs("documents hold answers or not"),
         Doc(
             "What a relevant document is: the question's own (document), one that holds an "
             "answer (dpr: its tokens; kilt: its normal form; lower, raw: its text), or one "
@@ -72,34 +77,23 @@ class QaOptions(StatisticsOptions):
         ),
     ] = None
     documents: Annotated[
-        InputData, Doc("Texts of the documents by id, for relevance by answers or context.")
+        InputData,
+        Differs("they decide what is relevant"),
+        Doc("Texts of the documents by id, for relevance by answers or context."),
     ] = None
     ties: Annotated[
         RetrieverTies | None,
+        Differs("a reader sees one order"),
         Doc("Order of documents with equal scores in a run file. [default: the convention's]"),
     ] = None
     duplicates: Annotated[
         RetrieverDuplicates | None,
+        Differs("conventions have rules of their own"),
         Doc(
             "A document that is listed twice: an error, the first or the best of both is "
-            "kept, or each place counts (keep). [default: the convention's: keep under "
-            "piaf]",
+            "kept, or each place counts (keep). [default: error, unless the convention has another "
+            "rule]",
             "Input",
-        ),
-    ] = None
-    missing: Annotated[
-        Missing | None,
-        Doc(
-            "A question without a prediction counts 0 (zero), as answered by nothing "
-            "(empty), is left out (skip), or is an error.",
-            "Input",
-        ),
-    ] = None
-    primary: Annotated[
-        str | None,
-        Doc(
-            "The word that decides whether a question is answered rightly. [default: the "
-            "first of the report]"
         ),
     ] = None
     qrels_format: FormatName = None
@@ -111,5 +105,5 @@ class QaOptions(StatisticsOptions):
             "Input",
         ),
     ] = None
-    retrieved_format: FormatName = None
+    run_format: FormatName = None
     columns: RunColumns = None

@@ -73,16 +73,17 @@ class AnswerPlan:
     @cached_property
     def convention(self) -> Convention:
         """The convention. Raises UnknownName for an unknown one."""
-        return find_convention(self.options.convention or "piaf", "qa", also="")
+        return find_convention(self.options.convention, "qa")
 
     @cached_property
     def rules(self) -> AnswerConvention:
         """The rules of the convention for answers. Raises BadUsage for one that has none."""
         if "qa" not in self.convention.tasks:
-            names = ", ".join(name for name in CONVENTIONS if "qa" in CONVENTIONS[name].tasks)
+            entries = map(CONVENTIONS.__getitem__, CONVENTIONS)
+            names = [entry.name for entry in entries if "qa" in entry.tasks]
             raise BadUsage(
                 f"the convention {self.convention.name} does not judge answers to questions; "
-                f"there are {names}."
+                f"there are {', '.join(names)}."
             )
         return self.convention.rules_of("qa", AnswerConvention())
 
@@ -106,7 +107,7 @@ class AnswerPlan:
         """The rules by which answers are paired with questions; see `AnswerPairs.pair`."""
         return {
             "impossible": self.rules.impossible,
-            "missing": self.options.missing or self.rules.missing,
+            "missing": self.rules.missing,
             "extra": self.rules.extra,
         }
 
@@ -138,8 +139,7 @@ class AnswerPlan:
             if getattr(self, option) < 1:
                 value = getattr(self, option)
                 raise BadUsage(f"{flag(option, value)}; expected a positive integer.")
-        # The inputs decide which convention is the default.
-        _ = self.measures if options.convention is not None else None
+        _ = self.measures
 
     @property
     def relevance(self) -> Relevance:
@@ -248,10 +248,16 @@ class AnswerPlan:
                 )
             normalizer = rules.languages[language]
         words = [rules.other_words.get(text.strip(), text) for text in texts or ()]
+        k = 1 if rules.without_cutoff == "one" else self.k
+        report = [
+            f"{word}{self.k}" if word.endswith("@") else word
+            for word in rules.labels
+            if self.k > 1 or not word.endswith("@")
+        ]
         measures: list[LabelledMeasure] = []
-        for measure, label in choose_measures(words or rules.labels, self.convention):
+        for measure, label in choose_measures(words or report, self.convention):
             parameters = {
-                "k": self.k if measure.cutoff is None else None,
+                "k": k if measure.cutoff is None else None,
                 "normalizer": None if compares_positions(measure) else normalizer,
                 "na_threshold": rules.na_threshold,
             }
@@ -324,16 +330,10 @@ class AnswerPlan:
             )
 
     def _judge(self, measures: Sequence[LabelledMeasure]) -> Judge:
-        """The measures that decide outcomes: the named one, else the first, and F1 of the same kind
-        for partial answers.
+        """The measures that decide outcomes: the first, and F1 of the same kind for partial
+        answers.
         """
-        right = self.options.primary
-        if right is not None and self.measure(right).entry.view is not AnswerPairs:
-            raise BadUsage(
-                f"{flag('--primary')} {right!r} judges no answers; name one of "
-                f"{', '.join(self.rules.labels)}."
-            )
-        first = measures[0] if right is None else self.reader_measures([right])[0]
+        first = measures[0]
         decides = over_all_questions(first.measure)
         label = first.label if decides == first.measure else f"{first.label} over all questions"
         partial = next(
@@ -371,13 +371,5 @@ def _unused(option: str, condition: str) -> str:
     return f"{option} has no effect without {condition}; give it, or leave this out."
 
 
-_OF_RETRIEVER = (
-    "depth",
-    "relevance",
-    "documents",
-    "ties",
-    "duplicates",
-    "retrieved_format",
-    "columns",
-)
-_OF_READER = ("isolated", "na_probs", "missing", "primary", "predictions_format")
+_OF_RETRIEVER = ("depth", "relevance", "documents", "ties", "duplicates", "run_format", "columns")
+_OF_READER = ("isolated", "na_probs", "predictions_format")

@@ -91,6 +91,8 @@ def show(
     if format != "table":
         return printed._replace(messages=(*counts, *printed.messages))
     terminal = reporting.terminal_of(sys.stdout)
+    if not terminal.details:
+        return printed
     blocks = [reporting.folded(line, terminal, _INDENT) for line in counts]
     blocks += ["", *(_question_tables(result, terminal) if per_query else [])]
     blocks += [*_value_tables(result, terminal), *_failures(result, worst, terminal)]

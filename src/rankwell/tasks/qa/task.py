@@ -18,6 +18,9 @@ qa = Task(
     name="qa",
     about="""Evaluate question answering: the answers and the retrieval.
 
+To reproduce PIAF: -c piaf. SQuAD: -c squad1, squad2. Haystack: -c haystack-v1, haystack-finder. \
+MLQA: -c mlqa. Natural Questions: -c nq-open. TriviaQA: -c triviaqa. DPR: -c dpr. KILT: -c kilt.
+
 Shows which of the two, reader or retriever, fails which question.
 
 Give PREDICTIONS, --retrieved, or both. The table ends with who failed how many questions, and \

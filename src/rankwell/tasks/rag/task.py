@@ -11,7 +11,14 @@ import numpy as np
 from rankwell.conventions import Convention
 from rankwell.data.findings import Finding
 from rankwell.data.findings.remarks import remark, remarks
-from rankwell.data.options import ConventionName, Doc, DocumentTexts, InputData, MeasureNames
+from rankwell.data.options import (
+    ConventionName,
+    Differs,
+    Doc,
+    DocumentTexts,
+    InputData,
+    MeasureNames,
+)
 from rankwell.data.registry import measure_names
 from rankwell.data.tables import columns_of, sort_ids
 from rankwell.errors import BadUsage, count_of, flag
@@ -55,6 +62,7 @@ class RagOptions(StatisticsOptions, MeasureOptions):
     ] = "rankwell"
     k: Annotated[
         int | None,
+        Differs("a model reads few chunks"),
         Doc(
             "Number of first chunks that count for the measures that are reported without "
             "-m. [default: 5]"

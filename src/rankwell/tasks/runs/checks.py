@@ -11,7 +11,7 @@ import numpy as np
 
 from rankwell import reporting
 from rankwell.conventions import Rules, choose_measures
-from rankwell.data.findings import Finding, by_level, unignored
+from rankwell.data.findings import Finding, by_level, first_of_each_kind, unignored
 from rankwell.data.options import DocumentTexts, takes_options
 from rankwell.data.rankings import Ranking, hits_of_ranking
 from rankwell.data.tables import Judgments, format_value
@@ -94,6 +94,25 @@ class Check:
         names = ("level", "name", "run", "file", "message", "queries")
         rows = [{name: finding.as_dict().get(name) for name in names} for finding in self.findings]
         return reporting.render_rows(rows, format, terminal=terminal)
+
+    @property
+    def sentence(self) -> str:
+        """Whether there are mistakes, and how many."""
+        number = count_of(len(self.warnings), "warning")
+        if not self.errors:
+            return f"No errors, {number}."
+        return f"{count_of(len(self.errors), 'error')}, {number}: correct the errors first."
+
+    @property
+    def answer(self) -> str:
+        """The sentence, and the first finding of each kind."""
+        lines = [
+            f"{finding.level}: {finding} [{finding.name}]"
+            for finding in first_of_each_kind(self.findings)
+        ]
+        more = len(self.findings) - len(lines)
+        further = [f"{count_of(more, 'more finding')} of these kinds: --verbose"] if more else []
+        return "\n".join([self.sentence, *([""] if lines else []), *lines, *further])
 
     @property
     def lines(self) -> str:

@@ -410,10 +410,9 @@ def evaluate_runs(
 ) -> PartOutcome:
     """The results of runs, in one piece or in parts."""
     parts = options if isinstance(options, PartOptions) else PartOptions()
-    rules = Rules.resolve(
-        options.convention,
-        **{name: getattr(options, name) for name in Rules._fields if name != "convention"},
-    )
+    choices = {name: getattr(options, name) for name in Rules._fields if name != "convention"}
+    choices["exclude_self"] = options.exclude_self or None
+    rules = Rules.resolve(options.convention, **choices)
     measures = choose_measures(measure_names(options.measures), rules.convention, options.min_grade)
     if options.ties is None and any(
         labelled.measure.entry.view.__name__ == "PreferenceRankings" for labelled in measures
@@ -428,7 +427,7 @@ def evaluate_runs(
     if not named_runs:
         raise BadUsage("no run is given; name at least one run after the judgments.")
     refuse_one_stream([judgments, options.other_qrels, *named_runs.values(), options.queries])
-    place_of_judgments = formats.judgments_file(judgments, options.split)
+    place_of_judgments = formats.judgments_file(judgments)
     reading = JudgmentOptions(
         view=view_of(measures),
         format=options.qrels_format,
@@ -450,7 +449,7 @@ def evaluate_runs(
     if place_of_judgments is not judgments:
         evaluation.builder.findings.append(reading_choice(f"judgments: {place_of_judgments}"))
         if texts is None and details:
-            texts = queries_beside(judgments, options.split)
+            texts = queries_beside(judgments)
     inputs = {
         "judgments": place_of_judgments,
         "other judgments": options.other_qrels,

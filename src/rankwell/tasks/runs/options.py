@@ -53,22 +53,13 @@ class RunOptions(
             "item with a negative grade is judged, except under trec_eval's conventions."
         ),
     ] = "nonrelevant"
-    exclude_self: Annotated[
-        bool | None,
-        Doc(
-            "Take the item whose id is the query's own out of every ranking; a judgment "
-            "of it stays."
-        ),
-    ] = None
+    exclude_self: Annotated[bool, Doc("Leave out the item that has the query's id.")] = False
     min_grade: Annotated[
         float | None,
         Option(("--min-grade", "-l")),
         Doc("The lowest grade that counts as relevant."),
     ] = None
     queries: QueryTexts = None
-    split: Annotated[
-        str | None, Doc("Split of a folder given as judgments, test unless it is named.", "Input")
-    ] = None
     other_qrels: Annotated[
         InputData,
         Doc("Second judgments of the same items, such as their understandability, for uBpref."),

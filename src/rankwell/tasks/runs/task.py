@@ -1,8 +1,30 @@
 """Runs against relevance judgments."""
 
+from collections.abc import Sequence
+from dataclasses import fields
+
+from rankwell.data.registry import measure_names
+from rankwell.errors import typed
 from rankwell.task import Task, TaskInput
 from rankwell.tasks.runs.evaluation import evaluate_runs
 from rankwell.tasks.runs.options import EvaluateOptions
+
+_SHARED = {"measures", "convention", "intervals", "seed"}
+"""The options that a comparison of the same files does not need, or is given as well."""
+
+
+def _compare(words: Sequence[str], options: EvaluateOptions) -> str:
+    """The command that compares the runs, where it would read the files as this one did."""
+    changed = {
+        field.name for field in fields(options) if getattr(options, field.name) != field.default
+    }
+    if len(words) < 3 or not changed <= _SHARED:
+        return ""
+    chosen = ["-c", options.convention] if "convention" in changed else []
+    if names := measure_names(options.measures):
+        chosen += ["-m", " ".join(names)]
+    return typed("rankwell", "compare", *words, *chosen)
+
 
 evaluate = Task(
     name="evaluate",
@@ -36,5 +58,5 @@ rankwell evaluate qrels.txt bm25.run -m nDCG@10 RR --per-query
     files="summary.csv, summary.json, per_query.parquet, details.parquet, queries.parquet, "
     "manifest.json and charts",
     evaluation=evaluate_runs,
-    advice="for its HTML page: rankwell report",
+    next_step=_compare,
 )

@@ -178,11 +178,27 @@ _SETTINGS: Mapping[str, Any] = {
 """The settings of an encoder's file, and the types of their values."""
 
 
+ImageCache = Annotated[
+    Path | None,
+    Doc(
+        "Folder in which what is computed of each image is kept by its content, for other data "
+        "sets as well; an interrupted run resumes.",
+        "Scaling",
+    ),
+]
+
+
 @dataclass(frozen=True, kw_only=True)
 class NetworkSettings:
     """The settings of an encoder of pictures that all commands share which encode pictures."""
 
-    batch_size: Annotated[int | None, Doc("Images at a time. [default: 16]", "Scaling")] = None
+    batch_size: Annotated[
+        int | None,
+        Doc(
+            "Texts or images that the model sees at a time. [default: 32 texts, 16 images]",
+            "Scaling",
+        ),
+    ] = None
     device: DeviceOption = None
 
 

@@ -6,7 +6,6 @@ whole set of queries at once and stand beside those of plain scores only with th
 result names its transforms and what they look at.
 """
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,10 +15,10 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.data.options import given_parameters
-from rankwell.data.registry import Catalogue, suggest
+from rankwell.data.options import named_parameters
+from rankwell.data.registry import Catalogue
 from rankwell.data.tables import Floats, Ints
-from rankwell.errors import BadInput, BadScore, BadUsage, UnknownName
+from rankwell.errors import BadInput, BadScore, BadUsage
 
 Matrix = NDArray[Any]
 Transductive = Literal["queries", "gallery", "labels", "none"]
@@ -279,29 +278,13 @@ def parse_named(
     """The entry of a catalogue that a text names, `name(parameter=value,…)`, and its parameters.
     Raises UnknownName, BadUsage.
     """
-    match = re.fullmatch(r"(?P<name>[\w-]+)(\((?P<inner>.*)\))?", text.strip())
-    if match is None:
-        raise BadUsage(
-            f"{text!r} is not a {noun}; the form is name(parameter=value,…), as in {example}."
-        )
-    entry = catalogue[match["name"]]
-    arguments = given_parameters(match["inner"] or "", text)
-    for name, value in arguments.items():
-        if name not in entry.parameters:
-            raise UnknownName(
-                f"{entry.name} has no parameter {name!r} (in {text!r}); "
-                f"{suggest(name, entry.parameters)}"
-            )
+    name, arguments = named_parameters(text, lambda name: catalogue[name].parameters, noun, example)
+    for value in arguments.values():
         if not isinstance(value, (bool, int, float)):
             raise BadUsage(
                 f"{value!r} in {text!r} is not a value; expected a number, True or False."
             )
-    for name, default in entry.parameters.items():
-        if default is Parameter.empty and name not in arguments:
-            raise BadUsage(
-                f"{entry.name} needs {name} (in {text!r}): write it as {entry.name}({name}=…)."
-            )
-    return entry, {name: arguments[name] for name in entry.parameters if name in arguments}
+    return catalogue[name], arguments
 
 
 def blocks(scores: Matrix, name: str = "scores") -> Iterator[tuple[int, Floats]]:

@@ -8,11 +8,10 @@ import numpy as np
 
 from rankwell.comparison.pages import write_report
 from rankwell.data.tables import Floats
-from rankwell.errors import typed
-from rankwell.reporting import prose
+from rankwell.evaluation.options import Seed
 from rankwell.reporting.drafts import holding, keeping
-from rankwell.reporting.options import FolderPath, Output, Progress
-from rankwell.reporting.page import NAME, page_lines
+from rankwell.reporting.options import FolderPath, Output, Progress, introduced
+from rankwell.reporting.page import NAME
 from rankwell.store import replacing, write_text
 from rankwell.tasks.crossmodal.task import CrossmodalCommandOptions
 from rankwell.tasks.crossmodal.task import crossmodal as crossmodal_task
@@ -50,7 +49,7 @@ class Scenes(NamedTuple):
 def crossmodal(
     *,
     output: FolderPath = Path("rankwell-demo-crossmodal"),
-    seed: int = 7,
+    seed: Seed = 0,
     progress: Progress = None,
 ) -> Output:
     """Rank videos by captions and captions by videos.
@@ -63,8 +62,6 @@ def crossmodal(
     ----------
     output
         Folder for the scores, the positives, the captions and the results.
-    seed
-        Seed of the scenes and of the bootstrap.
     """
     with holding(output):
         scenes = make_scenes(seed)
@@ -78,23 +75,15 @@ def crossmodal(
             write_text(texts, "".join(f"{text}\n" for text in scenes.texts))
         results = output / "results"
         options = CrossmodalCommandOptions(queries=str(texts), seed=seed, qrels=str(positives))
-        done = crossmodal_task.command()(
+        printed = crossmodal_task.command()(
             str(scores), options=options, output=results, progress=progress
         )
         write_report([results], results / NAME, title=_TITLE, seed=seed)
-    n = len(scenes.texts)
-    begin = (
-        f"{n} captions of {VIDEOS} scenes, such as {scenes.texts[0]!r}: which scene is meant "
-        "(t2v), and which captions belong\n"
-        "to a scene (v2t)? Some captions fit several scenes, so that no scorer can have all "
-        "of them right: see the ceiling.\n"
-    )
-    command = ("rankwell", "crossmodal", scores, "--qrels", positives, "--queries", texts)
-    end = f"The same from the files:\n\n  {typed(*command, '--seed', seed)}\n"
-    return Output(
-        text="\n".join([prose(begin), done.text, prose(end), page_lines(results, "query")]),
-        messages=done.messages,
-        findings=done.findings,
+    return introduced(
+        f"{len(scenes.texts)} captions of {VIDEOS} scenes, such as {scenes.texts[0]!r}: which "
+        "scene is meant, and which captions belong to a scene?",
+        printed,
+        results,
     )
 
 

@@ -2,16 +2,17 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 
 from rankwell.comparison.pages import write_report
-from rankwell.errors import typed
+from rankwell.data.options import Differs
+from rankwell.evaluation.options import Seed
 from rankwell.io.matrices import write_ids
-from rankwell.reporting import prose
 from rankwell.reporting.drafts import holding, keeping
-from rankwell.reporting.options import FolderPath, Output, Progress
-from rankwell.reporting.page import NAME, page_lines
+from rankwell.reporting.options import FolderPath, Output, Progress, introduced
+from rankwell.reporting.page import NAME
 from rankwell.store import replacing
 from rankwell.tasks.embeddings.task import EmbeddingCommandOptions
 from rankwell.tasks.embeddings.task import embeddings as comparison
@@ -25,8 +26,8 @@ _TITLE = "How much of a neighbourhood survives fewer axes"
 def embeddings(
     *,
     output: FolderPath = Path("rankwell-demo-embeddings"),
-    samples: int = 500,
-    seed: int = 42,
+    samples: Annotated[int, Differs("a demo has data of its own")] = 500,
+    seed: Seed = 0,
     progress: Progress = None,
 ) -> Output:
     """Compare two small embedding models with a larger one.
@@ -41,8 +42,6 @@ def embeddings(
         Folder for the embeddings and the results.
     samples
         How many functions to ask about; their neighbours are sought among all functions.
-    seed
-        Seed of the sample and of the bootstrap.
     """
     with holding(output):
         if progress is not None:
@@ -52,27 +51,17 @@ def embeddings(
         if progress is not None:
             progress("making the models", 1, 1)
         results = output / "results"
-        options = EmbeddingCommandOptions(
-            reference=str(reference), samples=samples, seed=seed, convention="scholar-stream"
-        )
+        options = EmbeddingCommandOptions(reference=str(reference), samples=samples, seed=seed)
         compared = comparison.command()(
             *map(str, small), options=options, output=results, progress=progress
         )
         write_report([results], results / NAME, title=_TITLE, seed=seed)
-    begin = (
-        f"The documentation of {len(entries):,} functions of the standard library by its "
-        f"words' {REFERENCE} strongest axes\n"
-        f"({reference.stem}): how many of its nearest neighbours remain with {SMALL[0]} axes, "
-        f"and how many with {SMALL[1]}?\n"
-    )
-    end = (
-        f"The chart is {results / 'metrics_vs_k.png'}. The same from the files:\n\n"
-        f"  rankwell embeddings {typed('--reference', reference, *small)} -c scholar-stream\n"
-    )
-    return Output(
-        text="\n".join([prose(begin), compared.text, prose(end), page_lines(results)]),
-        messages=compared.messages,
-        findings=compared.findings,
+    return introduced(
+        f"{len(entries):,} functions of Python's standard library, by the {REFERENCE} strongest "
+        f"axes of their words ({reference.stem}). How many neighbours remain with {SMALL[0]} "
+        f"axes, and with {SMALL[1]}?",
+        compared,
+        results,
     )
 
 

@@ -7,9 +7,9 @@ class AgreementConvention(NamedTuple):
     """Options of a convention for comparison with a reference.
 
     gold_depth: number of the reference's first items that are relevant at a cut-off: the cut-off
-        itself (`cut`), or the greatest cut-off (`max`).
+        itself (`cut`), the greatest cut-off (`max`), or a number of items.
     seed: seed of the sample (NumPy's RandomState) and of the bootstrap.
     """
 
-    gold_depth: Literal["cut", "max"] = "max"
+    gold_depth: Literal["cut", "max"] | int = "max"
     seed: int = 0

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from rankwell.data.json_types import JsonTables
+from rankwell.data.options import Differs
 from rankwell.data.tables import Floats
 from rankwell.engines import EngineQuery
 from rankwell.engines.conformance import Conformance, ConformanceLine, lines_of_ended
@@ -17,6 +18,7 @@ from rankwell.reporting.options import InputOption, Output
 from rankwell.task import printed_rows
 from rankwell.tasks.engine.commands.engine_list import TableOrJson
 from rankwell.tasks.engine.json_types import ConformanceObject
+from rankwell.tasks.engine.options import EngineParameters
 from rankwell.vectors.neighbours import search
 
 _MOST_QUERIES = 50
@@ -26,9 +28,9 @@ def check(
     engine: str,
     /,
     *,
-    option: list[str] = [],  # noqa: B006 - never changed
-    queries: InputOption = None,
-    query_vectors: InputOption = None,
+    option: EngineParameters = None,
+    queries: Annotated[InputOption, Differs("a few texts will do")] = None,
+    query_vectors: Annotated[InputOption, Differs("random ones will do")] = None,
     format: Annotated[TableOrJson, JsonTables(rows=ConformanceObject)] = "table",
 ) -> Output:
     """Check that an engine behaves as the evaluation needs.
@@ -47,9 +49,6 @@ def check(
     engine
         Name of an engine, postgresql://…, FILE.toml, NAME:ADDRESS, or your own, ./FILE.py:OBJECT;
         see `rankwell engine list`.
-    option
-        Parameter of the engine, NAME=VALUE; several times for several. ${NAME} in it comes from the
-        environment.
     queries
         File of texts to ask an engine that is there already; by default twelve English words; they
         have to find items.

@@ -9,15 +9,17 @@ from typing import NamedTuple
 
 from PIL.Image import Image
 
+from rankwell import reporting
 from rankwell.comparison.bench.files import read_experiment
 from rankwell.comparison.bench.results import BenchOptions
 from rankwell.comparison.bench.systems import evaluate_systems
 from rankwell.comparison.pages import write_report
-from rankwell.errors import BadUsage, typed
-from rankwell.reporting import prose
+from rankwell.errors import BadUsage
+from rankwell.evaluation.options import Seed
 from rankwell.reporting.drafts import holding, keeping
-from rankwell.reporting.options import FolderPath, Output, Progress
-from rankwell.reporting.page import NAME, page_lines
+from rankwell.reporting.options import FolderPath, Output, Progress, StatusNote, introduced
+from rankwell.reporting.page import NAME
+from rankwell.reporting.system_table import PERFORMANCE
 from rankwell.store import write_bytes, write_text
 from rankwell.tasks.images.commands.images_stats import stats
 from rankwell.tasks.images.drawn_museum import furnish, nothing, paint, photograph
@@ -73,7 +75,7 @@ _TITLE = "Paintings in bad photographs, compared in four ways"
 
 
 def images(
-    *, output: FolderPath = Path("rankwell-demo-images"), seed: int = 0, progress: Progress = None
+    *, output: FolderPath = Path("rankwell-demo-images"), seed: Seed = 0, progress: Progress = None
 ) -> Output:
     """Recognise paintings and glass cabinets in bad photographs.
 
@@ -85,8 +87,6 @@ def images(
     ----------
     output
         Folder for the pictures, the results, the tables and the contact sheets.
-    seed
-        Seed of the photographs and of the bootstrap.
     """
     with holding(output):
         folders = [
@@ -98,8 +98,9 @@ def images(
             for folder in folders
             for system in SYSTEMS
         }
+        printed: dict[tuple[Path, DemoSystem], Output] = {}
         for (folder, system), place in results.items():
-            images_task.command()(
+            printed[folder, system] = images_task.command()(
                 str(folder),
                 options=ImageCommandOptions(
                     encoder=f"{system.run}={system.encoder}",
@@ -115,45 +116,30 @@ def images(
         with keeping():
             write_text(output / _BENCH, _bench_file(places, seed))
         system_table = evaluate_systems(
-            read_experiment(output / _BENCH), output / "table", BenchOptions(pages=True), "table"
+            read_experiment(output / _BENCH), output / "table", BenchOptions(), "table"
         )
         first = [str(place) for (folder, _), place in results.items() if folder is folders[0]]
         write_report(first, output / NAME, title=_TITLE, seed=seed)
-    last, drawn = SYSTEMS[-1], SYSTEMS[2].run
-    sheet = min(output.glob(f"results/{folders[0].name}-{drawn}/sheets/*.png"))
-    end = (
-        "Memory is the greatest that this process had by then, for all of this ran in one.\n"
-        f"The worst queries of {drawn!r} with what was found for them, as pictures: {sheet} "
-        "and others\n"
-        f"The table for a page, a paper or a spreadsheet: {output}/table/. The same from the "
-        "files:\n\n"
-        "  rankwell images "
-        f"{typed(folders[0], '--encoder', f'{last.run}={last.encoder}')} \\\n"
-        f"    {typed('--transform', last.transforms[0], '-o', first[-1])}\n"
-        f"  rankwell bench {typed(output / _BENCH, '-o', output / 'table')}\n"
-    )
-    text = [
-        prose(
-            "A museum, drawn and badly photographed: which exhibit is it? The data sets, what "
-            "the filters left and all "
-            "there is:\n"
+    # What the systems took is in the table of the folder.
+    scores = system_table.text.partition(PERFORMANCE)[0]
+    if reporting.shows_details():
+        scores = f"{system_table.text}\n{numbers.text}"
+    sentence = printed[folders[0], SYSTEMS[2]].text.partition("\n")[0]
+    return introduced(
+        "A museum, drawn and badly photographed: which exhibit is it? Four ways to compare "
+        "pictures, none of which knows anything about art.",
+        Output(text=f"{sentence}\n{scores}", findings=(*numbers.findings, *system_table.findings)),
+        output,
+        StatusNote(
+            f"wrote {output}/: the pictures, the results with contact sheets of the worst queries, "
+            f"{_BENCH}, the table of systems"
         ),
-        numbers.text,
-        "Four ways to compare pictures, none of which knows anything about art:\n",
-        system_table.text,
-        prose(end),
-        page_lines(output, "query picture"),
-    ]
-    return Output(
-        text="\n".join(text),
-        messages=(*numbers.messages, *system_table.messages),
-        findings=(*numbers.findings, *system_table.findings),
     )
 
 
 def _bench_file(results: Sequence[str], seed: int) -> str:
     """The bench of the results, with what their user states about the systems."""
-    lines = ["[table]", f"results = {json.dumps(results)}", "costs = true", ""]
+    lines = ["[table]", f"results = {json.dumps(results)}", "costs = true", "pages = true", ""]
     lines += ["[comparison]", f"seed = {seed}"]
     for system in SYSTEMS:
         title = system.run.replace("_", " ")

@@ -1,18 +1,22 @@
 """Match local features (SIFT) of queries and references."""
 
 import json
+from typing import Annotated
 
 import numpy as np
 
 import rankwell
+from rankwell.data.options import Differs
 from rankwell.errors import BadInput, BadUsage, typed
+from rankwell.evaluation.options import Seed
 from rankwell.reporting.options import FilePath, Output, Progress, StatusNote
 from rankwell.store import Source, refuse_blocked, replacing, write_text
 from rankwell.store.locks import locked
 from rankwell.tasks.images.computed_runs import match_images
 from rankwell.tasks.images.images import filter_images
 from rankwell.tasks.images.local_features import LocalFeatures
-from rankwell.tasks.images.options import ImageFileOptions
+from rankwell.tasks.images.options import ImageFileOptions, LocalFeaturesText, MatchExecutor
+from rankwell.vectors.encoders import ImageCache
 
 
 def match(
@@ -21,7 +25,10 @@ def match(
     *,
     output: FilePath,
     options: ImageFileOptions,
-    features: LocalFeatures,
+    local_features: Annotated[LocalFeaturesText, Differs("it is what match runs")] = "rootsift",
+    seed: Seed = 0,
+    executor: MatchExecutor = None,
+    cache: ImageCache = None,
     progress: Progress = None,
 ) -> Output:
     """Match local features (SIFT) of queries and references.
@@ -43,6 +50,9 @@ def match(
     if output.suffix != ".npy":
         raise BadUsage(f"{output}: scores are written as .npy; name the file so.")
     refuse_blocked(output)
+    features = LocalFeatures.parse(
+        local_features or "rootsift", seed=seed, cache=cache, executor=executor
+    )
     table = options.read(images)
     if table.paths is None:
         raise BadInput(f"{images}: its images are not there; name their folder with --root.")

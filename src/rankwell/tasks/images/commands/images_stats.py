@@ -4,8 +4,10 @@ from dataclasses import replace
 from typing import Annotated, Any
 
 from rankwell import reporting
+from rankwell.conventions import find_convention
 from rankwell.data.findings.remarks import remarks
 from rankwell.data.json_types import JsonTables
+from rankwell.data.options import ConventionName
 from rankwell.errors import BadUsage
 from rankwell.reporting.options import FileOption, FormatOption, Output
 from rankwell.store import write_text
@@ -22,7 +24,7 @@ from rankwell.tasks.images.statistics import (
 
 def stats(
     *images: str,
-    published: bool = False,
+    convention: ConventionName = "rankwell",
     data: ImageSetOptions,
     format: Annotated[FormatOption, JsonTables(rows=ImageStatistics)] = "table",
     output: FileOption = None,
@@ -39,17 +41,18 @@ def stats(
         Data sets as PLACE or NAME=PLACE: a folder with references/INSTANCE/… and
         queries/INSTANCE/…, a table with image, instance, split, and perhaps camera, group and
         contentless, or a JSON with imlist, qimlist and gnd.
-    published
-        The columns that the source printed (CLICIDE, GaRoFou) beside them.
+    convention
+        Under thesis the columns that it printed (CLICIDE, GaRoFou) beside them.
     format
         How to print; json and jsonl have a row per data set with its numbers.
     output
         Folder for statistics.csv and statistics.json.
     """
-    if not images and not published:
+    is_published = find_convention(convention, "images").name.startswith("thesis")
+    if not images and not is_published:
         raise BadUsage(
-            "name a data set of images: rankwell images stats NAME=PLACE; or --published "
-            "for the source's own."
+            "name a data set of images: rankwell images stats NAME=PLACE; or -c thesis for those "
+            "that it printed."
         )
     if data.query_images is not None and len(images) != 1:
         raise BadUsage("--query-images requires a single data set; run the command once for each.")
@@ -71,7 +74,7 @@ def stats(
         if len(unmatched) == len(images):
             raise BadUsage(f"{name}: {error}") from error
         notes.append(f"{name}: {error}")
-    if published:
+    if is_published:
         datasets = published_instances().datasets
         columns |= {f"{name} (published)": column for name, column in datasets.items()}
     rows = statistics_rows(columns)

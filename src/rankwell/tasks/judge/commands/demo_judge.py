@@ -1,7 +1,9 @@
 """Decide between two systems without judgments."""
 
+import json
 import math
 import re
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,14 +12,17 @@ from pathlib import Path
 
 import numpy as np
 
+from rankwell import reporting
 from rankwell.data.rankings import Ranking
+from rankwell.data.tables import format_value
 from rankwell.engines.sqlite_fts5 import SqliteFts
 from rankwell.errors import BadUsage, typed
 from rankwell.evaluation.options import Seed
 from rankwell.io.formats import write_run
-from rankwell.reporting import prose
+from rankwell.reporting import Answer, Document, PrintedFigure, Row
+from rankwell.reporting.answers import answer_text, lines_for
 from rankwell.reporting.drafts import holding, keeping
-from rankwell.reporting.options import FolderPath, Output, Progress
+from rankwell.reporting.options import FolderPath, Output, Progress, StatusNote
 from rankwell.stats.samples import WholeQueries
 from rankwell.store import write_text
 from rankwell.tasks.judge.batches import lease_batch
@@ -78,22 +83,13 @@ def _words(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 
-_BEGIN = """{queries} questions about the Python standard library, two systems: BM25 over first_sentences (the name of a module
-and its first sentence only) and over whole_docs (its whole text). Which is better, when nothing is judged?
-"""  # noqa: E501
-_PEOPLE = "People judge {judged} of these, chosen because they tell most about the difference:\n"
-_ALONE = """A model judges all of them in no time: TF-IDF, whose grades are the words that a question and a first sentence share.
-By its grades alone:
-
-{alone}
-
-It favours the system that works as it does. As predictions that the judgments of people correct, its grades do no harm:
-"""  # noqa: E501
-_END = """Judge some yourself in the browser, and ask again:
-
-  rankwell judge label {place} --judge me
-  rankwell judge estimate {place} --model {model}
-"""
+_BEGIN = """{queries} questions about Python's standard library. Which of two searches is better,
+first_sentences or whole_docs, when nothing is judged?"""
+_END = (
+    "People judged {judged} of {items} items: those that say most about the difference.",
+    "The model gives grades by the words that a question and a document share, and "
+    "so favours the search that does the same. People's judgments correct it.",
+)
 
 
 def judge(
@@ -119,26 +115,52 @@ def judge(
         titles = prepare(output)
         queries, documents, *runs = (str(output / name) for name in _FILES)
         options = PoolOptions(queries=queries, documents=documents, seed=seed)
-        pooled = print_pool(runs, options=options, output=folder, progress=progress)
+        print_pool(runs, options=options, output=folder, progress=progress)
         pooled_study = read_study(folder)
         judged = _judge(pooled_study)
-        people = print_estimates(str(folder), options=EstimateOptions())
+        place = str(folder)
+        people = print_estimates(place, options=EstimateOptions(), format="json")
         judge = ModelJudge(MODEL, "", {"bounds": _BOUNDS}, TfidfJudge(titles).answer)
         ask(pooled_study, judge, ModelOptions(max_characters=_LONGEST), progress)
         estimates = StudyEstimates.of(
             pooled_study, read_journals(pooled_study).lines, model_grades(pooled_study, MODEL)
         )
-        corrected = print_estimates(str(folder), options=EstimateOptions(model=MODEL))
-    parts = [
-        prose(_BEGIN.format(queries=len(read_needs()))),
-        pooled.text,
-        prose(_PEOPLE.format(judged=judged)),
-        people.text,
-        prose(_ALONE.format(alone=_alone(estimates))),
-        corrected.text,
-        prose(_END.format(place=typed(folder), model=MODEL)),
-    ]
-    return Output(text="\n".join(parts))
+        options = EstimateOptions(model=MODEL)
+        corrected = print_estimates(place, options=options, format="json")
+    rows = [_first_row(people), _alone(estimates).row(estimates.label), _first_row(corrected)]
+    judges = ("people", "a model alone", "both together")
+    terminal = reporting.terminal_of(sys.stdout)
+    answer = Answer(
+        f"{rows[0]['better']} is better: people's judgments of {judged} items suffice to say so.",
+        f"difference of {estimates.label}, and its interval",
+        table=[_estimate(*pair) for pair in zip(judges, rows, strict=True)],
+        legend=[line.format(judged=judged, items=len(pooled_study.pool.item)) for line in _END],
+    )
+    text = answer_text(Document((), None, {}, (), terminal=terminal, answer=answer))
+    begin = lines_for(_BEGIN.format(queries=len(read_needs())), terminal)
+    return Output(
+        f"{begin}\n\n{text}",
+        (StatusNote(f"wrote {output}/: the questions, the documents, the runs and the study"),),
+        next_step=typed("rankwell", "judge", "label", folder, "--judge", "me"),
+    )
+
+
+def _first_row(printed: Output) -> Row:
+    return json.loads(printed.text)["rows"][0]
+
+
+def _estimate(judge: str, row: Row) -> Row:
+    """The row of one difference and its verdict."""
+    mean, low, high = (
+        format_value(row[name], "share", signed=True, digits=3)
+        for name in ("mean", "like_low", "like_high")
+    )
+    return {
+        "grades by": judge,
+        f"{row['run']} - {row['against']}": PrintedFigure(f"{mean} [{low}, {high}]"),
+        "interval": f"{100 * row['level']:.4g}%",
+        "better": row["better"],
+    }
 
 
 @keeping()
@@ -182,7 +204,7 @@ def _judge(pooled_study: Study) -> int:
     return judged
 
 
-def _alone(estimates: StudyEstimates) -> str:
+def _alone(estimates: StudyEstimates) -> StudyVerdict:
     """The verdict of the model's grades, as if people had given them."""
     (pair,), pool, model = estimates.pairs, estimates.study.pool, estimates.model
     assert model is not None  # noqa: S101 - the model has just answered
@@ -198,4 +220,4 @@ def _alone(estimates: StudyEstimates) -> str:
         unknown=0,
         queries=len(totals),
     )
-    return StudyVerdict.of(alone, LEVEL).sentence(estimates.label)
+    return StudyVerdict.of(alone, LEVEL)

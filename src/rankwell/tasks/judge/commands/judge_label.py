@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 from rankwell.data.columns import refuse_unused_columns
-from rankwell.data.options import Input, Option, may_overwrite
+from rankwell.data.options import Differs, Input, Option, may_overwrite
 from rankwell.errors import BadUsage, count_of, flag, typed
 from rankwell.reporting.options import InputPlace, Output, StatusNote
 from rankwell.store import writing_to
@@ -30,18 +30,18 @@ def label(
     judge: str | None = None,
     export: Annotated[Path | None, Option(writes="file")] = None,
     import_: Annotated[str | None, Option(("--import",)), Input()] = None,
-    open: bool = True,
+    open: Annotated[bool, Differs("the page is of a server")] = False,
 ) -> Output:
     """Judge the items of a study in the browser.
 
     A page that works offline and a spreadsheet do as well.
 
-    By default a page opens that only this machine can reach, and stays until Ctrl-C. Every
+    The page is one that only this machine can reach, and stays until Ctrl-C. Every
     judgment is on the disk before the page goes on. In a spreadsheet, fill the column `grade`
     with a grade of the scale, `u` for what you cannot tell, or `s` to leave an item open. No
     run, rank or score is shown anywhere.
 
-      rankwell judge label study
+      rankwell judge label study --open
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def label(
         Read a judged batch of --judge from this CSV file, or, without --judge, what such a page
         downloaded, which names its judge. Reading it again changes nothing.
     open
-        Open the page in the browser; with --no-open only its path is printed.
+        Open the page in the browser as well; its address is printed.
     overwrite
         Replace files that are there; with --import also judgments of the journal that the sheet
         contradicts, which may be older.
@@ -71,7 +71,7 @@ def label(
         for name, value in vars(options).items()
         if value != getattr(JudgeOptions(), name) and not is_page
     ]
-    unused += [] if open else ["--no-open"]
+    unused += ["--open"] if open else []
     if instead and unused:
         raise BadUsage(f"{unused[0]} has no effect with {instead[0]}; leave it out.")
     if options.qrels is None:

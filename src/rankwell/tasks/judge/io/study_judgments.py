@@ -19,12 +19,13 @@ def _sniff(head: Head) -> float:
     return 0.95 * bool(re.match(r'\{\s*"study"\s*:', head.text))
 
 
-@file_format("study", "judgments", sniff=_sniff, has_parts=True, folder=STUDY, models=True)
+@file_format("study", "judgments", sniff=_sniff, has_parts=True, folder=STUDY)
 def read_judgments(source: Source, request: Request) -> Judgments:
     """The grades that people gave: the median of several judges, or those of `STUDY:first` or
     `STUDY:JUDGE`.
 
-    Those of a model only where the request says so: of `STUDY:MODEL`, or of the only one.
+    Those of a model only where the request allows it and no judge has its name: of `STUDY:MODEL`,
+    or of `STUDY:model`, the only one.
     Items without a grade are left out and counted in a note, which also says how the items were
     chosen.
     Raises BadInput for a study.json outside the folder of a study, NothingToEvaluate where nothing
@@ -35,16 +36,16 @@ def read_judgments(source: Source, request: Request) -> Judgments:
             f"{source.name} describes a study, whose judgments are in its folder; name the folder."
         )
     study = read_study(source.path.parent)
-    if request.graded_by == "model":
-        return _of_model(study, request)
     journals = read_journals(study)
     judges = sorted({line.judge for line in journals.lines if line.is_answer})
     part = request.part or "median"
     if part not in ("median", "first", *judges):
-        raise BadUsage(
-            f"{study.folder}:{part}: no judge has this name; known are "
-            f"{', '.join(judges) or 'none so far'}."
-        )
+        models = known_models(study) if request.model_grades else []
+        if part in models or (part == "model" and request.model_grades):
+            return _of_model(study, part, models, request)
+        known = ", ".join([*judges, *models]) or "none so far"
+        who = "no judge or model" if request.model_grades else "no judge"
+        raise BadUsage(f"{study.folder}:{part}: {who} has this name; known are {known}.")
     answers = StudyAnswers.of(study, journals.lines, part)
     n_graded = int(np.count_nonzero(~np.isnan(answers.grade)))
     if not n_graded:
@@ -63,19 +64,18 @@ def _judgments(study: Study, grades: Floats) -> Judgments:
     return Judgments.from_rows(queries, study.pool.item[rows].tolist(), grades[rows])
 
 
-def _of_model(study: Study, request: Request) -> Judgments:
+def _of_model(study: Study, model: str, models: Sequence[str], request: Request) -> Judgments:
     """The grades of a model, with a note. Raises BadUsage where several models replied and none is
     named.
     """
-    models = known_models(study)
-    if not request.part and len(models) != 1:
+    if model not in models and len(models) != 1:
         have = (
             f"its models are {', '.join(models)}; name one, as in {study.folder}:{models[0]}"
             if models
             else "no model has replied"
         )
         raise BadUsage(f"{study.folder}: {have}.")
-    model = request.part or models[0]
+    model = model if model in models else models[0]
     judgments = _judgments(study, model_grades(study, model).grade)
     request.findings.append(
         remark(

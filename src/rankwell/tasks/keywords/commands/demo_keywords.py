@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,13 +13,14 @@ from rankwell import reporting
 from rankwell.comparison.pages import write_report
 from rankwell.data.findings import Finding
 from rankwell.engines.sqlite_fts5 import SqliteFts
-from rankwell.errors import typed
+from rankwell.evaluation.options import Seed
 from rankwell.io.formats import read_texts
 from rankwell.io.matrices import write_ids
-from rankwell.reporting import prose
+from rankwell.reporting import Document
+from rankwell.reporting.answers import answer_text, score_answer
 from rankwell.reporting.drafts import drafting, holding, keeping
-from rankwell.reporting.options import FolderPath, Output, Progress, present
-from rankwell.reporting.page import NAME, page_lines
+from rankwell.reporting.options import FolderPath, Output, Progress, StatusNote, introduced, present
+from rankwell.reporting.page import NAME
 from rankwell.store import replacing, write_bytes
 from rankwell.tasks.keywords.drawn_scenes import Scene, draw_clip
 from rankwell.tasks.keywords.evaluation import ClipResults, evaluate_keywords
@@ -36,7 +37,8 @@ AHEAD = (0.28, 0.3, 0.72, 0.85)
 _SHEETS = 6
 _TITLE = "Clips of roads by what is ahead, and by the whole picture"
 _COLUMNS = ("measure", "mean", "ci_low", "ci_high", "ceiling", "chance", "n")
-_SHOWN = ("P@1", "P@5", "R@5", "AP", "nDCG@5")
+_SHOWN = ("nDCG@5", "P@5", "R@5")
+_KEYWORDS = 4
 
 
 class DemoClips(NamedTuple):
@@ -63,7 +65,10 @@ class Captions(SqliteFts):
 
 
 def keywords(
-    *, output: FolderPath = Path("rankwell-demo-keywords"), seed: int = 0, progress: Progress = None
+    *,
+    output: FolderPath = Path("rankwell-demo-keywords"),
+    seed: Seed = 0,
+    progress: Progress = None,
 ) -> Output:
     """Search annotated driving clips by clips and by texts.
 
@@ -75,8 +80,6 @@ def keywords(
     ----------
     output
         Folder for the clips, the tables and the contact sheets.
-    seed
-        Seed of the bootstrap.
     """
     with holding(output):
         demo = prepare(output, progress=progress)
@@ -103,43 +106,49 @@ def keywords(
         write_report(
             [output / name for name in reversed(results)], output / NAME, title=_TITLE, seed=seed
         )
-    parts = [
-        prose(
-            f"{len(picture_files)} drawn clips of roads, each searched with every other: who is on "
-            "the road, doing what? "
-            "By the colours and\nshapes of the whole picture, and by the edges of what is ahead:\n"
-        ),
-        _rows([row for result in by_clip for row in result.summary], ("run", *_COLUMNS)),
-        "By single groups of keywords:\n",
-        _rows(
-            [row for result in by_clip for row in result.by_group if row["measure"] == "P@5"],
-            ("run", "group", *_COLUMNS),
-        ),
-        prose(
-            f"Keywords that the first five results of {demo.embeddings[-1].stem} lack most "
-            "often, and how often any clip does:\n"
-        ),
-        _rows(by_clip[-1].by_keyword[:6], ("group", "keyword", "queries", "missing", "by_chance")),
-        prose(
-            f"{len(by_text.values[0].queries)} texts, searched by BM25 over a sentence per "
-            "clip. `given`: a clip is right "
-            "if it has\nwhat the text means; `mapped`: if it has what the words of the text "
-            "were read as:\n"
-        ),
-        _rows(by_text.summary, ("run", *_COLUMNS)),
-        prose(
-            f"Contact sheets of the worst queries, and all tables: {output}/*/. The same from "
-            "the files:\n\n"
-            "  rankwell keywords "
-            f"{typed('--annotations', demo.annotations, '--schema', demo.schema)} \\\n"
-            "    "
-            f"{typed('--item-vectors', demo.embeddings[-1], '--keyword-groups', ','.join(GROUPS))} "
-            f"{typed('--thumbnails', demo.clips)} "
-            f"{typed('-o', output / 'again')}\n"
-        ),
-        page_lines(output),
-    ]
-    return Output(text="\n".join(parts), findings=tuple(dict.fromkeys(found)))
+    return introduced(
+        f"{len(picture_files)} drawn clips of roads, each searched with every other: by the "
+        "colours and shapes of the whole picture, and by the edges of what is ahead.",
+        Output(text=_text(by_clip, by_text), findings=tuple(dict.fromkeys(found))),
+        output,
+        StatusNote(f"wrote {output}/: the clips, all tables, contact sheets of the worst queries"),
+    )
+
+
+def _text(by_clip: Sequence[ClipResults], by_text: ClipResults) -> str:
+    """The scores of the systems, the keywords that the last lacks most often, and the scores of
+    texts; with details all of them, by group as well.
+    """
+    rows = [row for result in by_clip for row in result.summary if row["measure"] in _SHOWN]
+    terminal = reporting.terminal_of(sys.stdout)
+    if terminal.details:
+        groups = [row for result in by_clip for row in result.by_group if row["measure"] == "P@5"]
+        keywords = by_clip[-1].by_keyword[:_KEYWORDS]
+        names = ("group", "keyword", "queries", "missing", "by_chance")
+        tables = (
+            (rows, ("run", *_COLUMNS)),
+            (groups, ("run", "group", *_COLUMNS)),
+            (keywords, names),
+            (by_text.summary, ("run", *_COLUMNS)),
+        )
+        return "\n".join(
+            reporting.render_rows(
+                [{name: row[name] for name in columns} for row in table], terminal=terminal
+            )
+            for table, columns in tables
+        )
+    first, last = by_clip[0], by_clip[-1]
+    missing = [f"{row['keyword']} {row['missing']:.0%}" for row in last.by_keyword[:_KEYWORDS]]
+    texts = ", ".join(
+        f"{row['run']} {row['mean']:.3f}" for row in by_text.summary if row["measure"] == "nDCG@5"
+    )
+    answer = score_answer(first, rows)._replace(
+        legend=[
+            f"What the first five of {last.summary[0]['run']} lack: {', '.join(missing)}.",
+            f"Searched by {len(by_text.values[0].queries)} texts, nDCG@5: {texts}.",
+        ]
+    )
+    return answer_text(Document(rows, None, first.describe(), (), terminal=terminal, answer=answer))
 
 
 @keeping()
@@ -216,10 +225,3 @@ def _write(result: ClipResults, folder: Path, pictures: Thumbnails) -> tuple[Fin
     with drafting(folder, result.sources.values()) as draft:
         sheets = draw_sheets(result, draft / "sheets", pictures, _SHEETS, score)
         return present(with_pictures(result, pictures), output=folder, others=sheets).findings
-
-
-def _rows(rows: Sequence[Any], names: Sequence[str]) -> str:
-    return reporting.render_rows(
-        [{name: row[name] for name in names} for row in rows if row["measure"] in _SHOWN],
-        terminal=reporting.terminal_of(sys.stdout),
-    )

@@ -12,8 +12,11 @@ class ClipConvention(NamedTuple):
         (`empty`), as right in everything (`vacuous`), or are an error.
     no_results: queries whose best result is below the least similarity count with an empty result
         (`empty`), or are left out (`skip`), as by ALFA's evaluator.
+    weight_by: whether every query counts alike in a mean (`uniform`), or by its number of relevant
+        clips (`relevant`).
     """
 
     self_rule: Literal["before", "after"] = "before"
     no_keywords: Literal["skip", "empty", "vacuous", "error"] = "skip"
     no_results: Literal["skip", "empty"] = "empty"
+    weight_by: Literal["uniform", "relevant"] = "uniform"

@@ -5,13 +5,12 @@ from pathlib import Path
 
 from rankwell.comparison.pages import write_report
 from rankwell.engines.sqlite_fts5 import SqliteFts
-from rankwell.errors import typed
+from rankwell.evaluation.options import Seed
 from rankwell.evaluation.results import progress_of
 from rankwell.io.formats import write_run
-from rankwell.reporting import prose
 from rankwell.reporting.drafts import holding, keeping
-from rankwell.reporting.options import FolderPath, Output, Progress
-from rankwell.reporting.page import NAME, page_lines
+from rankwell.reporting.options import FolderPath, Output, Progress, StatusNote, introduced
+from rankwell.reporting.page import NAME
 from rankwell.store import write_bytes
 from rankwell.tasks.qa.answering import (
     OverlapReader,
@@ -31,7 +30,7 @@ _TITLE = "Who fails: the retriever or the reader?"
 
 
 def qa(
-    *, output: FolderPath = Path("rankwell-demo-qa"), seed: int = 0, progress: Progress = None
+    *, output: FolderPath = Path("rankwell-demo-qa"), seed: Seed = 0, progress: Progress = None
 ) -> Output:
     """Answer questions about the standard library.
 
@@ -43,8 +42,6 @@ def qa(
     ----------
     output
         Folder for the questions, what was retrieved, the answers and the results.
-    seed
-        Seed of the bootstrap.
     """
     with holding(output):
         gold, retrieved, predictions, isolated = map(str, prepare(output, progress=progress))
@@ -53,23 +50,15 @@ def qa(
         )
         result = evaluate_qa(gold, predictions, options=options, details=True)
         results = output / "results"
-        done = show(result, output=results)
+        show(result, output=results)
         write_report([results], results / NAME, title=_TITLE, seed=seed)
-    begin = (
-        f"{len(read_questions(gold).table.ids)} questions about the standard library. BM25 "
-        f"finds {K_RETRIEVER} "
-        f"paragraphs for each, and a\nreader without a model picks at most {K_READER} answers "
-        "from them. Who fails where?\n"
-    )
-    end = (
-        "The same from the files:\n\n"
-        f"  rankwell qa {typed(gold, predictions, '--retrieved', retrieved)} \\\n"
-        f"    --isolated {typed(isolated)} -k {K_READER} --depth {K_RETRIEVER}\n"
-    )
-    return Output(
-        text="\n".join([prose(begin), done.text, prose(end), page_lines(results)]),
-        messages=done.messages,
-        findings=done.findings,
+    return introduced(
+        f"{len(read_questions(gold).table.ids)} questions about Python's standard library. BM25 "
+        f"finds {K_RETRIEVER} paragraphs for each, and a reader without a model picks at most "
+        f"{K_READER} answers from them. Which of the two fails?",
+        show(result),
+        results,
+        StatusNote(f"wrote {output}/: the questions, what was retrieved, the answers, the results"),
     )
 
 

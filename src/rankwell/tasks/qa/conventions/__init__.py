@@ -11,15 +11,20 @@ ThresholdTies = Literal["whole", "official"]
 class AnswerConvention(NamedTuple):
     """Options of a convention for answers to questions.
 
-    labels: the words for measures of answers, in the order of its report; labels without a cut-off
-        look at the first k answers.
+    labels: the words for measures of answers, in the order of its report, with `@` where the word
+        includes the cut-off.
+    without_cutoff: how many answers a word without a cut-off looks at: the first `k`, or `one`.
+    refusals: answers that say that there is none, compared as SQuAD compares texts; * at the end
+        stands for any further words.
+    more_refusals: further ones, for the file of a user.
     retriever: the words for measures of retrieved documents, with `@` where the word includes the
         cut-off.
     relevance: which documents are relevant: those that a right answer refers to (`document`), or
         any that holds a right answer's text by a rule of `texts.CONTAINMENTS`.
     impossible: which questions are impossible: all that are `unanswered`, or only those that are
         also `flagged`.
-    missing: the value of a question without a prediction.
+    missing: whether a question without a prediction counts 0 (`zero`), as answered by nothing
+        (`empty`), is left out (`skip`), or is an error.
     other_words: another word for a label -> the label.
     languages: language -> its normalisation.
     duplicates: whether a document that a list holds twice is an `error` or counts at each rank
@@ -42,10 +47,13 @@ class AnswerConvention(NamedTuple):
     """
 
     labels: tuple[str, ...] = ()
+    without_cutoff: Literal["k", "one"] = "k"
+    refusals: tuple[str, ...] = ()
+    more_refusals: tuple[str, ...] = ()
     retriever: tuple[str, ...] = ()
     relevance: Literal["document", "dpr", "kilt", "lower", "raw"] = "document"
     impossible: Literal["unanswered", "flagged"] = "unanswered"
-    missing: Literal["zero", "empty"] = "zero"
+    missing: Literal["zero", "empty", "skip", "error"] = "zero"
     other_words: Mapping[str, str] = {}
     languages: Mapping[str, str] = {}
     duplicates: Literal["error", "keep"] = "error"

@@ -4,19 +4,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from rankwell.comparison.data import ComparisonOptions
-from rankwell.comparison.pages import write_report
-from rankwell.comparison.pairwise import compare_values
+from rankwell.comparison.pages import present_differences, write_report
 from rankwell.engines.sqlite_fts5 import SqliteFts
-from rankwell.errors import typed
 from rankwell.evaluation.options import Seed
-from rankwell.reporting import prose, render_rows
-from rankwell.reporting.difference_tables import shown_differences
 from rankwell.reporting.drafts import holding, keeping
 from rankwell.reporting.folder import write_result
-from rankwell.reporting.options import FolderPath, Output, Progress, present
-from rankwell.reporting.page import NAME, page_lines
-from rankwell.results import Results
+from rankwell.reporting.options import FolderPath, Output, Progress, StatusNote, introduced
+from rankwell.reporting.page import NAME
 from rankwell.store import write_text
 from rankwell.tasks.runs.evaluation import evaluate
 from rankwell.vectors.media import python_docs
@@ -24,7 +18,6 @@ from rankwell.vectors.media.python_docs import read_judgments, read_needs
 
 DEPTH = 100
 _TITLE = "Two searches of Python's standard library"
-_SHOWN = ("measure", "role", "difference", "interval", "p", "won/tied/lost")
 MEASURES = ("nDCG@10", "AP", "RR", "P@5", "R@100", "Judged@5")
 
 
@@ -63,39 +56,16 @@ def demo(
         write_report(
             [results], results / NAME, documents=str(data_set.documents), title=_TITLE, seed=seed
         )
-    begin = (
-        f"{len(read_needs())} questions about the Python standard library, two systems: BM25 "
-        "over first_sentences (the name of\n"
-        "a module and its first sentence only) and over whole_docs (its whole text).\n"
+        compared = present_differences(
+            result.compare(seed=seed), format="table", per_query=False, output=None
+        )
+    return introduced(
+        f"{len(read_needs())} questions about Python's standard library. BM25 searches the first "
+        "sentence of each module (first_sentences) or its whole text (whole_docs).",
+        compared,
+        results,
+        StatusNote(f"wrote {output}/: the judgments, the runs and the results"),
     )
-    end = (
-        f"The judgments, the runs and the results are in {output}/. The first table again, "
-        "from the files:\n\n"
-        f"  rankwell evaluate {typed(data_set.qrels, *data_set.runs[:2])} -m "
-        f"'{' '.join(MEASURES)}'\n"
-    )
-    parts = [
-        prose(begin),
-        present(result).text,
-        difference(result, seed=seed),
-        prose(end),
-        page_lines(results),
-    ]
-    return Output(text="\n".join(parts))
-
-
-def difference(result: Results, *, seed: int = 0) -> str:
-    """The comparison of the second run with the first, question by question: its verdict, and a row
-    for each measure tested.
-    """
-    comparison = compare_values(result.values, ComparisonOptions(seed=seed))
-    tested = [
-        difference_row
-        for difference_row in comparison.differences
-        if difference_row["better"] != "neither"
-    ]
-    rows = [{name: row[name] for name in _SHOWN} for row in shown_differences(tested)]
-    return "\n\n".join([*map(prose, comparison.verdicts), render_rows(rows)])
 
 
 class RunDemoFiles(NamedTuple):

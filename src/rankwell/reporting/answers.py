@@ -1,0 +1,377 @@
+"""The answer first: a sentence, one table and its legend. `--verbose` prints the whole summary."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from rankwell.data.catalogue import result_kind
+from rankwell.data.registry import Better
+from rankwell.data.tables import format_value
+from rankwell.errors import count_of
+from rankwell.reporting import (
+    PLAIN,
+    SUMMARY_COLUMNS,
+    Answer,
+    Document,
+    Grid,
+    Row,
+    ScoreCell,
+    TableStyle,
+    Terminal,
+    columns_of,
+    folded,
+    holds_figures,
+    plain_grid,
+    styled,
+    visible,
+    width_of,
+)
+from rankwell.reporting.outputs.text_table import at_the_point, fitted
+from rankwell.reporting.system_table import (
+    PERFORMANCE,
+    SystemTable,
+    cost_rows,
+    for_paper,
+    headings,
+    score_table,
+    wide_rows,
+)
+
+_LEADING_ZERO = re.compile(r"(?<![\d.])0(?=\.\d)")
+_CHANCE = "chance"
+
+
+def answer_of(result: Any) -> Answer:
+    """The answer of a result: that of its task, else its scores."""
+    return score_answer(result) if result.answer is None else result.answer(result)
+
+
+def score_answer(result: Any, rows: Sequence[Row] | None = None) -> Answer:
+    """The scores with the best run by the first measure that has a best. rows: those of the summary
+    that the table shows, by default all.
+    """
+    rules, noun = result.describe(), result_kind(result.task).noun
+    shown = result.summary if rows is None else rows
+    return Answer(best_run(shown, rules), caption(shown, rules, noun), rows)
+
+
+def answer_text(document: Document) -> str:
+    """The sentence, the caption, the table and its legend."""
+    answer, terminal = document.answer, document.terminal
+    room = terminal._replace(width=terminal.columns)
+    above = [lines_for(answer.sentence, room)] if answer.sentence else []
+    level = document.rules.get("level", 0.95)
+    if answer.table is None:
+        rows = document.rows if answer.rows is None else answer.rows
+        table = score_text(rows, document.rules, room, document.digits)
+    else:
+        cells = [cell for row in answer.table for cell in row.values()]
+        if any(isinstance(cell, ScoreCell) for cell in cells):
+            table = score_lines(answer.table, room)
+        else:
+            table = fitted(plain_grid(answer.table, level)._replace(ruled=False), room)
+    if answer.caption:
+        bold = " · best in bold" if "\x1b[1m" in table.partition("\n")[2] else ""
+        above.append(styled(lines_for(answer.caption + bold, room), "2", terminal))
+    below = [lines_for(line, room) for line in answer.legend]
+    parts = ["\n".join(above), table, "\n".join(below)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def lines_for(text: str, terminal: Terminal) -> str:
+    """A text on lines that an answer may take."""
+    room = terminal._replace(width=terminal.columns)
+    return "\n".join(folded(visible(line), room) for line in text.split("\n"))
+
+
+def best_run(rows: Sequence[Row], rules: Mapping[str, Any]) -> str:
+    """One sentence: the run with the best mean by the first measure that has a best; "" for a
+    single run.
+    """
+    better = directions(rules)
+    first = next((row for row in rows if better.get(row["measure"], "higher") != "neither"), None)
+    if first is None:
+        return ""
+    names = _attributes(rows)
+    same = {"measure", *names}
+    compared = [
+        row
+        for row in rows
+        if row["mean"] is not None and all(row.get(name) == first.get(name) for name in same)
+    ]
+    if len(compared) < 2:
+        return ""
+    sign = -1 if better.get(first["measure"]) == "lower" else 1
+    best = max(compared, key=lambda row: sign * row["mean"])
+    text = _figure(best["mean"], best["unit"], rules)
+    winners = [row["run"] for row in compared if _figure(row["mean"], row["unit"], rules) == text]
+    label = " ".join([first["label"], *(str(first[name]) for name in names if first.get(name))])
+    if len(winners) == len(compared):
+        return f"All {len(compared)} runs have the same {label}: {text}."
+    word = "highest" if sign > 0 else "lowest"
+    interval = _in_words(best, rules) if len(winners) == 1 else ""
+    verb = "has" if len(winners) == 1 else "have"
+    names_of_winners = f"{', '.join(winners[:2])} and {len(winners) - 2} more"
+    if len(winners) < 3:
+        names_of_winners = " and ".join(winners)
+    return f"{names_of_winners} {verb} the {word} {label}: {text}{interval}"
+
+
+def _in_words(row: Row, rules: Mapping[str, Any]) -> str:
+    if row.get("ci_low") is None:
+        return ""
+    low, high = (_figure(row[end], row["unit"], rules) for end in ("ci_low", "ci_high"))
+    return f" ({100 * rules.get('level', 0.95):g}% CI {low} to {high})"
+
+
+def caption(rows: Sequence[Row], rules: Mapping[str, Any], noun: tuple[str, str]) -> str:
+    """What the figures are: the run where it is the only one, how many queries, the interval."""
+    runs = {row["run"]: None for row in rows}
+    sizes = sorted({row["n"] for row in rows if row.get("n") is not None})
+    parts = [*runs] if len(runs) == 1 else []
+    if sizes:
+        few = f"{sizes[0]} to " if len(sizes) > 1 else ""
+        parts.append(few + count_of(sizes[-1], *noun))
+    has_interval = any(row.get("ci_low") is not None for row in rows)
+    word = _word(rows)
+    parts.append(f"{word} and {_level(rules)}" if has_interval else word)
+    if {row["unit"] for row in rows} == {"percent"}:
+        parts[-1] += " in percent"
+    return " · ".join(parts)
+
+
+def _word(rows: Sequence[Row]) -> str:
+    """What the figures are: means of queries, which have a deviation, or scores of any kind."""
+    is_mean = all(row.get("sd") is not None for row in rows if row["mean"] is not None)
+    return "mean" if is_mean else "score"
+
+
+def directions(rules: Mapping[str, Any]) -> dict[str, Better]:
+    """The direction of better values by the exact name of a measure."""
+    measures = rules.get("measures") or {}
+    return {
+        name: fact["better"]
+        for name, fact in measures.items()
+        if isinstance(fact, Mapping) and "better" in fact
+    }
+
+
+def score_digits(rules: Mapping[str, Any], unit: str, digits: int | None = None) -> int | None:
+    """The decimals of a score: 3 of a share, unless a convention has its own; None for those of the
+    unit.
+    """
+    is_own = rules.get("convention", "rankwell") == "rankwell"
+    return 3 if digits is None and is_own and unit in ("share", "score") else digits
+
+
+def _figure(
+    value: float | None, unit: str, rules: Mapping[str, Any], digits: int | None = None
+) -> str:
+    return format_value(value, unit, digits=score_digits(rules, unit, digits))
+
+
+def _level(rules: Mapping[str, Any]) -> str:
+    return f"{100 * rules.get('level', 0.95):g}% CI"
+
+
+def _attributes(rows: Sequence[Row]) -> list[str]:
+    """The columns that distinguish rows of one run and measure."""
+    further = columns_of(rows, SUMMARY_COLUMNS)[len(SUMMARY_COLUMNS) :]
+    return [
+        name
+        for name in further
+        if not holds_figures(rows, name) and len({row.get(name) for row in rows}) > 1
+    ]
+
+
+# ---- the table of scores
+
+
+def score_text(
+    rows: Sequence[Row], rules: Mapping[str, Any], terminal: Terminal, digits: int | None = None
+) -> str:
+    """The scores as one table: of a single run a row for each measure, else runs by measures,
+    turned whichever way takes fewer lines.
+    """
+    better = directions(rules)
+    if len({row["run"] for row in rows}) == 1:
+        rows, better = _by_attribute(rows), {}
+    if len({row["run"] for row in rows}) <= 1:
+        return _measures(rows, rules, terminal, digits)
+    table = score_table(rows, better, rules)
+    if table is None:
+        return _measures(rows, rules, terminal, digits)
+    lines = wide_rows(for_paper(table, TableStyle(digits=digits), intervals=True))
+    chances = _shared_chances(rows, rules, digits)
+    if len(chances) == len(lines[0]) - 1:
+        lines.append({"system": _CHANCE, **dict(zip(table.datasets, chances, strict=True))})
+    return score_lines(lines, terminal)
+
+
+def _by_attribute(rows: Sequence[Row]) -> Sequence[Row]:
+    """The rows of a run by what distinguishes them, such as a direction, in place of their run;
+    unchanged where not each has each measure.
+    """
+    names = _attributes(rows)
+    subjects = [
+        " · ".join(
+            f"{name} {row[name]}" if str(row[name]).isdecimal() else str(row[name])
+            for name in names
+            if row.get(name)
+        )
+        for row in rows
+    ]
+    labels = [row["label"] for row in rows]
+    pairs = {*zip(subjects, labels, strict=True)}
+    is_full = len(set(subjects)) * len(set(labels)) == len(rows) == len(pairs)
+    if not (names and is_full and all(subjects)):
+        return rows
+    return [
+        {name: row[name] for name in row if name not in names} | {"run": subject}
+        for row, subject in zip(rows, subjects, strict=True)
+    ]
+
+
+def _shared_chances(rows: Sequence[Row], rules: Mapping[str, Any], digits: int | None) -> list[str]:
+    """What chance reaches by each measure, where that is known and the same for all runs."""
+    chances: dict[str, set[str]] = {}
+    for row, heading in zip(rows, headings(rows), strict=True):
+        if row.get(_CHANCE) is None:
+            return []
+        chances.setdefault(heading, set()).add(_figure(row[_CHANCE], row["unit"], rules, digits))
+    return [texts.pop() for texts in chances.values() if len(texts) == 1]
+
+
+def _measures(
+    rows: Sequence[Row], rules: Mapping[str, Any], terminal: Terminal, digits: int | None
+) -> str:
+    """A row for each run and measure."""
+    columns: dict[str, list[str]] = {" ": [visible(heading) for heading in headings(rows)]}
+    if len({row["run"] for row in rows}) > 1:
+        columns = {"run": [visible(row["run"]) for row in rows], **columns}
+    texts = len(columns)
+    columns[_word(rows)] = [_figure(row["mean"], row["unit"], rules, digits) for row in rows]
+    intervals = [_interval(row, rules, digits) for row in rows]
+    if any(intervals):
+        columns[_level(rules)] = intervals
+    if any(row.get(_CHANCE) is not None for row in rows):
+        columns[_CHANCE] = [_figure(row.get(_CHANCE), row["unit"], rules, digits) for row in rows]
+    grid = Grid(
+        [*columns],
+        [index >= texts for index in range(len(columns))],
+        [list(row) for row in zip(*columns.values(), strict=True)],
+        grouped=texts > 1,
+        ruled=False,
+    )
+    return fitted(grid, terminal)
+
+
+def _interval(row: Row, rules: Mapping[str, Any], digits: int | None) -> str:
+    if row.get("ci_low") is None:
+        return ""
+    low, high = (_figure(row[end], row["unit"], rules, digits) for end in ("ci_low", "ci_high"))
+    return short_interval(f"[{low}, {high}]")
+
+
+def short_interval(interval: str) -> str:
+    """An interval without zeros before its points."""
+    return _LEADING_ZERO.sub("", interval)
+
+
+class _Layout(NamedTuple):
+    """An arrangement of scores.
+
+    names, headings: words before each line, and above each column.
+    cells: the cells of each line.
+    below: whether intervals stand below the figures, not beside them.
+    """
+
+    names: Sequence[str]
+    headings: Sequence[str]
+    cells: Sequence[Sequence[ScoreCell]]
+    below: bool
+
+    def lines(self, terminal: Terminal) -> list[str]:
+        """The lines of the table."""
+        width = max(map(width_of, self.names))
+        lines = [" " * width, *(name + " " * (width - width_of(name)) for name in self.names)]
+        if self.below:
+            lines[1:] = [line for name in lines[1:] for line in (name, " " * width)]
+        for heading, column in zip(self.headings, zip(*self.cells, strict=True), strict=True):
+            texts = self._texts(column)
+            width = max(map(width_of, (heading, *texts)))
+            gaps = [" " * (width - width_of(text)) for text in (heading, *texts)]
+            places = [0, *(cell.place for cell in column for _ in range(1 + self.below))]
+            for number, text in enumerate((heading, *texts)):
+                is_bold = number == 0 or (places[number] == 1 and (number % 2 or not self.below))
+                figure, blank, interval = text.partition(" [") if number else (text, "", "")
+                shown = styled(figure, "1", terminal) if is_bold else figure
+                lines[number] += f"  {gaps[number]}{shown}{blank}{interval}"
+        return [line.rstrip() for line in lines]
+
+    def _texts(self, column: Sequence[ScoreCell]) -> list[str]:
+        """The cells of a column on one line each, or on one for the figure and one below."""
+        figures = [cell.removesuffix(cell.beside).rstrip() for cell in column]
+        intervals = [short_interval(cell.beside) for cell in column]
+        if not self.below:
+            pairs = zip(figures, intervals, strict=True)
+            return at_the_point([f"{figure} {interval}".rstrip() for figure, interval in pairs])
+        aligned = zip(at_the_point(figures), at_the_point(intervals), strict=True)
+        return [text for pair in aligned for text in pair]
+
+
+def score_lines(rows: Sequence[Row], terminal: Terminal) -> str:
+    """A table of systems by measures: the arrangement with the fewest lines that fits the terminal.
+    Where none does, intervals of the first measure alone are shown.
+
+    rows: a row per system with its name and a cell per measure, as `wide_rows` gives them.
+    """
+    names = [f"{row.get(' ', '')} {visible(row['system'])}".lstrip() for row in rows]
+    columns = [name for name in rows[0] if name not in (" ", "system")]
+    cells = [[_score_cell(row[name]) for name in columns] for row in rows]
+    columns = [visible(name) for name in columns]
+    fewer = [[row[0], *(_without_interval(cell) for cell in row[1:])] for row in cells]
+    for shown in (cells, fewer):
+        turned = [[*line] for line in zip(*shown, strict=True)]
+        layouts = [
+            layout
+            for below in (False, True)
+            for layout in (
+                _Layout(names, columns, shown, below),
+                _Layout(columns, names, turned, below),
+            )
+            if max(map(width_of, layout.lines(PLAIN))) <= terminal.columns
+        ]
+        if layouts:
+            best = min(layouts, key=lambda layout: len(layout.lines(PLAIN)))
+            return "\n".join(best.lines(terminal))
+    texts = [[name, *row] for name, row in zip(names, fewer, strict=True)]
+    is_figure = [False, *(True for _ in columns)]
+    return fitted(Grid(["system", *columns], is_figure, texts, ruled=False), terminal)
+
+
+def system_text(table: SystemTable, terminal: Terminal) -> str:
+    """The table of a bench: its title, its scores, the reasons for gaps, and what systems took."""
+    room = terminal._replace(width=terminal.columns)
+    shown = for_paper(table, table.style, intervals=True)
+    notes = shown.footnotes
+    gaps = [
+        f"{name}: {text}"
+        for name, text in notes.items()
+        if name not in ("superscripts", "measured_on", "cached", "memory", "impossible")
+    ]
+    legend = [f"Superscripts: {notes['superscripts']}."] if "superscripts" in notes else []
+    legend += [notes["impossible"]] if "impossible" in notes else []
+    parts = [lines_for(shown.title, room), score_lines(wide_rows(shown), room)]
+    parts += ["\n".join(lines_for(line, room) for line in (*legend, *gaps))]
+    if table.costs:
+        parts += [PERFORMANCE, fitted(plain_grid(cost_rows(table), 0.95), room)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _score_cell(cell: str) -> ScoreCell:
+    return cell if isinstance(cell, ScoreCell) else ScoreCell(cell)
+
+
+def _without_interval(cell: ScoreCell) -> ScoreCell:
+    return ScoreCell(cell.figure, cell.marks, "", cell.place)

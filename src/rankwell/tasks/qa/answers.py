@@ -1,0 +1,73 @@
+"""What a person reads first of question answering: how many questions fail, whose fault that is,
+and the scores of retriever and reader.
+"""
+
+from collections import Counter
+from typing import Any
+
+from rankwell.data.frames import Heading
+from rankwell.data.tables import format_value
+from rankwell.reporting import Answer, PrintedFigure, Row
+from rankwell.reporting.answers import caption, score_digits, short_interval
+
+_FAULTS = {
+    "reader": "{} by the reader",
+    "no-answer": "{} by when it abstains",
+    "retriever": "{} by the retriever",
+}
+
+
+def qa_answer(result: Any) -> Answer:
+    """How many questions fail and why, the scores of retriever and reader, the hardest question."""
+    rules, failures = result.describe(), result.failures
+    failed = Counter[str]()
+    for row in failures:
+        failed[row["failed"]] += row["questions"]
+    total, n_failed = failed.total(), failed.total() - failed["none"]
+    faults = [text.format(failed[name]) for name, text in _FAULTS.items() if failed[name]]
+    sentence = f"{n_failed} of {total} questions fail"
+    if "primary_label" in rules:
+        sentence += f" by {rules['primary_label']}"
+    sentence += f": {', '.join(faults)}." if faults else "."
+    searched = {row["label"] for row in result.aggregates}
+    rows = [row for row in result.summary if row["label"] not in searched]
+    isolated = {row["label"]: row for row in rows if row["part"] == "isolated"}
+    shown = [row for row in rows if row["part"] != "isolated"]
+    reasons = [f"{row['questions']} {row['why']}" for row in failures if row["failed"] != "none"]
+    legend = [f"Why: {' · '.join(reasons)}"] if reasons else []
+    legend += map(_hardest, result.hardest(1))
+    return Answer(
+        sentence,
+        caption(shown, rules, ("question", "questions")),
+        table=_scores(shown, isolated, rules),
+        legend=legend,
+    )
+
+
+def _scores(rows: list[Row], isolated: dict[str, Row], rules: Any) -> list[Row]:
+    """A line for each measure, named by the part that it judges."""
+
+    def _text(row: Row, name: str) -> str:
+        return format_value(row[name], row["unit"], digits=score_digits(rules, row["unit"]))
+
+    level, lines, part = f"{100 * rules.get('level', 0.95):g}% CI", list[Row](), ""
+    for row in rows:
+        line: dict[str, Any] = {" ": row["part"] if row["part"] != part else "", "measure": ""}
+        part = row["part"]
+        line |= {"measure": row["label"], "mean": PrintedFigure(_text(row, "mean"))}
+        if any(each["ci_low"] is not None for each in rows):
+            ends = (
+                "" if row["ci_low"] is None else f"{_text(row, 'ci_low')}, {_text(row, 'ci_high')}"
+            )
+            line[Heading(level)] = PrintedFigure(short_interval(f"[{ends}]") if ends else "")
+        if isolated:
+            alone = isolated.get(row["label"]) if part == "reader" else None
+            line["from right passages"] = PrintedFigure(_text(alone, "mean") if alone else "")
+        lines.append(line)
+    return lines
+
+
+def _hardest(row: Row) -> str:
+    expected = f"expected {row['right']!r}" if row["right"] else "it has no answer"
+    given = f", answered {row['answer']!r}" if row.get("answer") else ", not answered"
+    return f"Hardest: {row['query']} {row['text']!r}: {expected}{given * ('answered' in row)}"
