@@ -207,7 +207,7 @@ def _answers_and_lists() -> Found:
     result = rw.evaluate_qa(
         questions.table, predictions.table, retrieved=retrieved, ties="optimistic", details=True
     )
-    return {**shown(result), "notes of files": [*questions.notes, *predictions.notes]}
+    return {**shown(result), "notes of files": [*questions.findings, *predictions.findings]}
 
 
 def _lists() -> Found:

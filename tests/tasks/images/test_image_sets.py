@@ -637,7 +637,10 @@ def test_queries_without_a_label_are_not_called_absent() -> None:
     found = filter_images(Images.from_entries(pictures))
 
     assert found.counts == {"queries_of_absent_instances": 1, "queries_without_an_instance": 1}
-    assert found.findings == ["1 query of an absent instance", "1 query without an instance"]
+    assert found.findings() == [
+        "left out 1 query of an absent instance",
+        "left out 1 query without an instance",
+    ]
 
 
 def test_a_table_of_images_shows_its_size_and_not_its_ids() -> None:

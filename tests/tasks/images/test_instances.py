@@ -873,12 +873,8 @@ def test_every_run_has_its_sheets_and_a_smaller_result_leaves_no_older_ones(
     assert len(list((out / "sheets").iterdir())) == 7
 
 
-def test_notes_are_those_of_the_requested_measures() -> None:
-    def told(**options: Any) -> str:
-        return " ".join(of_gallery(**options).findings)
-
-    assert "MAP is plain" in told()
-    assert "MAP is plain" not in told(measures="P@1")
+def test_what_a_convention_says_on_its_measures_is_explained() -> None:
+    assert "MAP is plain" in str(rw.explain("thesis"))
     with pytest.raises(UnknownName, match="thesis-code") as refused:
         of_gallery(convention="nosuch")
     assert "piaf" not in str(refused.value)
