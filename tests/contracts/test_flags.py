@@ -140,7 +140,7 @@ def spelt_flags() -> Iterator[tuple[str, str]]:
             or (
                 isinstance(node, ast.Call)
                 and isinstance(node.func, ast.Name)
-                and node.func.id in ("flag", "Doc", "Option")
+                and node.func.id in ("flag", "finding", "Doc", "Option")
             )
             for part in ast.walk(node)
         }

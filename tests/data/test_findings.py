@@ -72,6 +72,8 @@ EXAMPLES = {
     "ranks-contradict-scores": ("mine", ["q1"]),
     "rows-of-users": ("log.csv", 300, "rows", 50, "user_id", "--columns query=user_id"),
     "run-not-evaluated": ("mine: no query to evaluate",),
+    "so-on-every-query": ("every query is unjudged",),
+    "some-query-ids-in-two-notations": ("mine", ["q1"], 3, "differences of case", "an example", ""),
     "values-depend-on-ties": ("mine", ["q1", "q2"]),
     "queries-and-items-swapped": ("mine", "the queries of the run are items of the judgments"),
     "queries-fused-unjudged": (1,),
@@ -275,11 +277,11 @@ def test_json_has_findings_as_objects():
 def test_explain_knows_findings_and_conventions():
     text = str(rw.explain("unjudged-in-top"))
 
-    assert text.startswith("unjudged-in-top (warning)")
+    assert text.startswith("unjudged-in-top   (warning)")
     assert "--unjudged skip" in text
     assert "--ignore unjudged-in-top" in text
     assert "stops every command" in str(rw.explain("nothing-relevant"))
-    assert str(rw.explain("beir")).startswith("beir (convention): ")
+    assert str(rw.explain("beir")).startswith("beir   (--convention beir)")
 
 
 WORLD = ("q1 0 a 1\nq2 0 b 2\n", "q1 Q0 a 1 2.0 r\nq1 Q0 z 2 1.0 r\n")

@@ -13,6 +13,7 @@ import pytest
 import rankwell as rw
 from rankwell import cli
 from rankwell.data.findings import FINDINGS
+from rankwell.tasks.runs.checks import Fact
 from rankwell.tasks.runs.commands.demo import prepare
 
 QUERIES = [str(number) for number in range(1, 21)]
@@ -274,7 +275,7 @@ def test_check_finds_what_evaluate_finds(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_what_did_not_occur_is_not_in_a_check():
     found = rw.check(GRADES, {"mine": RUN})
-    assert ("mine", "queries", 20, "8 to 8 items each") in found.facts
+    assert Fact("mine", "queries", 20, "8 items each") in found.facts
     assert {finding.name for finding in found.warnings} <= {"unjudged-in-top", "equal-values"}
 
 

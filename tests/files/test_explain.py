@@ -53,7 +53,7 @@ def test_the_list_has_every_measure_and_every_figure_of_a_collection():
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "name a measure or a convention, or list all measures with --list."),
+        ([], "name a measure, convention or finding, or list all measures with --list."),
         (["AP", "--list"], "--list shows all measures; leave it out, or AP."),
         (["AP", "-f", "json"], "--format is for --list; add that, or leave it out."),
     ],

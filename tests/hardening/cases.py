@@ -431,7 +431,7 @@ VALID = [
             '{"query": "q1", "item": "d1\u2028", "score": 1}\n{"query": "q2", "item": "d2", '
             '"score": 1}\n',
         ),
-        codes=(0,),
+        codes=(2,),
     ),
     Case(
         "a first line of scores above 64 KiB",

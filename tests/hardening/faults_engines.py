@@ -244,7 +244,7 @@ NOTES = [
             (folder / "mine.py").write_text(_ENGINE.replace("'y'", "'a'")),
         ),
         codes=(0,),
-        shows="P@2 of object is between 0.5000 and 1.0000: 50 % of its first 2 are unjudged",
+        shows="object: P@2 is between 0.5000 and 1.0000: 50 % of its first 2 are unjudged",
     ),
 ]
 _SLOW = """import time

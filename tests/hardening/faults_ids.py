@@ -69,7 +69,7 @@ CASES = [
             f"13 one item of nine in another notation: {name}",
             "evaluate qrels run -m RR",
             text_files(_one_of_nine(judged, listed)),
-            codes=(0,),
+            codes=(2,),
             shows=f"1 more judged item would be found if {shown} ignored .* RR would be 1.0000 in "
             "place of 0.8889",
         )
@@ -94,7 +94,7 @@ CASES = [
                 "run": "q1 Q0 a 1 9 r\nin/Q2 Q0 b 1 9 r\n3 Q0 c 1 9 r\n",
             }
         ),
-        codes=(0,),
+        codes=(2,),
         shows="2 of the 2 judged queries .* RR would be 1.0000 in place of 0.3333",
     ),
     Case(
@@ -118,14 +118,14 @@ CASES = [
         "B1 the items of thirty of a hundred queries in lower case, evaluated",
         "evaluate qrels run -m RR",
         text_files({"qrels": _QRELS, "run": _run(_LOWER)}),
-        codes=(0,),
+        codes=(2,),
         shows="RR would be 1.0000 in place of 0.7000",
     ),
     Case(
         "B1 thirty of a hundred query ids in lower case, evaluated",
         "evaluate qrels run -m RR",
         text_files({"qrels": _QRELS, "run": _run(_RENAMED)}),
-        codes=(0,),
+        codes=(2,),
         shows="30 of the 30 judged queries .* RR would be 1.0000 in place of 0.7000",
     ),
     Case(

@@ -129,7 +129,7 @@ OPTIONS = [
     _case(
         "a key twice in JSON, checked",
         "check qrels run.json",
-        "queries that list an item twice +error +1",
+        "error: run: 1 query lists an item twice",
         codes=(1,),
         run_json=_TWICE["run.json"],
     ),
@@ -224,7 +224,7 @@ CAUSES = [
         "negative grades alone",
         "evaluate n.qrels run",
         r"\(the highest is -1\)",
-        codes=(0,),
+        codes=(2,),
         n_qrels="1 0 a -1\n1 0 b -2\n2 0 d -1\n",
     ),
     _case(

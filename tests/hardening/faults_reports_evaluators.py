@@ -22,7 +22,7 @@ CASES = [
         "judgments in Latin-1 and a run in UTF-8",
         "evaluate qrels run -m RR",
         _latin_1,
-        codes=(0,),
+        codes=(2,),
         shows=r"1 more judged item would be found if encodings \(Latin-1 for UTF-8\) .* RR "
         r"would be "
         r"1.0000 in place of 0.5000",
@@ -36,7 +36,7 @@ CASES = [
                 "run": "1 Q0 Ã©tÃ© 1 2 r\n1 Q0 z 2 1 r\n2 Q0 b 1 2 r\n",
             }
         ),
-        codes=(0,),
+        codes=(2,),
         shows=r"1 more judged item would be found if encodings \(Latin-1 for UTF-8\) .* RR "
         r"would be "
         r"1.0000 in place of 0.5000",

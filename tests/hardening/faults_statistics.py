@@ -76,7 +76,7 @@ CASES: list[Case] = [
     ),
     Case(
         "an interval without a width, of equal differences",
-        "compare qrels a b -m RR",
+        "compare qrels a b -m RR --verbose",
         _ranked(a=[2] * 12, b=[1] * 12),
         codes=(0,),
         shows="every query differs by as much",

@@ -62,7 +62,7 @@ RAG = [
 CAPTIONS = [
     Case(
         "a query without positives in a gallery smaller than K is a miss, unlike in eval_q2m",
-        "crossmodal scores.csv --qrels p.json --direction t2v -k 5 -c hgr",
+        "crossmodal scores.csv --qrels p.json --direction t2v -k 5 -c hgr -v",
         text_files({"scores.csv": "3.0,1.0,2.0\n1.0,2.0,3.0\n", "p.json": "[[0], []]"}),
         codes=(0,),
         shows=r"R@5 +Success@5 +t2v +percent +100\.00[\s\S]*1 query without positives counts as a "
@@ -70,7 +70,7 @@ CAPTIONS = [
     ),
     Case(
         "queries of which none has a positive have no ranks, unlike in eval_q2m",
-        "crossmodal scores.csv --qrels p.json --direction t2v -k 1,5 -c hgr",
+        "crossmodal scores.csv --qrels p.json --direction t2v -k 1,5 -c hgr -v",
         text_files({"scores.csv": "3.0,1.0,2.0\n1.0,2.0,3.0\n", "p.json": "[[], []]"}),
         codes=(0,),
         shows=r"R@1 +Success@1 +t2v +percent +0\.00[\s\S]*R@5 +Success@5 +t2v +percent "

@@ -142,7 +142,7 @@ MISTAKES = [
 VERDICTS = [
     Case(
         "a measure that is neither better nor worse is tested",
-        "compare qrels run run2 -m RR -m Judged@2",
+        "compare qrels run run2 -m RR -m Judged@2 --verbose",
         _world(run2="1 Q0 d1a 1 2 t\n2 Q0 x 1 2 t\n"),
         codes=(0,),
         shows="Judged@2: .* not tested",
@@ -279,7 +279,7 @@ TABLES = [
     for line, heading in (
         ("compare few bad.run good.run -m P@1 -m RR", r"won/tied/lost +detectable +n\n"),
         ("explain --list", r"(?m)^measure +\S.*$"),
-        ("check few good.run bad.run", r"(?m)^file +check +level +count +detail$"),
+        ("check few good.run bad.run", r"(?m)^file +fact +count +detail$"),
     )
 ]
 PAGES = [

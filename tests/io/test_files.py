@@ -330,7 +330,7 @@ def test_converting_a_run_changes_nothing(source, target, tmp_path):
     done = convert(str(tmp_path / f"a.{source}"), tmp_path / f"b.{target}.gz", holds="run")
 
     wrote = f"wrote {tmp_path}/b.{target}.gz (6 rows, {target})"
-    assert done.findings == (f"{tmp_path}/a.{source}: run read as {source}", wrote)
+    assert done.messages == (f"{tmp_path}/a.{source}: run read as {source}", wrote)
     assert same_ranking(files.read_ranking(tmp_path / f"b.{target}.gz"), ranking)
 
 
@@ -342,7 +342,7 @@ def test_converting_judgments_changes_nothing(source, target, tmp_path):
     done = convert(str(tmp_path / f"a.{source}"), tmp_path / f"b.{target}", holds="judgments")
 
     wrote = f"wrote {tmp_path}/b.{target} (5 rows, {target})"
-    assert done.findings == (f"{tmp_path}/a.{source}: judgments read as {source}", wrote)
+    assert done.messages == (f"{tmp_path}/a.{source}: judgments read as {source}", wrote)
     assert same_judgments(files.read_judgments(tmp_path / f"b.{target}"), judgments)
 
 
@@ -401,7 +401,7 @@ def test_a_query_without_rows_survives_in_json_and_is_counted_elsewhere(tmp_path
     assert files.read_ranking(tmp_path / "a.json").queries == ("empty", "q1")
     assert (
         convert(str(tmp_path / "a.json"), tmp_path / "a.csv", holds="run")
-        .findings[-1]
+        .messages[-1]
         .startswith("1 query without rows")
     )
     judgments = Judgments.from_dict({"q1": {"d": 1}, "empty": {"x": 1}})
@@ -881,7 +881,7 @@ def test_a_part_of_an_mteb_file_is_named(tmp_path):
     assert files.read_ranking(place, format="mteb:de/test").items == ["b"]
     assert (
         ": run read as mteb"
-        in convert(str(place), tmp_path / "b.csv", source_format="mteb:de/test").findings[0]
+        in convert(str(place), tmp_path / "b.csv", source_format="mteb:de/test").messages[0]
     )
     with pytest.raises(UnknownName, match="no part 'fr/test'"):
         files.read_ranking(place, format="mteb:fr/test")

@@ -518,12 +518,16 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def _compared(output: str) -> Any:
-    """What a command printed without its note on byte order marks, and without times."""
+    """What a command printed, without findings on byte order marks and without times."""
     if not output.startswith("{"):
         return [line for line in output.splitlines() if "sqlite" not in line or ",RR," in line]
     found = json.loads(output)
-    notes = [note for note in found.get("notes", ()) if "byte order mark" not in note]
-    return {**found, "notes": notes, "rules": None}
+    findings = [
+        finding
+        for finding in found.get("findings", ())
+        if "byte order mark" not in finding["message"]
+    ]
+    return {**found, "findings": findings, "rules": None}
 
 
 def _written(file: Path, table: str) -> Any:

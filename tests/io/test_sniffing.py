@@ -168,17 +168,17 @@ def test_parquet_is_recognised_by_its_columns(tmp_path):
 
     assert (
         convert(str(tmp_path / "run"), tmp_path / "a.json")
-        .findings[0]
+        .messages[0]
         .endswith(": run read as parquet")
     )
     assert (
         convert(str(tmp_path / "beir"), tmp_path / "b.json")
-        .findings[0]
+        .messages[0]
         .endswith(": judgments read as parquet")
     )
     assert (
         convert(str(tmp_path / "judgments"), tmp_path / "c.json")
-        .findings[0]
+        .messages[0]
         .endswith(": judgments read as parquet")
     )
     with pytest.raises(

@@ -38,6 +38,7 @@ from rankwell.data.findings.mistakes import (
     rising_scores,
     rounded_scores,
     some_item_ids_in_two_notations,
+    some_query_ids_in_two_notations,
 )
 from rankwell.data.rankings import Hits, Ranking
 from rankwell.data.tables import Bools, Floats, Judgments, columns_of, exact_mean, sum_by
@@ -626,11 +627,14 @@ def _query_ids(
         return
     pairs = match_queries(missing, run.hits.unknown)
     if pairs:
-        yield query_ids_in_two_notations(
+        notation, others = _main_notation(pairs), int(present.sum())
+        is_certain = notation not in _AMBIGUOUS or _are_many(len(pairs), others)
+        kind = query_ids_in_two_notations if is_certain else some_query_ids_in_two_notations
+        yield kind(
             run.name,
             [pair.judged_id for pair in pairs],
             len(missing),
-            _main_notation(pairs),
+            notation,
             str(pairs[0]),
             _if_alike(run, gauge, pairs, {}),
         )
@@ -687,7 +691,12 @@ def _item_ids(
 _AMBIGUOUS = ("differences of case", "leading zeros", CHUNKS, "hyphens within ids")
 """Notations in which two ids may be different items, such as the titles of two pages."""
 _MANY = 0.1
-"""The share of found items from which on a difference of notation is certain to be a mistake."""
+"""The share of ids from which on an ambiguous difference of notation is certain to be a mistake."""
+
+
+def _are_many(n_pairs: int, others: int) -> bool:
+    """Whether so many ids in two notations, beside others in one, are no chance."""
+    return n_pairs > 1 and n_pairs >= _MANY * (n_pairs + others)
 
 
 def _spelled_items(run: RunInput, judgments: Judgments, gauge: Gauge | None) -> Finding | None:
@@ -701,7 +710,7 @@ def _spelled_items(run: RunInput, judgments: Judgments, gauge: Gauge | None) -> 
     pairs = [IdPair(judged_id, listed_id) for (_, listed_id), judged_id in items.items()]
     n = len({(query, judged) for (query, _), judged in items.items()})
     notation = _main_notation(pairs)
-    is_certain = notation not in _AMBIGUOUS or n >= _MANY * (n + len(run.hits.row))
+    is_certain = notation not in _AMBIGUOUS or _are_many(len(pairs), len(run.hits.row))
     kind = item_ids_in_two_notations if is_certain else some_item_ids_in_two_notations
     effect = _if_alike(run, gauge, (), items)
     return kind(run.name, f"{least}{n}", n > 1, notation, str(pairs[0]), effect)

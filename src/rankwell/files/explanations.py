@@ -44,17 +44,18 @@ class Explanation:
         several = len(self.meanings) + len(self.collection_figures) + len(self.entries)
         first = (
             f"{self.name} means {f'{several} different things' if several > 1 else 'one thing'}:\n"
+            if several > len(self.entries)
+            else ""
         )
         measures_by_name = dict[str, dict[Measure, Sequence[str]]]()
         for measure, readings in self.meanings.items():
             measures_by_name.setdefault(measure.name, {})[measure] = readings
-        return first + "\n".join(
-            [
-                *map(_describe, measures_by_name.values()),
-                *map(_describe_figure, self.collection_figures),
-                *self.entries.values(),
-            ]
-        )
+        descriptions = [
+            *map(_describe, measures_by_name.values()),
+            *map(_describe_figure, self.collection_figures),
+            *self.entries.values(),
+        ]
+        return (first + "\n".join(descriptions)).lstrip("\n")
 
     __repr__ = __str__
 
@@ -90,7 +91,8 @@ def explain(name: str | Measure | Callable[..., Any]) -> Explanation:
                 catalogue.builtin_names for catalogue, _ in _ENTRIES.values()
             )
             advice = suggest(word, names)
-            if "did you mean" in str(error) or not advice.startswith("did"):
+            is_answered = everyday_meaning("instead", word) or "did you mean" in str(error)
+            if is_answered or not advice.startswith("did"):
                 raise
             raise UnknownName(f"unknown name {word!r}; {advice}") from None
     return Explanation(word, {}, figures, entries)

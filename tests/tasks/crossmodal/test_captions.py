@@ -731,6 +731,7 @@ def test_a_printed_figure_is_checked_against_the_number_of_queries(
             "70.08",
             "--check",
             "64.24",
+            "--verbose",
         )
         == 0
     )

@@ -144,7 +144,8 @@ def test_the_notes_of_cells_are_in_every_output_once(
     asked = (found_here / "asked.tsv").read_text().replace("q19\tx19", "q19\tx99")
     (found_here / "asked.tsv").write_text(asked)
 
-    monkeypatch.setattr("sys.argv", ["rankwell", "bench", str(file), "-o", str(found_here / "out")])
+    words = ["bench", str(file), "-o", str(found_here / "out"), "--verbose"]
+    monkeypatch.setattr("sys.argv", ["rankwell", *words])
     main()
     printed = capsys.readouterr()
     again = rw.bench(file, found_here / "out")

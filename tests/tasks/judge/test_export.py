@@ -133,7 +133,7 @@ def test_compare_takes_a_study_as_judgments_and_says_that_they_are_a_sample(tmp_
     done = compare(str(study), *(str(tmp_path / f"{run}.run") for run in "ab"), measures=["P@10"])
 
     assert "b" in done.text
-    assert any("measures on this file are biased" in str(note) for note in done.messages)
+    assert any("measures on this file are biased" in str(note) for note in done.findings)
     (tmp_path / "empty").mkdir()
     with pytest.raises(BadInput, match=r"empty is a folder without qrels"):
         compare(

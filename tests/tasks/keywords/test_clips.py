@@ -1288,14 +1288,12 @@ def test_keywords_that_hold_another_separator_are_reported(tmp_path: Path):
     (tmp_path / "clips.csv").write_text("slice_id,object_type\na,car; bus\nb,car\n")
     (tmp_path / "schema.json").write_text('{"object_type": ["car; bus", "car"]}')
 
-    notes = read_annotations(tmp_path / "clips.csv").findings
+    notes = read_annotations(tmp_path / "clips.csv").notes
 
     assert any("1 keyword has ';' or '|' inside" in note and "'car; bus'" in note for note in notes)
     assert not any(
         "';'" in note
-        for note in read_annotations(
-            tmp_path / "clips.csv", schema=tmp_path / "schema.json"
-        ).findings
+        for note in read_annotations(tmp_path / "clips.csv", schema=tmp_path / "schema.json").notes
     )
 
 

@@ -66,7 +66,7 @@ def test_the_command_prints_ceiling_chance_and_the_tables(
         "g,h",
     ]
     code, out, err = run(
-        *words, "-c", "alfa", "--per-query", capsys=capsys, monkeypatch=monkeypatch
+        *words, "-c", "alfa", "--per-query", "--verbose", capsys=capsys, monkeypatch=monkeypatch
     )
     assert code == 0
     for word in (
@@ -110,7 +110,7 @@ def test_the_command_writes_everything_and_json_holds_each_result(
     )
     assert code == 0
     found = json.loads(out)
-    assert {"rows", "per_query", "by_group", "by_keyword", "rules", "notes"} <= set(found)
+    assert {"rows", "per_query", "by_group", "by_keyword", "rules", "findings"} <= set(found)
     row = next(row for row in found["per_query"] if row["status"] == "counted")
     assert len(row["retrieved"]) == len(row["similarities"]) == 5
     assert set(row["results"][0]) >= {"item", "rank", "similarity", "match", "groups", "reasons"}

@@ -265,10 +265,10 @@ def test_a_plan_of_one_part_is_named_as_one(folder: Path):
         for _ in range(2)
     )
 
-    assert planned.findings == (
+    assert planned.messages == (
         "work has the plan of 1 part; submit it, then run this command again.",
     )
-    assert again.findings == ("1 of 1 part is missing: 0; submit it, then run this command again.",)
+    assert again.messages == ("1 of 1 part is missing: 0; submit it, then run this command again.",)
 
 
 # ---- mistakes

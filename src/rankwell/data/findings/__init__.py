@@ -9,7 +9,7 @@ from inspect import getdoc
 from typing import Any, Generic, Literal, NamedTuple, ParamSpec, get_args
 
 from rankwell.data.catalogue import Catalogue
-from rankwell.errors import BadInput, BadUsage, flag, is_offered
+from rankwell.errors import BadInput, BadUsage, flag, is_offered, typed
 
 Level = Literal["error", "warning", "info"]
 LEVELS: tuple[Level, ...] = get_args(Level)
@@ -173,8 +173,8 @@ def settled(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     remaining = unignored(findings)
     errors = [finding for finding in remaining if finding.level == "error"]
     if errors:
-        names = ", ".join(dict.fromkeys(finding.name for finding in errors))
-        raise BadInput(f"{' '.join(errors)} (`rankwell explain {names}`)")
+        explain = typed("rankwell", "explain", errors[0].name)
+        raise BadInput(f"{' '.join(errors)} (`{explain}`)")
     return remaining
 
 

@@ -21,18 +21,33 @@ def queries_and_items_swapped(run: str, problem: str) -> str:
     return f"{problem}; exchange the two columns in one of the files."
 
 
+def _notation_of_queries(n: int, missing: int, notation: str, example: str, effect: str) -> str:
+    return (
+        f"{n} of the {missing} judged queries that it lacks would match if {notation} "
+        f"were ignored ({example}){effect}; write the ids alike in both files."
+    )
+
+
 @finding("error")
 def query_ids_in_two_notations(
     run: str, queries: Sequence[str], missing: int, notation: str, example: str, effect: str
 ) -> str:
-    """The judgments and a run write the ids of some queries in different ways.
+    """The judgments and a run write the ids of queries in different ways.
 
     Such queries count as missing. Write the ids alike in both files.
     """
-    return (
-        f"{len(queries)} of the {missing} judged queries that it lacks would match if {notation} "
-        f"were ignored ({example}){effect}; write the ids alike in both files."
-    )
+    return _notation_of_queries(len(queries), missing, notation, example, effect)
+
+
+@finding("warning")
+def some_query_ids_in_two_notations(
+    run: str, queries: Sequence[str], missing: int, notation: str, example: str, effect: str
+) -> str:
+    """A few missing queries would match if case, leading zeros, hyphens or suffixes were ignored.
+
+    They may be different queries. If they are the same, write the ids alike in both files.
+    """
+    return _notation_of_queries(len(queries), missing, notation, example, effect)
 
 
 @finding("warning")
