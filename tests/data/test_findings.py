@@ -168,11 +168,16 @@ EXAMPLES = {
     "rules-of-language": ("the languages",),
     "said-by-engine": ("mine", "the words"),
     "scores-rise": ("mine", 1, 2),
-    "so-on-every-query": ("the flag",),
     "targets-of-one-range": (),
     "word-of-convention": ("the label", "the exact", "the convention", "the meaning"),
     "words-negated": ("a bus", "the effect"),
     "words-not-read": ("a bus", "the problem"),
+    "judged-for-other-runs": ("mine", 0.2, "theirs", 1.0, 10),
+    "low-ceiling": ("P@10", 0.1, ["q1"]),
+    "no-better-than-shuffled": ("mine", ["AP", "RR"], "AP", 0.2, 0.2),
+    "order-hardly-matters": (["R@100"], ["q1"], 1),
+    "same-item-relevant": ("i1", 10, 20, "nDCG@10", 0.5),
+    "ties-decide-score": ("mine", "AP", 0.9, 0.3),
 }
 FACTS = ("name", "level", "message", "run", "file", "line", "queries")
 
@@ -241,11 +246,11 @@ def test_the_option_that_resolves_it_is_written_for_its_user():
 
 
 def test_the_most_serious_come_first_and_each_once():
-    info, warning = FINDINGS["remark"]("x"), FINDINGS["equal-scores"]("mine")
+    info, warning = FINDINGS["reading-choice"]("x"), FINDINGS["equal-scores"]("mine")
 
     assert by_level([info, warning]) == [warning, info]
     assert unignored([info, warning, info]) == (info, warning)
-    with ignoring(["remark"]):
+    with ignoring(["reading-choice"]):
         assert unignored([info, warning]) == (warning,)
 
 

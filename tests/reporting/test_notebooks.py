@@ -47,7 +47,7 @@ def results_of(*runs, n=40, findings=(), **more):
     return Results(
         values=values_of(*runs, n=n),
         rules={"convention": "rankwell"},
-        data_findings=tuple(map(remark, findings)),
+        data_findings=tuple(map(reading_choice, findings)),
         **more,
     )
 
