@@ -312,7 +312,7 @@ WORKS = [
     _case(
         "clicks of users on interleaved lists",
         "clicks credit lists.jsonl clicks.tsv",
-        "0 of 1 impressions are ties",
+        "is better than .* by 1.0000 Wins",
         codes=(0,),
         lists_jsonl=_LISTS,
         clicks_tsv="user_id\titem_id\n1\tx\n",

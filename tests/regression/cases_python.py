@@ -219,7 +219,7 @@ def _answers_and_lists() -> Found:
         convention="piaf",
         details=True,
     )
-    return {**shown(result), "notes of files": [*questions.notes, *predictions.notes]}
+    return {**shown(result), "notes of files": [*questions.findings, *predictions.findings]}
 
 
 def _lists() -> Found:

@@ -17,7 +17,7 @@ import vl_convert
 
 import rankwell
 from rankwell.comparison.data import Attribute
-from rankwell.data.findings.remarks import remark
+from rankwell.data.findings.reading import reading_choice
 from rankwell.data.tables import Values
 from rankwell.errors import BadUsage, MissingExtra, UnknownName
 from rankwell.reporting.charts import CHARTS, SCHEMA
@@ -47,7 +47,7 @@ def results_of(*runs, n=40, findings=(), **more):
     return Results(
         values=values_of(*runs, n=n),
         rules={"convention": "rankwell"},
-        data_findings=tuple(map(remark, findings)),
+        data_findings=tuple(map(reading_choice, findings)),
         **more,
     )
 

@@ -12,7 +12,7 @@ import duckdb
 import numpy as np
 import pytest
 
-from rankwell.data.findings.remarks import remark
+from rankwell.data.findings.reading import reading_choice
 from rankwell.data.tables import Values
 from rankwell.errors import BadInput
 from rankwell.io.result_folder import read_results
@@ -61,7 +61,7 @@ def write(directory, *, charts=True, **changes):
         "summary": summarise(values, resamples=100),
         "values": values,
         "rules": {"ties": "id-desc", "seed": 0},
-        "findings": [remark("a note")],
+        "findings": [reading_choice("a note")],
         "manifest": {"schema_version": 1, "inputs": {"qrels.txt": "sha256:0"}},
         "details": DETAILS,
         "queries": QUERIES,
@@ -118,7 +118,7 @@ def test_the_summary_reads_back_as_it_was(tmp_path):
         "schema_version": 2,
         "rows": expected,
         "rules": {"ties": "id-desc", "seed": 0},
-        "findings": [{"name": "remark", "level": "info", "message": "a note"}],
+        "findings": [{"name": "reading-choice", "level": "info", "message": "a note"}],
     }
     with (tmp_path / "summary.csv").open(newline="") as stream:
         read = list(csv.DictReader(stream))

@@ -13,7 +13,7 @@ import pytest
 
 import rankwell
 from rankwell import reporting
-from rankwell.data.findings.remarks import remark
+from rankwell.data.findings.reading import reading_choice
 from rankwell.data.tables import Values
 from rankwell.errors import UnknownName
 from rankwell.reporting import OUTPUTS, Document, Terminal, render, render_rows, rules_line
@@ -572,13 +572,13 @@ def strict(text):
 
 
 def test_the_json_document_is_exactly_the_schema():
-    text = render(TWO_RUNS, None, RULES, [remark("a note")], "json")
+    text = render(TWO_RUNS, None, RULES, [reading_choice("a note")], "json")
 
     assert strict(text) == {
         "schema_version": 2,
         "rows": list(TWO_RUNS),
         "rules": RULES,
-        "findings": [{"name": "remark", "level": "info", "message": "a note"}],
+        "findings": [{"name": "reading-choice", "level": "info", "message": "a note"}],
     }
     assert list(strict(text)) == ["schema_version", "rows", "rules", "findings"]
     assert list(strict(text)["rows"][0]) == list(reporting.SUMMARY_COLUMNS)

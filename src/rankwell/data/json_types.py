@@ -135,7 +135,7 @@ def schema_of_type(declared: Any, definitions: Schema) -> Schema:
     if origin is Union or origin is UnionType:
         return {"anyOf": [schema_of_type(argument, definitions) for argument in arguments]}
     if is_typeddict(declared) or is_dataclass(declared) or hasattr(declared, "_fields"):
-        name = declared.__name__.removesuffix("Object")
+        name = str(getattr(declared, "__name__", "")).removesuffix("Object")
         if name not in definitions:
             definitions[name] = {}
             hints = get_type_hints(declared, include_extras=True)

@@ -269,6 +269,14 @@ class Output(NamedTuple):
     findings: tuple[Finding, ...] = ()
     next_step: str = ""
 
+    @classmethod
+    def of(cls, text: str, notes: Iterable[str], exit_code: int = 0) -> "Output":
+        """The output with notes, of which some are findings."""
+        notes = list(notes)
+        findings = tuple(note for note in notes if isinstance(note, Finding))
+        others = tuple(note for note in notes if not isinstance(note, Finding))
+        return cls(text, others, exit_code, findings)
+
 
 OUTPUTS: Catalogue[Callable[[Document], str]] = Catalogue("reporting.outputs", "output format")
 output = OUTPUTS.register

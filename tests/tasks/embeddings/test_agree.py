@@ -666,8 +666,8 @@ def test_judged_items_without_embedding_are_noted(tmp_path):
     )
 
     assert any(
-        "1 judged items are not among the embeddings, first 'nowhere'" in note
-        for note in found.findings
+        "qrels.txt: 1 judged item is not in the collection, as 'nowhere'" in finding
+        for finding in found.findings
     )
 
 

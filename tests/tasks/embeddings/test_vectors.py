@@ -97,7 +97,7 @@ def test_blocks_of_any_size_show_the_same(block: int):
         vector_panel({"m": Embeddings(None, vectors)}),
     )
 
-    assert shown.warnings == whole.warnings
+    assert shown.findings == whole.findings
     for name, value in whole.rows[0].items():
         assert shown.rows[0][name] == (
             pytest.approx(value, rel=1e-9) if isinstance(value, float) else value
@@ -111,7 +111,7 @@ def test_every_fault_is_counted_and_named_with_its_first_row():
     vectors[20] = vectors[21] = vectors[2]
     ids = [f"d{row}" for row in range(60)]
 
-    row, warnings = (panel := vector_panel({"m": Embeddings(ids, vectors)})).rows[0], panel.warnings
+    row, warnings = (panel := vector_panel({"m": Embeddings(ids, vectors)})).rows[0], panel.findings
 
     assert (row["nan"], row["infinite"], row["zero"], row["duplicates"]) == (2, 1, 2, 3)
     assert warnings == (
@@ -173,9 +173,9 @@ def test_collapsed_vectors_are_warned_about():
 
     assert any(
         "did the model collapse?" in warning
-        for warning in vector_panel({"m": Embeddings(None, collapsed)}).warnings
+        for warning in vector_panel({"m": Embeddings(None, collapsed)}).findings
     )
-    assert vector_panel({"m": Embeddings(None, SPREAD)}).warnings == ()
+    assert vector_panel({"m": Embeddings(None, SPREAD)}).findings == ()
 
 
 def test_nothing_but_faults_leaves_the_figures_undefined():

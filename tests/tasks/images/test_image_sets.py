@@ -94,7 +94,7 @@ def test_a_folder_in_the_other_sides_folder_is_of_its_own_side_alone(
     )
     inner, outer = sorted([tmp_path / references, tmp_path / queries], reverse=True)
     own = "1 images are queries" if queries != "set" else "2 images are references"
-    assert images.notes == (f"{inner} lies in {outer}: its {own} only",)
+    assert images.findings == (f"{inner} lies in {outer}: its {own} only",)
 
 
 @pytest.mark.parametrize("form", ["folders", "table", "revisitop", "entries"])
@@ -132,7 +132,7 @@ def test_equal_images_that_are_all_on_both_sides_are_a_note(tmp_path: Path) -> N
     rows = "".join(f"{name}.jpg,a,both\n" for name in "123")
     (tmp_path / "set.csv").write_text(f"image,instance,split\n{rows}")
 
-    assert read_images(tmp_path / "set.csv").notes == (
+    assert read_images(tmp_path / "set.csv").findings == (
         "2 images have the content of another one, and find it",
     )
 
@@ -142,7 +142,7 @@ def test_empty_files_are_not_equal_images(tmp_path: Path) -> None:
     for path in ("ref/a/1.jpg", "test/a/2.jpg"):
         (tmp_path / path).write_bytes(b"")
 
-    assert read_images(tmp_path).notes == ()
+    assert read_images(tmp_path).findings == ()
 
 
 def test_file_names_tell_instance_and_camera_by_a_pattern(tmp_path: Path) -> None:
@@ -600,7 +600,7 @@ def test_the_command_prints_a_column_per_data_set_with_the_published_ones_marked
     assert lines[0] == ["statistic", "Louvre", "CLICIDE (published)", "GaRoFou (published)"]
     assert lines[2] == ["Type of objects", "images", "paintings", "glass cabinets"]
     assert lines[5] == ["#Query images (#instances)", "1 (1)", "165 (134)", "184 (166)"]
-    assert output.messages[0] == "Louvre: left out 1 query of an absent instance"
+    assert output.findings[0] == "Louvre: left out 1 query of an absent instance"
     assert (
         json.loads((tmp_path / "out" / "statistics.json").read_text())["rows"][0]["references"] == 2
     )
@@ -637,7 +637,10 @@ def test_queries_without_a_label_are_not_called_absent() -> None:
     found = filter_images(Images.from_entries(pictures))
 
     assert found.counts == {"queries_of_absent_instances": 1, "queries_without_an_instance": 1}
-    assert found.notes == ["1 query of an absent instance", "1 query without an instance"]
+    assert found.findings() == [
+        "left out 1 query of an absent instance",
+        "left out 1 query without an instance",
+    ]
 
 
 def test_a_table_of_images_shows_its_size_and_not_its_ids() -> None:

@@ -22,7 +22,7 @@ import pytest
 from oracles.paired_randomisation import randomisation_p
 from rankwell import cli, reporting
 from rankwell.comparison.bench.files import SystemStatement, read_experiment
-from rankwell.data.findings.remarks import remark
+from rankwell.data.findings.reading import reading_choice
 from rankwell.data.tables import Values
 from rankwell.errors import BadInput
 from rankwell.reporting.folder import FolderContent, write_folder
@@ -668,7 +668,7 @@ class _Page(HTMLParser):
 def test_a_page_holds_names_as_text_and_nothing_from_elsewhere() -> None:
     page = _Page()
 
-    page.feed(render_system_tables([hostile()], "html", findings=[remark(HOSTILE)]))
+    page.feed(render_system_tables([hostile()], "html", findings=[reading_choice(HOSTILE)]))
 
     assert page.tags.count("script") == 1
     own = {
@@ -699,7 +699,7 @@ def test_notes_stand_once_and_figures_link_to_their_reports() -> None:
     page = render_system_tables(
         [table, replace(table, label="MAP", measure="AP")],
         "html",
-        findings=[remark("said once")],
+        findings=[reading_choice("said once")],
         title="Both",
     )
 
@@ -811,7 +811,7 @@ def test_a_latex_table_explains_its_marks_where_readers_see_it() -> None:
     latex = render_system_tables(
         [SystemTable("P@1", "MP@1", [*table.cells, impossible], (), table.rules)],
         "latex",
-        findings=[remark("said")],
+        findings=[reading_choice("said")],
     )
     seen = "\n".join(line for line in latex.splitlines() if not line.startswith("%"))
 

@@ -134,7 +134,7 @@ def test_the_page_does_not_show_what_an_item_is_for_and_the_journal_does(
         texts = json.dumps(
             [client.get("/state"), *(client.get(f"/items/1/{ask}") for ask in range(len(asks)))]
         )
-        assert server.session.notes == (
+        assert server.session.findings == (
             f"1 of the items in {gold} is not in the pool, and is not shown",
         )
         for ask in range(len(asks)):

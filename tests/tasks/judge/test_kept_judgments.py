@@ -42,7 +42,7 @@ def test_a_judgment_whose_line_end_an_editor_took_away_is_kept(study, truth):
     append_lines(read_study(study), [read.lines[0]._replace(grade=1.0)])
 
     assert len(read.lines) == 60
-    assert not read.notes
+    assert not read.findings
     assert len(read_journals(read_study(study)).lines) == 61
 
 

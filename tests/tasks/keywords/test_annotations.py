@@ -136,7 +136,7 @@ def test_aliases_are_read_as_labels_and_narrower_labels_imply_wider_ones(tmp_pat
 
     assert carried(table) == {"a": {"object": ["bicyclist", "sedan"]}}
     assert table.named(table.carried[0]) == {"object": ["bicyclist", "vehicle", "sedan"]}
-    assert any("'cyclists' read as 'bicyclist'" in note for note in table.notes)
+    assert any("'cyclists' read as 'bicyclist'" in note for note in table.findings)
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_columns_that_hold_no_keywords_are_attributes_and_are_named(tmp_path: Pa
 
     assert table.attributes == {"a": {"drive": "d1"}}
     assert table.groups == ("object_type", "weather")
-    assert any("'drive'" in note for note in table.notes)
+    assert any("'drive'" in note for note in table.findings)
 
 
 def test_groups_are_found_without_their_prefix_and_keywords_by_label(tmp_path: Path):
@@ -359,6 +359,6 @@ def test_how_often_something_is_read_otherwise_is_said_in_words():
             "c": {"g": ["wet road"]},
             "d": {"g": ["wet road"]},
         }
-    ).notes
+    ).findings
 
     assert [note.rpartition("(")[2] for note in notes] == ["once)", "once)"]

@@ -1014,19 +1014,6 @@ def test_the_words_of_alfa_do_not_say_what_was_not_done():
     )
 
 
-def test_under_alfa_only_clips_as_queries_have_a_note_on_their_removal():
-    table = {name: {"g": ["x"]} for name in "abc"}
-    engine = Lists({"a": ["b", "c"], "b": ["a"], "c": ["a"], "x": ["a", "b"]})
-    by_clips = evaluate_keywords(table, engine=engine, convention="alfa", intervals="none").findings
-    query = [{"id": "x", "text": "x", "keywords": ["x"]}]
-    by_texts = evaluate_keywords(
-        table, engine=engine, queries=query, convention="alfa", intervals="none"
-    ).findings
-
-    assert any("removes the query clip" in note for note in by_clips)
-    assert not any("query clip" in note for note in by_texts)
-
-
 def test_queries_whose_best_result_is_below_the_threshold_can_be_left_out_as_published():
     table = {name: {"g": ["x"]} for name in ("a", "b", "c", "d")}
     engine = Lists(
@@ -1288,12 +1275,14 @@ def test_keywords_that_hold_another_separator_are_reported(tmp_path: Path):
     (tmp_path / "clips.csv").write_text("slice_id,object_type\na,car; bus\nb,car\n")
     (tmp_path / "schema.json").write_text('{"object_type": ["car; bus", "car"]}')
 
-    notes = read_annotations(tmp_path / "clips.csv").notes
+    notes = read_annotations(tmp_path / "clips.csv").findings
 
     assert any("1 keyword has ';' or '|' inside" in note and "'car; bus'" in note for note in notes)
     assert not any(
         "';'" in note
-        for note in read_annotations(tmp_path / "clips.csv", schema=tmp_path / "schema.json").notes
+        for note in read_annotations(
+            tmp_path / "clips.csv", schema=tmp_path / "schema.json"
+        ).findings
     )
 
 

@@ -154,7 +154,7 @@ def test_the_annotations_that_ship_are_declared_and_name_clips_that_are_drawn(tm
     table = read_annotations(made.annotations, schema=schema)
 
     assert 24 <= len(table.clips) <= 40
-    assert (table.undeclared, table.notes, table.empty) == ((), (), ())
+    assert (table.undeclared, table.findings, table.empty) == ((), (), ())
     assert schema.vocabulary.shadowing == ()
     assert {path.name for path in made.clips.iterdir()} == set(table.clips)
     with made.annotations.open(newline="") as stream:

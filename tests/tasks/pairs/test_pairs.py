@@ -139,7 +139,8 @@ def test_t_intervals_are_fishers_and_students(folder, run):
     low, high = stats.ttest_1samp(errors, 0).confidence_interval()
     assert (rows["MAE"]["ci_low"], rows["MAE"]["ci_high"]) == pytest.approx((low, high))
     assert rows["MAE(fit='affine')"]["ci_low"] is None
-    assert "bootstrap interval only" in " ".join([each["message"] for each in found["findings"]])
+    messages = {each["name"]: each["message"] for each in found["findings"]}
+    assert "none for: sim, the error after calibration" in messages["no-t-interval"]
 
 
 def test_a_constant_column_gives_null_and_a_note_and_never_a_number():
@@ -149,7 +150,7 @@ def test_a_constant_column_gives_null_and_a_note_and_never_a_number():
     for name in ("Spearman", "Pearson", "Kendall", "MAE(fit='affine')"):
         assert (rows[name]["mean"], rows[name]["p"], rows[name]["ci_low"]) == (None, None, None)
     assert rows["MAE"]["mean"] == pytest.approx(np.abs(np.arange(20) - 0.5).mean())
-    assert found.notes == [
+    assert found.findings == [
         "model: all similarities are 0.5: a constant has no correlation, and no line to "
         "calibrate by"
     ]
@@ -163,9 +164,9 @@ def test_few_pairs_have_no_interval_and_two_no_correlation():
     assert [row["mean"] is None for row in nine.rows] == [False] * 6
     assert {row["ci_low"] for row in nine.rows} == {None}
     assert [row["mean"] is None for row in two.rows] == [True, True, True, False, False, False]
-    assert two.notes == [
+    assert two.findings == [
         "model: no correlation below 3 pairs (here 2)",
-        "model: no interval below 10 pairs (here 2)",
+        "no interval below 10 pairs (here 2): model",
     ]
 
 

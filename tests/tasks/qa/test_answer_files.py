@@ -52,7 +52,7 @@ def test_a_squad_file_gives_questions_by_id_with_answers_documents_and_positions
 
     table = found.table
     assert found.format == "squad"
-    assert found.notes == ()
+    assert found.findings == ()
     assert table.ids == ("a", "b", "c")
     assert table.texts == ("Which country?", "Which capital?", "Which king?")
     assert answers_of(table) == {"a": ["France"], "b": ["Paris"], "c": []}
@@ -95,7 +95,7 @@ def test_missing_integer_and_empty_ids_are_understood(tmp_path: Path) -> None:
     assert found.counts["without_id"] == 3
     assert any(
         "without an id" in note and "3 (first data[0].paragraphs[0].qas[1])" in note
-        for note in found.notes
+        for note in found.findings
     )
 
 
@@ -108,7 +108,7 @@ def test_empty_questions_are_left_out_with_a_count_and_their_documents_stay(tmp_
 
     assert dropped.table.ids == ("a",)
     assert dropped.counts["empty"] == 1
-    assert "empty text" in dropped.notes[0]
+    assert "empty text" in dropped.findings[0]
     assert kept.table.ids == ("a", "b")
     assert kept.counts.get("empty", 0) == 0
 
@@ -137,7 +137,9 @@ def test_answers_that_do_not_stand_where_they_should_are_counted_and_kept(tmp_pa
     found = read_questions(written(tmp_path / "gold.json", squad(qa(answers=answers))))
 
     assert found.counts["misaligned"] == 2
-    assert any("2 (first data[0].paragraphs[0].qas[0].answers[1])" in note for note in found.notes)
+    assert any(
+        "2 (first data[0].paragraphs[0].qas[0].answers[1])" in note for note in found.findings
+    )
     assert found.table.starts.tolist() == [0, 23, 999]
 
 
@@ -274,7 +276,7 @@ def test_a_byte_order_mark_is_skipped_with_a_note(tmp_path: Path) -> None:
     found = read_questions(path)
 
     assert found.table.ids == ("q1",)
-    assert "byte order mark" in found.notes[0]
+    assert "byte order mark" in found.findings[0]
 
 
 def test_questions_with_one_text_are_reported_and_never_merged(tmp_path: Path) -> None:
@@ -282,7 +284,9 @@ def test_questions_with_one_text_are_reported_and_never_merged(tmp_path: Path) -
 
     assert found.table.ids == ("a", "b", "c", "d")
     assert found.counts["duplicate_texts"] == 3
-    assert any("3 questions share their text" in note and "a, b, d" in note for note in found.notes)
+    assert any(
+        "3 questions share their text" in note and "a, b, d" in note for note in found.findings
+    )
 
 
 def test_an_id_that_appears_twice_is_refused_with_both_places(tmp_path: Path) -> None:
@@ -706,4 +710,4 @@ def test_the_squad_subset_and_its_predictions_share_all_ids(shared: Path) -> Non
     assert len(gold.table.contexts) == 87
     assert gold.counts == {}
     assert predictions.table.ids == gold.table.ids
-    assert predictions.notes == ()
+    assert predictions.findings == ()

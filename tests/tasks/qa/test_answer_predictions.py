@@ -66,7 +66,7 @@ def test_results_without_ids_find_their_questions_by_text(tmp_path: Path) -> Non
 
     assert found.table.queries == ("x", "y")
     assert np.diff(found.table.offsets).tolist() == [0, 2]
-    assert any("by their text" in note for note in found.notes)
+    assert any("by their text" in note for note in found.findings)
 
 
 def test_a_text_that_several_questions_share_is_answered_for_each_or_refused(
@@ -105,7 +105,7 @@ def test_lists_whose_scores_do_not_fall_keep_their_order(tmp_path: Path) -> None
 
     assert list(found.table.items) == ["a", "b", "c"]
     assert found.table.scores.tolist() == [-1.0, -2.0, -3.0]
-    assert any("order of the list is taken" in note for note in found.notes)
+    assert any("order of the list is taken" in note for note in found.findings)
 
 
 def test_a_document_twice_in_a_list_is_refused_or_kept_once(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_a_document_twice_in_a_list_is_refused_or_kept_once(tmp_path: Path) -> N
     kept = read_retrieved(path, duplicates="first")
     assert list(kept.table.items) == ["a"]
     assert kept.table.scores.tolist() == [2.0]
-    assert any("1 documents appear again" in note for note in kept.notes)
+    assert any("1 documents appear again" in note for note in kept.findings)
 
 
 def test_a_score_that_is_not_a_number_is_reported_by_its_path(tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ def test_any_run_file_is_what_was_retrieved(tmp_path: Path) -> None:
         assert list(found.table.items) == ["d1", "d2"]
         assert found.contexts == {}
         assert not found.ordered
-    assert any("do not follow their scores" in note for note in trec.notes)
+    assert any("1 query has ranks that contradict the scores" in note for note in trec.findings)
     with pytest.raises(
         DuplicateItem, match=r"run\.txt:2: query 'q1' lists item 'd1' twice, in lines 1 and 2"
     ):
@@ -235,7 +235,7 @@ def test_haystack_labels_of_one_query_and_filters_are_one_question(tmp_path: Pat
     assert found.table.impossible.sum() == 1
     assert found.counts["negative"] == 1
     assert found.counts.get("misaligned", 0) == 0
-    assert any("labels in several documents" in note for note in found.notes)
+    assert any("labels in several documents" in note for note in found.findings)
 
 
 def test_haystack_0_labels_are_understood(tmp_path: Path) -> None:
@@ -334,7 +334,7 @@ def test_haystacks_reader_csv_holds_answers_of_two_modes_and_what_they_were_judg
     assert integrated.table.ends.tolist() == [5, 7, -1]
     assert integrated.table.documents == ("d1", "d1", None)
     assert answers_of(isolated.table) == {"m1": ["Paris!"]}
-    assert any("1 rows of eval_mode isolated are left out" in note for note in integrated.notes)
+    assert any("1 rows of eval_mode isolated are left out" in note for note in integrated.findings)
     assert answers_of(gold.table) == {"m1": ["Paris", "O'Paris"], "m2": []}
     assert gold.table.starts.tolist() == [0, 9]
     assert gold.table.impossible.tolist() == [False, True]
@@ -496,9 +496,9 @@ def test_no_answer_probabilities_and_null_odds_are_distinguished(tmp_path: Path)
     tied = read_na_probs(written(tmp_path / "zero.json", {"a": 0, "b": 0.0}))
 
     assert probabilities.table == {"a": 0.25, "b": 1.0}
-    assert probabilities.notes == ()
-    assert "1 of 2 values are not between 0 and 1" in odds.notes[0]
-    assert "all 2 values are 0" in tied.notes[0]
+    assert probabilities.findings == ()
+    assert "1 of 2 values are not between 0 and 1" in odds.findings[0]
+    assert "all 2 values are 0" in tied.findings[0]
     for wrong in (
         '{"a": 0.3, "b": "x"}',
         '{"a": 0.3, "b": NaN}',

@@ -235,7 +235,9 @@ def test_missing_predictions_count_as_the_policy_says(missing: Any, exact: float
 
     assert (row["mean"], row["n"]) == (exact, n)
     assert any("2 questions have no prediction" in note for note in found.findings)
-    assert any("1 prediction is of no question here and ignored" in note for note in found.findings)
+    assert any(
+        "1 prediction has no question, as 'z', and is ignored" in note for note in found.findings
+    )
     assert next(iter(found.rules["counts"].values()))["queries_missing"] == 2
     assert [each.failed for each in found.outcomes].count(None) == (2 if missing == "skip" else 0)
 
@@ -377,7 +379,10 @@ def test_dpr_counts_questions_with_a_passage_and_says_what_it_cannot_know():
     found = plain(PASSAGES, retrieved=PASSAGES, convention="dpr", measures="accuracy@1 accuracy@2")
 
     assert means(found) == {"accuracy@1": 0, "accuracy@2": 1 / 2}
-    assert any("others count nowhere, without a corpus" in note for note in found.findings)
+    assert any(
+        "others count nowhere, without the texts of all (documents)" in note
+        for note in found.findings
+    )
 
 
 def test_relevance_by_documents_needs_questions_that_name_some():

@@ -170,7 +170,7 @@ def test_a_question_without_answers_or_a_mark_is_noted(tmp_path: Path) -> None:
 
     for each in (found, rows):
         assert each.counts["silent"] == 1
-        assert any("neither answers nor is_impossible" in note for note in each.notes)
+        assert any("neither answers nor is_impossible" in note for note in each.findings)
     assert read_questions(squad(qa("q0"), IMPOSSIBLE)).counts.get("silent", 0) == 0
 
 
@@ -191,7 +191,7 @@ def test_answers_without_ranks_are_ordered_by_their_scores(turn: int, tmp_path: 
     assert answers_of(found.table) == {"q": ["a", "b", "low"]}
     assert any(
         "1 questions have several answers without ranks, which are taken by their scores" in note
-        for note in found.notes
+        for note in found.findings
     )
 
 
@@ -203,7 +203,7 @@ def test_answers_without_ranks_and_scores_are_noted_as_in_the_order_of_lines(
     )
 
     assert answers_of(found.table) == {"q": ["b", "a"]}
-    assert any("by the order of their lines" in note for note in found.notes)
+    assert any("by the order of their lines" in note for note in found.findings)
     with pytest.raises(
         BadInput,
         match=r"given\.jsonl:2: score is missing; expected a rank, or a score as "

@@ -12,7 +12,7 @@ import pytest
 
 from rankwell.comparison.bench import source_of
 from rankwell.comparison.bench.files import read_experiment
-from rankwell.data.findings.remarks import remark
+from rankwell.data.findings.reading import reading_choice
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.reporting.charts import draw
 from rankwell.reporting.line_charts import MOST_LINES, parameter_chart
@@ -103,7 +103,7 @@ def evaluate(
                 unit,
             )
         )
-    return SimpleNamespace(summary=rows, findings=(remark("one thing to say"),))
+    return SimpleNamespace(summary=rows, findings=(reading_choice("one thing to say"),))
 
 
 def row(label: str, mean: float | None, unit: str = "share") -> dict[str, Any]:

@@ -30,7 +30,7 @@ from rankwell.comparison.pages import write_missing_pages
 from rankwell.comparison.pairwise import compare_values
 from rankwell.data.catalogue import result_kinds
 from rankwell.data.findings import Finding
-from rankwell.data.findings.remarks import remarks
+from rankwell.data.findings.comparing import different_rules, queries_of_some_systems
 from rankwell.data.options import may_overwrite
 from rankwell.data.registry import Better, suggest
 from rankwell.data.tables import Values
@@ -132,10 +132,10 @@ def _tabulated(
         )
     if experiment.has_pages:
         write_missing_pages([result.folder.place for result in run_results], progress)
-    figures, notes = list[SystemFigure](), list[str]()
+    figures, findings = list[SystemFigure](), list[Finding]()
     for dataset in dict.fromkeys(result.dataset for result in run_results):
         on_dataset = [result for result in run_results if result.dataset == dataset]
-        notes += _notes(dataset, on_dataset)
+        findings += _findings(dataset, on_dataset)
         better = _compared(on_dataset, choices.tests)
         figures += [result.figure(better.get(result.run, ())) for result in on_dataset]
     figures += [gap_of(experiment, result) for result in failed]
@@ -143,7 +143,6 @@ def _tabulated(
     costs = [result.cost for result in run_results] if experiment.table.get("costs") else None
     rules = _rules(run_results, experiment, choices)
     system_table = SystemTable(measure, label, figures, costs, rules)
-    findings = remarks(notes)
     _write(folder, system_table, run_results, findings)
     text = render_system_tables(
         [replace(system_table, style=style or reporting.TableStyle())],
@@ -434,20 +433,21 @@ def _compared(
     return better
 
 
-def _notes(dataset: str, on_dataset: Sequence[_RunResult]) -> Iterator[str]:
-    """Notes on the queries and the rules in which the systems of a data set differ. Raises BadInput
-    where they have no query in common.
+def _findings(dataset: str, on_dataset: Sequence[_RunResult]) -> Iterator[Finding]:
+    """The findings on the queries and the rules in which the systems of a data set differ. Raises
+    BadInput where they have no query in common.
     """
     queries = [result.queries for result in on_dataset]
     common = set.intersection(*queries)
     if len(common) < len(set.union(*queries)):
         sizes = " and ".join(map(str, sorted(set(map(len, queries)))))
-        note = f"{dataset}: the systems have {sizes} queries, {len(common)} in common"
+        difference = f"{dataset}: the systems have {sizes} queries, {len(common)} in common"
         if not common:
             raise BadInput(
-                f"{note}; they were evaluated on different data sets, name each, as DATASET=FOLDER."
+                f"{difference}; they were evaluated on different data sets, name each, as "
+                "DATASET=FOLDER."
             )
-        yield f"{note}; each pair is tested over the queries that both have"
+        yield queries_of_some_systems(difference)
     for rule in dict.fromkeys(chain.from_iterable(result.question for result in on_dataset)):
         systems: dict[str, list[str]] = {}
         for result in on_dataset:
@@ -455,7 +455,7 @@ def _notes(dataset: str, on_dataset: Sequence[_RunResult]) -> Iterator[str]:
                 systems.setdefault(result.question[rule], []).append(result.shown)
         if len(systems) > 1:
             sides = [f"{value} ({', '.join(names)})" for value, names in systems.items()]
-            yield (
+            yield different_rules(
                 f"{dataset}: {rule} differs, {' against '.join(sides)}; such systems have "
                 "different tasks and are not tested"
             )

@@ -9,7 +9,7 @@ from inspect import getdoc
 from typing import Any, Generic, Literal, NamedTuple, ParamSpec, get_args
 
 from rankwell.data.catalogue import Catalogue
-from rankwell.errors import BadInput, BadUsage, flag, typed
+from rankwell.errors import BadInput, BadUsage, flag, is_offered, typed
 
 Level = Literal["error", "warning", "info"]
 LEVELS: tuple[Level, ...] = get_args(Level)
@@ -19,6 +19,7 @@ read one, an `info` is worth knowing.
 _SUBJECT = ("run", "file", "line", "queries")
 _Words = ParamSpec("_Words")
 _IGNORED: ContextVar[frozenset[str]] = ContextVar("_IGNORED", default=frozenset())
+_COMMAND: ContextVar[str] = ContextVar("_COMMAND", default="")
 
 
 class Finding(str):
@@ -57,8 +58,10 @@ class Finding(str):
         return {"name": self.name, "level": self.level, "message": str(self), **self.subject}
 
     def under(self, place: str) -> "Finding":
-        """The same finding with the name of a place in front."""
-        return Finding(f"{place}: {self}", self.name, self.level, **self.subject)
+        """The same finding with the name of a place in front, which may have that of its run."""
+        run = self.subject.get("run")
+        sentence = self.removeprefix(f"{run}: ") if run and run in place else self
+        return Finding(f"{place}: {sentence}", self.name, self.level, **self.subject)
 
 
 class FindingKind(NamedTuple, Generic[_Words]):
@@ -88,7 +91,7 @@ class FindingKind(NamedTuple, Generic[_Words]):
         )
         sentence = f"{place}: " * bool(place) + self.function(*words, **named)
         return Finding(
-            f"{sentence}; {self.advice}" if self.resolves else sentence,
+            f"{sentence}; {advice}" if (advice := self.advice) else sentence,
             self.name,
             self.level,
             **{key: list(value) if key == "queries" else value for key, value in subject.items()},
@@ -96,11 +99,14 @@ class FindingKind(NamedTuple, Generic[_Words]):
 
     @property
     def advice(self) -> str:
-        """What resolves it, as the user writes it."""
-        if self.resolves.startswith("rankwell"):
-            return f"try `{self.resolves}`"
+        """What resolves it, as the user writes it; "" for an option that the command lacks."""
+        if not self.resolves or self.resolves.startswith("rankwell"):
+            return self.resolves and f"try `{self.resolves}`"
         option, _, value = self.resolves.partition(" ")
-        return f"try {flag(option, value)}"
+        if is_offered(option.lstrip("-").replace("-", "_")):
+            return f"try {flag(option, value)}"
+        command = _COMMAND.get()
+        return command and f"try {flag(option, value)} in `{command}`"
 
     @property
     def paragraphs(self) -> list[str]:
@@ -123,6 +129,16 @@ def finding(
         return kind
 
     return _kind
+
+
+@contextmanager
+def advising(command: str) -> Generator[None]:
+    """A block whose findings name the options of another command, which its own lacks."""
+    token = _COMMAND.set(command)
+    try:
+        yield
+    finally:
+        _COMMAND.reset(token)
 
 
 @contextmanager

@@ -134,3 +134,9 @@ def queries_fused_unjudged(n: int) -> str:
     """Queries without judgments are fused as all judged queries together chose."""
     unjudged = count_of(n, "query without judgments is", "queries without judgments are")
     return f"{unjudged} fused as all judged queries together chose"
+
+
+@finding("warning")
+def queries_of_some_systems(difference: str) -> str:
+    """Systems were evaluated on different queries; each pair is tested over those of both."""
+    return f"{difference}; each pair is tested over the queries that both have"

@@ -184,3 +184,14 @@ def not_above_chance(run: str, labels: Sequence[str]) -> str:
 def so_on_every_query(flag: str) -> str:
     """A flag of the page of results holds for every query, so that no filter offers it."""
     return flag
+
+
+@finding("warning")
+def recall_of_retrieved(run: str, labels: Sequence[str], what: str) -> str:
+    """What is relevant and was not retrieved by any run is unknown, so that recall is a share of
+    what was found.
+
+    Such a recall compares these runs alone. Judge more items (`rankwell judge pool`), or name the
+    texts of the collection where answers decide what is relevant.
+    """
+    return f"{', '.join(labels)} {'is' if len(labels) == 1 else 'are'} relative to {what}"

@@ -205,3 +205,17 @@ def item_that_stands_for_none(item: str, n: int) -> str:
         f"judgments: the item {item} is relevant to {count_of(n, 'query', 'queries')}; faiss and "
         "other indexes write it where they found too few: leave it out of judgments and runs."
     )
+
+
+@finding("warning")
+def ranks_contradict_scores(run: str, queries: Sequence[str]) -> str:
+    """The ranks in a run are not in the order of its scores, which alone decide."""
+    number = count_of(len(queries), "query has", "queries have")
+    return f"{number} ranks that contradict the scores, which decide, as {queries[0]!r}"
+
+
+@finding("warning")
+def judged_items_missing(file: str, n: int, example: str) -> str:
+    """The collection lacks items that are judged, so that no system can find them."""
+    number = count_of(n, "judged item is", "judged items are")
+    return f"{number} not in the collection, as {example!r}"

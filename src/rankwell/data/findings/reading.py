@@ -72,3 +72,18 @@ def texts_missing(lacking: int, total: int, owners: str, example: str, file: str
     """A file of texts lacks some of the ids, which pages then show without their text."""
     have = "has" if lacking == 1 else "have"
     return f"{lacking} of the {total} {owners} {have} no text, such as {example!r}"
+
+
+@finding("warning")
+def odd_entries(problem: str, file: str = "") -> str:
+    """A reader left out or repaired entries of a file, or found them odd; it names the first."""
+    return problem
+
+
+@finding("warning")
+def rows_matched_by_position(run: str = "") -> str:
+    """Only one of two tables of vectors has ids, so that their rows are matched by position.
+
+    Where the rows are in another order, all figures are wrong: give ids for both.
+    """
+    return "only some of the embeddings have ids, so that rows are matched by position"

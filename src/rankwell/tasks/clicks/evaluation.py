@@ -142,7 +142,7 @@ def evaluate_clicks(log: Any, *, options: ClickOptions) -> Results:
                 _keep(builder, name, policy_measures, part, {"position": position})
         else:
             _keep(builder, name, policy_measures, view, {})
-        builder.findings += [policy_incomplete(name, note) for note in policy.notes]
+        builder.findings += [policy_incomplete(name, problem) for problem in policy.problems]
         if name != LOGGING:
             builder.findings += _on_weights(name, rows.weights, policy_measures)
     if by_position:

@@ -1,6 +1,9 @@
 """Findings of logs and of policies."""
 
+from collections.abc import Sequence
+
 from rankwell.data.findings import finding
+from rankwell.errors import count_of
 
 
 @finding("warning")
@@ -60,3 +63,37 @@ def few_effective_rows(run: str, rows: int, effective: float, largest: float) ->
 def policy_incomplete(run: str, problem: str) -> str:
     """The probabilities of a policy add up to less than 1, or items are nowhere in the log."""
     return problem
+
+
+@finding("info")
+def lists_not_shown(missing: int, total: int) -> str:
+    """Interleaved lists have no row in the clicks, and do not count."""
+    return f"{missing} of {total} lists have no row in the clicks and do not count"
+
+
+@finding("warning", "--cluster")
+def impressions_dependent(impressions: int, n_queries: int) -> str:
+    """Impressions of one query depend on each other, and count as independent."""
+    return f"{impressions} impressions of {n_queries} queries count as independent"
+
+
+@finding("info")
+def impressions_tied(tied: int, total: int, unclicked: int) -> str:
+    """Impressions without a click, or with as much credit for both runs, decide nothing."""
+    return f"{tied} of {total} impressions are ties, {unclicked} of them without a click"
+
+
+@finding("info")
+def queries_not_interleaved(n: int) -> str:
+    """Queries that one run alone has cannot be interleaved."""
+    number = count_of(n, "query is", "queries are")
+    return f"{number} not in both runs and {number.split()[-1]} not interleaved"
+
+
+@finding("info")
+def lists_interleaved_short(depth: int, queries: Sequence[str]) -> str:
+    """A run has fewer items for a query than the depth, so that its list is as short."""
+    number = count_of(len(queries), "query has", "queries have")
+    return (
+        f"{number} fewer than {depth} items in a run, as {queries[0]!r}; their lists are as short"
+    )

@@ -111,12 +111,12 @@ class Policy(NamedTuple):
 
     probabilities: (rows,) probability that the policy shows the item of the row.
     expected: (rows,) reward that the model expects under the policy; None where that is unknown.
-    notes: notes on what its table lacks.
+    problems: what its table lacks.
     """
 
     probabilities: Floats
     expected: Floats | None
-    notes: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
 
 
 class Entries(NamedTuple):
@@ -341,15 +341,15 @@ def read_policy(place: Any, log: Log, model: Entries | None) -> Policy:
                 "them."
             )
     probabilities = np.array([table.values.get(key, 0.0) for key in rows], dtype=np.float64)
-    notes = _policy_notes(table, sums, set(log.items or ()))
+    problems = _problems(table, sums, set(log.items or ()))
     expected = None if model is None else _expected(table, contexts, rows, model, log)
-    return Policy(probabilities, expected, tuple(notes))
+    return Policy(probabilities, expected, tuple(problems))
 
 
-def _policy_notes(
+def _problems(
     table: Entries, sums: Mapping[Context, float], logged: Collection[str]
 ) -> Iterator[str]:
-    """Notes on probabilities that do not add up to 1, and on items that the log never shows."""
+    """Probabilities that do not add up to 1, and items that the log never shows."""
     short = sorted((context for context, total in sums.items() if total < 1 - _ROUNDED), key=str)
     if short:
         yield (

@@ -13,15 +13,15 @@ import numpy as np
 
 from rankwell.data.catalogue import suggest
 from rankwell.data.findings import Finding
-from rankwell.data.findings.remarks import remark
 from rankwell.data.options import Differs, Doc, check_value, named_parameters, takes_options
 from rankwell.data.rankings import Ranking, arrange
 from rankwell.data.tables import Floats, sort_ids
-from rankwell.errors import BadUsage, NothingToEvaluate, UnknownName, count_of, flag
+from rankwell.errors import BadUsage, NothingToEvaluate, UnknownName, flag
 from rankwell.evaluation.options import RunFileOptions, Seed
 from rankwell.io.formats import read_ranking
 from rankwell.stats.samples import balanced_mixture
 from rankwell.store import encode_id
+from rankwell.tasks.clicks.findings import lists_interleaved_short, queries_not_interleaved
 
 Method = Literal["balanced", "team-draft", "probabilistic", "optimised"]
 Ranks = tuple[int | None, int | None]
@@ -155,13 +155,13 @@ def interleave_files(
     runs: Mapping[str, Any], options: InterleavingOptions
 ) -> tuple[list[InterleavedList], list[Finding]]:
     """The lists that mix two runs by name, for every query that both have, in the order of ids, and
-    notes on the others.
+    findings on the others.
 
     Raises NothingToEvaluate where they share no query with an item in each.
     """
     options.check()
     method, parameters = parse_method(options.method)
-    notes: list[Finding] = []
+    findings: list[Finding] = []
     first_lists, second_lists = (
         _final_lists(
             read_ranking(
@@ -169,7 +169,7 @@ def interleave_files(
                 format=options.run_format,
                 duplicates=options.duplicates,
                 columns=options.columns,
-                findings=notes,
+                findings=findings,
             )
         )
         for run in runs.values()
@@ -184,23 +184,16 @@ def interleave_files(
         raise NothingToEvaluate(
             f"{first} and {second} have no query in common; are the ids of queries the same?"
         )
-    notes.append(remark(f"method {options.method}, seed {options.seed}"))
     lone = len(first_lists.keys() | second_lists.keys()) - len(shared)
     if lone:
-        are = count_of(lone, "query is", "queries are")
-        notes.append(remark(f"{are} not in both runs and {are.split()[-1]} not interleaved"))
+        findings.append(queries_not_interleaved(lone))
     lengths = {
         query: min(options.depth, len(first_lists[query]), len(second_lists[query]))
         for query in shared
     }
     short = [query for query, length in lengths.items() if length < options.depth]
     if short:
-        notes.append(
-            remark(
-                f"{count_of(len(short), 'query has', 'queries have')} fewer than {options.depth} "
-                f"items in a run, as {short[0]!r}; their lists are as short"
-            )
-        )
+        findings.append(lists_interleaved_short(options.depth, short))
     interleaved: list[InterleavedList] = []
     for query, length in lengths.items():
         draw = _drawer(query, first_lists[query], second_lists[query], length, method, parameters)
@@ -213,7 +206,7 @@ def interleave_files(
             interleaved.append(
                 InterleavedList(name, query, method, (first, second), tuple(items), tuple(marks))
             )
-    return interleaved, notes
+    return interleaved, findings
 
 
 def _drawer(

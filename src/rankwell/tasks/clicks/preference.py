@@ -12,7 +12,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from rankwell.comparison.data import Attribute, ComparisonOptions, DifferenceOptions, Origin, Test
-from rankwell.data.findings.remarks import remarks
+from rankwell.data.findings import Finding
 from rankwell.data.options import Differs, Doc, takes_options
 from rankwell.data.tables import Values, sort_ids
 from rankwell.documents import parse_json, unique_keys
@@ -20,6 +20,7 @@ from rankwell.errors import BadInput, DuplicateItem, NothingToEvaluate, kind_of,
 from rankwell.io.records import load_columns
 from rankwell.results import ComparisonResults, compare_values
 from rankwell.store import Source, sources_of
+from rankwell.tasks.clicks.findings import impressions_tied, lists_not_shown
 from rankwell.tasks.clicks.inputs import CLICKED, WORDS
 from rankwell.tasks.clicks.interleaving import MARKS, METHODS, InterleavedList, Method
 from rankwell.tasks.clicks.measures.interleaving import CREDIT, WINS
@@ -97,7 +98,7 @@ def evaluate_interleaving(
     1
     """
     lists_by_name = read_lists(lists)
-    impressions, notes = read_impressions(clicks, lists_by_name)
+    impressions, findings = read_impressions(clicks, lists_by_name)
     credited = [credit(impression.shown, impression.clicks) for impression in impressions]
     runs, method = impressions[0].shown.runs, impressions[0].shown.method
     queries = Counter(impression.shown.query for impression in impressions)
@@ -110,9 +111,8 @@ def evaluate_interleaving(
     )
     unclicked = sum(not impression.clicks for impression in impressions)
     tied = sum(impression_credit.wins == 0.5 for impression_credit in credited)
-    notes.append(
-        f"{tied} of {len(impressions)} impressions are ties, {unclicked} of them without a click"
-    )
+    if tied:
+        findings.append(impressions_tied(tied, len(impressions), unclicked))
     choices: dict[str, Any] = {**vars(options), "test": test}
     return compare_values(
         _values(impressions, credited, runs),
@@ -125,7 +125,7 @@ def evaluate_interleaving(
                     run: {"impressions": len(impressions), "queries": len(queries)} for run in runs
                 },
             },
-            findings=remarks(notes),
+            findings=findings,
             sources=sources_of({"lists": lists, "clicks": clicks}),
             better={figure.name: figure.better for figure in (WINS, CREDIT)},
             task="clicks",
@@ -198,9 +198,9 @@ def _values(
 
 def read_impressions(
     clicks: Any, lists_by_name: Mapping[str, InterleavedList]
-) -> tuple[list[Impression], list[str]]:
-    """The impressions in the order of their names, and notes. Raises BadInput for rows of unknown
-    lists and items.
+) -> tuple[list[Impression], list[Finding]]:
+    """The impressions in the order of their names, and findings. Raises BadInput for rows of
+    unknown lists and items.
     """
     table = load_columns(clicks, "the clicks", WORDS)
     name, item = (table.need(content) for content in ("list", "item"))
@@ -236,12 +236,12 @@ def read_impressions(
             "rename the lists."
         )
     missing = len(lists_by_name) - len({list_name for list_name, _ in clicked_places})
-    notes = [f"{missing} of {len(lists_by_name)} lists have no row in the clicks and do not count"]
+    findings = [lists_not_shown(missing, len(lists_by_name))] if missing else []
     return [
         Impression(impression_name, lists_by_name[list_name], tuple(sorted(places)))
         for impression_name in sort_ids(impressions)
         for list_name, places in [impressions[impression_name]]
-    ], notes * (missing > 0)
+    ], findings
 
 
 def read_lists(place: Any) -> dict[str, InterleavedList]:

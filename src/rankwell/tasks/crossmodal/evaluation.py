@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, compress
 from typing import Any
 
 import numpy as np
@@ -18,12 +18,12 @@ from rankwell.conventions import (
     choose_measures,
     find_convention,
 )
-from rankwell.data.findings.remarks import remark, remarks
+from rankwell.data.findings import Finding
 from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.options import PartOptions, PartOutcome, cutoffs, takes_options
 from rankwell.data.registry import Measure, at_each_cutoff, measure_names, parse_measure, suggest
 from rankwell.data.tables import TIE_RULES, Values, sort_ids
-from rankwell.errors import BadScore, BadUsage, UnknownName, count_of, flag
+from rankwell.errors import BadScore, BadUsage, UnknownName, flag
 from rankwell.evaluation import results
 from rankwell.evaluation.details import COMPLETE, Details, detail_columns
 from rankwell.evaluation.results import ResultsBuilder, progress_of
@@ -40,6 +40,15 @@ from rankwell.tasks.crossmodal.aggregates import (
 )
 from rankwell.tasks.crossmodal.answers import crossmodal_answer
 from rankwell.tasks.crossmodal.conventions import CaptionConvention, CaptionTies
+from rankwell.tasks.crossmodal.findings import (
+    aggregates_left_out,
+    captions_of_several_videos,
+    convention_of_other_tasks,
+    hits_beyond_gallery,
+    intervals_beyond_range,
+    no_positives,
+    word_of_convention,
+)
 from rankwell.tasks.crossmodal.inputs import CaptionInputs, Direction
 from rankwell.tasks.crossmodal.options import CrossmodalOptions, CrossmodalPartOptions
 from rankwell.tasks.crossmodal.runs import CaptionRun
@@ -47,14 +56,6 @@ from rankwell.tasks.crossmodal.runs import CaptionRun
 Progress = Callable[[str, int, int], None]
 _SIDES = ("t2v", "v2t", "v2t-videos")
 _TIES: tuple[CaptionTies, ...] = (*TIE_RULES, "input-desc", "averaged", "multiplied")
-_TIE_NOTES: dict[CaptionTies, str] = {
-    "averaged": (
-        "a tied positive has the mean of its places as its rank: R@1 needs exactly 1, R@K for "
-        "larger K a rank below K + 1; that is not an expected value"
-    ),
-    "multiplied": "a query with a tied positive counts once for each place of the tie: n is the "
-    "number of places, not of queries",
-}
 _SHOWN = 5
 
 
@@ -162,17 +163,17 @@ def _directions(
     directions: list[Direction] = []
     for name in filter(names_of_sides.__contains__, _SIDES):
         ties = replaced or (rules.t2v if name == "t2v" else rules.v2t)
-        measures, notes = _measures(names, options, convention, name[:3])
+        measures, findings = _measures(names, options, convention, name[:3])
         check_views((labelled.measure for labelled in measures), JudgedRankings)
-        directions.append(Direction(name, ties, measures, rules.hits_after_last, notes))
+        directions.append(Direction(name, ties, measures, rules.hits_after_last, findings))
     return directions
 
 
 def _measures(
     texts: Sequence[str] | None, options: CrossmodalOptions, convention: Convention, side: str
-) -> tuple[tuple[LabelledMeasure, ...], tuple[str, ...]]:
+) -> tuple[tuple[LabelledMeasure, ...], tuple[Finding, ...]]:
     """The measures of a direction: those named, or the convention's, at every cut-off where they
-    need one; and notes on names that are words of the convention for something else.
+    need one; and findings on names that are words of the convention for something else.
 
     A name with parameters (`R(rel=1)@5`) is that of a measure, whatever the convention means by the
     word.
@@ -183,7 +184,7 @@ def _measures(
     names = list(texts or [text for text in convention.defaults if not text.startswith("Judged")])
     if texts is None and ks is not None:
         names = list(dict.fromkeys(text.partition("@")[0] for text in names))
-    measures, notes = dict[str, LabelledMeasure](), dict[str, str]()
+    measures, findings = dict[str, LabelledMeasure](), dict[str, Finding]()
     for text in names:
         rules = convention._replace(words={} if _is_exact(text) else words)
         for spelled in at_each_cutoff(text, ks or CUTOFFS, rules.words):
@@ -191,12 +192,11 @@ def _measures(
             exact = str(labelled.measure)
             if exact not in measures and (meaning := _other_meaning(labelled.measure, words)):
                 labelled = labelled._replace(label=spelled.strip())
-                notes[exact] = (
-                    f"{labelled.label} is the measure {exact} itself; as a word of "
-                    f"{convention.name}, {exact} means {meaning}"
+                findings[exact] = word_of_convention(
+                    labelled.label, exact, convention.name, meaning
                 )
             measures.setdefault(exact, labelled)
-    return tuple(measures.values()), tuple(notes.values())
+    return tuple(measures.values()), tuple(findings.values())
 
 
 def _other_meaning(measure: Measure, words: Mapping[str, str]) -> str:
@@ -272,7 +272,7 @@ class _CaptionEvaluation:
                 for run in self.inputs.runs:
                     self.inputs.refuse_non_finite(run)
                 raise
-            part.builder.findings = [*remarks(part.inputs.notes), *part.builder.findings]
+            part.builder.findings = [*part.inputs.findings, *part.builder.findings]
             self.details += part.details
             self.views |= {
                 (f"{run} fold {number}", direction): view
@@ -296,21 +296,13 @@ class _CaptionEvaluation:
             progress=progress_of(progress, f"{name} {direction.name}"),
         )
         counted, bare = run.counted(self.no_relevant), run.without_positives
-        builder.findings += remarks(direction.notes)
+        builder.findings += direction.findings
         n_shared = int((inputs.positives.counts > 1).sum()) if direction.collapsed else 0
         if n_shared:
-            builder.findings.append(
-                remark(
-                    f"{direction.name}: {n_shared} captions belong to several videos; captions are "
-                    "collapsed for a video each, so that such a caption raises all of its videos"
-                )
-            )
+            builder.findings.append(captions_of_several_videos(direction.name, n_shared))
         if bare.all():
             builder.findings.append(
-                remark(
-                    f"{direction.name}: none of the queries has a positive, so that each has the "
-                    f"rank {run.n_items + 1}, as in {builder.convention.name}; check the positives"
-                )
+                no_positives(direction.name, run.n_items + 1, builder.convention.name)
             )
         labels = [
             labelled.label
@@ -318,17 +310,9 @@ class _CaptionEvaluation:
             if (run.hits_beyond(labelled.measure) & counted).any()
         ]
         if labels:
-            number = count_of(
-                int((bare & counted).sum()),
-                "query without positives counts",
-                "queries without positives count",
-            )
+            queries = list(compress(run.view.queries, (bare & counted).tolist()))
             builder.findings.append(
-                remark(
-                    f"{direction.name}: {number} as a hit in {', '.join(labels)}, as the gallery "
-                    f"has only {run.n_items} items (convention {builder.convention.name}; "
-                    f"{flag('--no-relevant', 'skip')} leaves them out)"
-                )
+                hits_beyond_gallery(direction.name, queries, labels, run.n_items)
             )
         builder.add(run, direction.measures, counted)
         n_masked = len(inputs.names[0]) - inputs.positives.n_queries
@@ -358,12 +342,7 @@ class _CaptionEvaluation:
             if {*RECALLS} <= columns_of_direction.keys()
         }
         if names and len(recalls) < len(columns):
-            self.builder.findings.append(
-                remark(
-                    f"{', '.join(names)}: these are made of R@1, R@5 and R@10; request all three "
-                    "(-k 1,5,10)"
-                )
-            )
+            self.builder.findings.append(aggregates_left_out(names))
             return
         alone = [(direction,) for direction in recalls]
         pairs = [
@@ -418,13 +397,11 @@ class _CaptionEvaluation:
             CaptionResults,
             rules=rules,
             measures=measures,
-            findings=remarks(
-                [
-                    *_rule_notes(builder.convention, self.directions, options),
-                    *inputs.notes,
-                    *builder.findings,
-                ]
-            ),
+            findings=[
+                *_on_convention(builder.convention, self.directions, options),
+                *inputs.findings,
+                *builder.findings,
+            ],
             query_columns=("direction",),
             aggregates=tuple(self.aggregates),
             n_summarised=self.n_summarised,
@@ -432,7 +409,7 @@ class _CaptionEvaluation:
             intervals=options.intervals,
             seed=options.seed,
             views=self.views,
-            check=lambda result: remarks(_beyond_notes(result)),
+            check=_beyond_range,
             task="crossmodal",
             answer=crossmodal_answer,
             **page,
@@ -486,41 +463,24 @@ def _together(texts: Sequence[str]) -> str:
     return " · ".join([*distinct[:_SHOWN], *n_more])
 
 
-def _rule_notes(
+def _on_convention(
     convention: Convention, directions: Sequence[Direction], options: CrossmodalOptions
-) -> list[str]:
-    """Notes on the rules in force, except those that the user replaced; of a convention of other
-    tasks, on what is used of it.
-    """
-    notes: list[str] = []
-    for rule, texts in convention.rule_notes.items():
-        is_used = rule != "protocol" or any(direction.collapsed for direction in directions)
-        if is_used and getattr(options, rule, None) is None:
-            notes += texts
-    if "crossmodal" not in convention.tasks:
-        tie_note = "" if options.ties is not None else f", and ties are {directions[0].ties}"
-        notes = [
-            f"the convention {convention.name} does not support score matrices: its words, "
-            f"measures and unit are used{tie_note}"
-        ]
-    for rule, note in _TIE_NOTES.items():
-        names = [direction.name for direction in directions if direction.ties == rule]
-        notes += [f"ties={rule} ({', '.join(names)}): {note}"] if names else []
-    return notes
+) -> list[Finding]:
+    """The finding on what is used of a convention of other tasks."""
+    if "crossmodal" in convention.tasks:
+        return []
+    ties = "" if options.ties is not None else f", and ties are {directions[0].ties}"
+    return [convention_of_other_tasks(convention.name, ties)]
 
 
-def _beyond_notes(result: Results) -> list[str]:
-    """A note on t intervals that go beyond what a measure can be."""
+def _beyond_range(result: Results) -> list[Finding]:
+    """The finding on t intervals that go beyond what a measure can be."""
     labels: dict[str, None] = {}
     for row in result.summary if result.intervals == "t" else ():
         low, high = RANGES.get(row["unit"], (-math.inf, math.inf))
         if row["ci_low"] is not None and (row["ci_low"] < low or row["ci_high"] > high):
             labels[f"{row['label']} ({row['direction']})"] = None
-    note = (
-        f"t intervals of {', '.join(labels)} go beyond what the figures can be, for few or "
-        "lopsided values; see the bootstrap's"
-    )
-    return [note] if labels else []
+    return [intervals_beyond_range(list(labels))] if labels else []
 
 
 def _join_folds(
@@ -556,11 +516,6 @@ def _join_folds(
             else finding.under(f"fold {number}")
             for finding in part.findings
         ]
-    if rows:
-        labels = ", ".join(dict.fromkeys(row["label"] for row in rows))
-        builder.findings.append(
-            remark(f"{labels}: the mean of the folds' figures, which has no interval")
-        )
     return rows
 
 

@@ -14,6 +14,7 @@ from rankwell._native.matrix_counts import ComparedScores, names_of, refuse_non_
 from rankwell._native.products import Groups
 from rankwell._native.similarity import Metric
 from rankwell.conventions import LabelledMeasure
+from rankwell.data.findings import Finding
 from rankwell.data.matrices import (
     MAGIC,
     Embeddings,
@@ -38,6 +39,7 @@ from rankwell.runtime.parts.compared import Question, compare_in_parts
 from rankwell.runtime.parts.tables import planned_embeddings
 from rankwell.store import Head, Source, exists, naming, sources_of, split_part
 from rankwell.tasks.crossmodal.conventions import CaptionTies
+from rankwell.tasks.crossmodal.findings import indistinguishable
 from rankwell.tasks.crossmodal.options import CrossmodalOptions
 from rankwell.vectors.neighbours.positive_counts import Compared, by_vectors
 from rankwell.vectors.transforms import Transform, parse_transform
@@ -51,14 +53,14 @@ class Direction(NamedTuple):
     ties: the tie rule in this direction.
     measures: the measures that are reported for it.
     hits_after_last: as in `CaptionConvention`.
-    notes: notes on the names of its measures.
+    findings: findings on the names of its measures.
     """
 
     name: str
     ties: CaptionTies
     measures: tuple[LabelledMeasure, ...]
     hits_after_last: bool
-    notes: tuple[str, ...]
+    findings: tuple[Finding, ...]
 
     @property
     def video_to_text(self) -> bool:
@@ -144,7 +146,7 @@ class CaptionInputs:
                 f"{flag('--executor')}."
             )
         self.rules: dict[str, Any] = {}
-        self.notes: list[str] = []
+        self.findings: list[Finding] = []
         metric: Metric = options.metric or "cosine"
         matrices: dict[str, Scores] = {}
         tables: list[Any] = []
@@ -167,7 +169,7 @@ class CaptionInputs:
             sources = _named(scores)
             for name, path in sources.items():
                 matrices[name] = read_scores(path, query_ids=query_ids, item_ids=item_ids)
-                self.notes += like_ranks(name, matrices[name])
+                self.findings += like_ranks(name, matrices[name])
             names = _common_names(matrices)
         self.sources = sources_of(
             sources,
@@ -277,7 +279,7 @@ class CaptionInputs:
             part, fold_positives = copy(self), positives.only(caption_rows)
             part.rows = rows[caption_rows]
             part.positives = Positives(fold_positives.offsets, fold_positives.items - start, size)
-            part.notes = []
+            part.findings = []
             names = names_of(videos, np.arange(start, stop))
             part.names = self.names[0], names
             part._copies, part.runs = {}, {}
@@ -368,21 +370,23 @@ class CaptionInputs:
             number = 0 if first is None else int((np.bincount(first)[first] > 1).sum())
             firsts.append(first if number else None)
             if first is not None and number:
-                self.notes.append(
-                    f"{run}: {number} of {len(first)} {kind} are the same as another, so that "
-                    f"{scorer} can distinguish them"
+                problem = (
+                    f"{number} of {len(first)} {kind} are the same as another, so that {scorer} "
+                    "can distinguish them"
                 )
+                self.findings.append(indistinguishable(run, problem))
         if self._texts is not None and firsts[0] is not None:
             # More than the words was seen, and ceilings do not hold.
             repeated = np.flatnonzero(firsts[0] != np.arange(len(firsts[0])))
             pairs = zip(repeated.tolist(), firsts[0][repeated].tolist(), strict=True)
             differing = sum(not plain.same(row, earlier) for row, earlier in pairs)
             if differing:
-                self.notes.append(
-                    f"{run}: {differing} captions have the words of an earlier one and other "
-                    "scores: the scorer saw more than these texts (or rounds), and its figures "
-                    "may pass the ceilings, which are of a scorer that sees the texts alone"
+                problem = (
+                    f"{differing} captions have the words of an earlier one and other scores: the "
+                    "scorer saw more than these texts (or rounds), and its figures may pass the "
+                    "ceilings, which are of a scorer that sees the texts alone"
                 )
+                self.findings.append(indistinguishable(run, problem))
         return self._copies.setdefault(run, Copies(*firsts))
 
 

@@ -24,22 +24,16 @@ from rankwell.conventions import (
 )
 from rankwell.data.columns import refuse_unused_columns
 from rankwell.data.findings import Finding
-from rankwell.data.findings.remarks import remark, remarks
+from rankwell.data.findings.evaluation import queries_missing, queries_unknown
+from rankwell.data.findings.mistakes import judged_items_missing
+from rankwell.data.findings.statistics import no_t_interval
 from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.matrices import MAGIC
 from rankwell.data.options import PartOptions, PartOutcome, cutoffs, own_arithmetic, takes_options
 from rankwell.data.rankings import Ranking
 from rankwell.data.registry import FIGURES, Measure, measure_names, parse_measure
 from rankwell.data.tables import Floats, Unit, exact_mean, sort_ids
-from rankwell.errors import (
-    BadInput,
-    BadUsage,
-    NothingToEvaluate,
-    UnknownName,
-    count_of,
-    flag,
-    typed,
-)
+from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, UnknownName, flag, typed
 from rankwell.evaluation.results import ResultsBuilder
 from rankwell.io import formats
 from rankwell.io.formats import scored
@@ -55,6 +49,7 @@ from rankwell.task import Presented
 from rankwell.tasks.embeddings.answers import embeddings_answer
 from rankwell.tasks.embeddings.conventions import AgreementConvention
 from rankwell.tasks.embeddings.details import list_columns, query_columns
+from rankwell.tasks.embeddings.findings import change_without_interval
 from rankwell.tasks.embeddings.measures.agreement_space import margin
 from rankwell.tasks.embeddings.options import EmbeddingOptions, EmbeddingPartOptions
 from rankwell.tasks.embeddings.printing import source_tables, write_folder
@@ -96,7 +91,6 @@ _ALIGNED_ITEMS = 10_000
 """Kernel alignment is of so many evenly spaced items at most: its bias is gone there, and its cost
 grows with the items.
 """
-_CHANGES_NOTE = "relative changes have a bootstrap interval only"
 _EPS = 0.005
 """The tolerance of similarity of the reference's margin, and of EpsRecall among all measures."""
 _OF_VECTORS = (
@@ -199,7 +193,7 @@ def agreement_results(
         refuse_unused_columns(options.columns, "run", "a run")
     if options.qrels is None and options.qrels_columns is not None:
         refuse_unused_columns(options.qrels_columns, "judgments", flag("--qrels"))
-    models, notes = read_models(places, options, parts)
+    models, findings = read_models(places, options, parts)
     quick = options.intervals == "none"
     spectrum = not quick if spectrum is None else spectrum
     # The panel needs all vectors; those of objects are read once there is a result.
@@ -231,12 +225,7 @@ def agreement_results(
         if outcome.result is None:
             return outcome
         panel = check_vectors(models, spectrum=spectrum) if is_late else panel
-    matching = {"rows": "matched by position"} if notes else {}
-    if sample.requested > len(sample.item_names):
-        notes.append(
-            f"{options.samples} samples were requested and there are {len(sample.item_names)} "
-            "items: all are queries"
-        )
+    matching = {"rows": "matched by position"} if findings else {}
     agreement = _VectorAgreement(places, options, rules, plans, ks, lists)
     for model in models[1:]:
         agreement.add_model(model)
@@ -247,14 +236,16 @@ def agreement_results(
     return PartOutcome(
         agreement.results(
             rules=agreement.rules(matching, panel),
-            findings=remarks([*panel.warnings, *notes]),
+            findings=[*panel.findings, *findings],
             aggregates=tuple(agreement.aggregates),
             details=list_columns(agreement.pairs, sample.item_names, deepest) if details else None,
             queries=agreement.query_columns() if details else None,
             panel=panel,
             sample=sample,
             check=lambda result: (
-                [remark(_CHANGES_NOTE)] if options.intervals == "t" and result.changes else []
+                [no_t_interval("relative changes")]
+                if options.intervals == "t" and result.changes
+                else []
             ),
         )
     )
@@ -313,13 +304,11 @@ def _results_of_runs(
                 f"{next(iter(first), '')!r}, {name} like {next(iter(lists[name]), '')!r}"
                 "); are these runs of one data set?"
             )
-        if n_shared < len(first):
-            lacking = f"{len(first) - n_shared} of {len(first)} queries"
-            findings.append(remark(f"{name} lacks {lacking}, which share nothing"))
-        if n_surplus := len(lists[name]) - n_shared:
-            surplus = count_of(n_surplus, "query", "queries")
-            are = "it is" if n_surplus == 1 else "they are"
-            findings.append(remark(f"{name} has {surplus} that {reference} lacks; {are} ignored"))
+        noun = ("query", "queries")
+        if missing := [query for query in first if query not in lists[name]]:
+            findings.append(queries_missing(name, missing, noun))
+        if unknown := sort_ids(lists[name].keys() - first.keys()):
+            findings.append(queries_unknown(name, unknown, noun, f"list of {reference}"))
         agreement.add(
             name, ranking_pairs(first, {query: lists[name].get(query, {}) for query in first})
         )
@@ -601,7 +590,7 @@ class _Agreement:
             AgreementResults,
             rules=rules,
             measures=[LabelledMeasure(plan.measure, plan.label) for plan in self._plans],
-            findings=remarks([*findings, *builder.findings, *self._notes_on(changes)]),
+            findings=[*findings, *builder.findings, *self._on_changes(changes)],
             tables={"changes": changes},
             reference=reference,
             candidates=tuple(candidates),
@@ -648,9 +637,9 @@ class _Agreement:
             rows.append({**row, "k": k, "chance": None, "against": first})
         return rows
 
-    def _notes_on(self, changes: Sequence[Mapping[str, Any]]) -> list[str]:
-        """A note on changes without an interval, as one resample whose first mean is not above 0
-        leaves none.
+    def _on_changes(self, changes: Sequence[Mapping[str, Any]]) -> list[Finding]:
+        """The finding on changes without an interval, as one resample whose first mean is not above
+        0 leaves none.
         """
         lacking = [
             row
@@ -660,10 +649,7 @@ class _Agreement:
         if self._options.intervals == "none" or not lacking:
             return []
         labels = ", ".join(dict.fromkeys(row["label"] for row in lacking))
-        return [
-            f"no interval, as the mean of {lacking[0]['against']} is 0 or less in a resample of "
-            f"the queries, so that the change has no bound: {labels}"
-        ]
+        return [change_without_interval(lacking[0]["against"], labels)]
 
 
 class _VectorAgreement(_Agreement):
@@ -734,14 +720,10 @@ class _VectorAgreement(_Agreement):
                 f"the labels judge {len(row_of)} queries, none of them among the {len(names)} "
                 f"sampled items (as {names[0]!r}); their queries are ids of the embeddings."
             )
-        if len(judged) < len(names):
-            sampled = f"{len(judged)} of {len(names)} sampled queries"
-            findings.append(remark(f"{sampled} have labels; measures against labels count these"))
         lacking = sort_ids(set(flat.items) - set(self._lists.sample.item_names))
         if lacking:
-            foreign = f"{len(lacking)} judged items are not among the embeddings"
-            effect = "they count as relevant items that nothing retrieves"
-            findings.append(remark(f"{foreign}, first {lacking[0]!r}; {effect}"))
+            file = labels if isinstance(labels, (str, Path)) else "qrels"
+            findings.append(judged_items_missing(str(file), len(lacking), lacking[0]))
         queries = [names[query] for query in judged.tolist()]
         flat = flat.with_junk({query: [query] for query in queries})
         rows = np.array([row_of[query] for query in queries], dtype=np.int64)

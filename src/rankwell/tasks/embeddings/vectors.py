@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankwell._native.similarity import Metric, score_pairs
+from rankwell.data.findings import Finding
+from rankwell.data.findings.reading import rows_matched_by_position
 from rankwell.data.matrices import (
     Embeddings,
     align,
@@ -32,6 +34,7 @@ from rankwell.runtime.parts import Json
 from rankwell.runtime.parts.comparing import PartComparison
 from rankwell.runtime.parts.execution import PartArrays, arrays_of, run_in_parts, work_folder
 from rankwell.runtime.parts.tables import planned_embeddings
+from rankwell.tasks.embeddings.findings import odd_vectors
 from rankwell.tasks.embeddings.options import EmbeddingOptions
 from rankwell.tasks.embeddings.ranking_pairs import Listed, RankingPairs
 from rankwell.vectors.neighbours import Groups, TopK, ranks_of, search
@@ -48,11 +51,11 @@ class VectorPanel(NamedTuple):
     """Figures and warnings on the vectors of all models.
 
     rows: one for each model, all with the same columns.
-    warnings: sentences on what may change numbers.
+    findings: what may change numbers.
     """
 
     rows: list[dict[str, Any]]
-    warnings: tuple[str, ...]
+    findings: tuple[Finding, ...]
 
 
 def vector_panel(
@@ -70,22 +73,25 @@ def vector_panel(
     block = block or max(16, _PANEL_NUMBERS // max(table.dimensions for table in models.values()))
     scans: list[_Scan] = []
     rows: list[dict[str, Any]] = []
-    warnings: list[str] = []
+    findings: list[Finding] = []
     for name, table in models.items():
         scan = _Scan(name, table, block)
         equal_scan = next((earlier for earlier in scans if earlier.equals(scan)), None)
         rows.append(scan.row(None if equal_scan is None else equal_scan.name, spectrum=spectrum))
-        warnings += [f"{name}: {warning}" for warning in scan.warnings(rows[-1])]
+        findings += [odd_vectors(name, problem) for problem in scan.problems(rows[-1])]
         if equal_scan is None:
-            warnings += [
-                f"{name}: the same vectors as {earlier.name}, in another order; are the ids right?"
+            findings += [
+                odd_vectors(
+                    name,
+                    f"the same vectors as {earlier.name}, in another order; are the ids right?",
+                )
                 for earlier in scans
                 if earlier.table.dimensions == table.dimensions
                 and np.array_equal(np.sort(earlier.hashes), np.sort(scan.hashes))
                 and not np.array_equal(earlier.hashes, scan.hashes)
             ]
         scans.append(scan)
-    return VectorPanel(rows, tuple(warnings))
+    return VectorPanel(rows, tuple(findings))
 
 
 class _Scan:
@@ -212,7 +218,7 @@ class _Scan:
             )
         )
 
-    def warnings(self, row: Mapping[str, Any]) -> Iterator[str]:
+    def problems(self, row: Mapping[str, Any]) -> Iterator[str]:
         """What may change numbers. row: of the panel."""
         place_of_row = self.table.place
         if len(self.finite) < len(self.norms):
@@ -424,8 +430,9 @@ def named_models(reference: Any, candidates: Any) -> dict[str, Any]:
 
 def read_models(
     places: Mapping[str, Any], options: EmbeddingOptions, parts: PartOptions
-) -> "tuple[list[Model], list[str]]":
-    """The models with their rows in the reference's order, the reference first, and notes.
+) -> "tuple[list[Model], list[Finding]]":
+    """The models with their rows in the reference's order, the reference first, and
+    findings.
 
     In parts no vectors of objects are read, unless their rows are in another order; in a dry run
     rows keep their order.
@@ -439,9 +446,9 @@ def read_models(
             table = read(data if isinstance(data, (str, Path)) else table, ids=options.item_ids)
         tables[name] = table
     first, reference = next(iter(tables.items()))
-    notes: list[str] = []
+    findings: list[Finding] = []
     if len({table.ids is None for table in tables.values()}) > 1:
-        notes.append("only some of the embeddings have ids, so that rows are matched by position")
+        findings.append(rows_matched_by_position())
     for name, table in tables.items():
         if name == first:
             continue
@@ -449,7 +456,7 @@ def read_models(
             matching_rows(reference, table, first, name)
         else:
             tables[name] = align(reference, table, first, name)
-    return [Model(name, table, options.metric) for name, table in tables.items()], notes
+    return [Model(name, table, options.metric) for name, table in tables.items()], findings
 
 
 def check_vectors(models: "Sequence[Model]", *, spectrum: bool) -> VectorPanel:
@@ -466,7 +473,7 @@ def check_vectors(models: "Sequence[Model]", *, spectrum: bool) -> VectorPanel:
         if row["zero"] and model.metric == "cosine":
             warning = next(
                 text
-                for text in panel.warnings
+                for text in panel.findings
                 if text.startswith(f"{model.name}: ") and " zero, " in text
             )
             raise BadInput(f"{warning[:-1]}; drop it, or take {flag('--metric', 'dot')} or l2.")

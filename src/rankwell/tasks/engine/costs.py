@@ -1,4 +1,4 @@
-"""Costs of settings: percentiles of time, throughput, processor time, index; and notes on what
+"""Costs of settings: percentiles of time, throughput, processor time, index; and findings on what
 makes them doubtful.
 """
 
@@ -9,9 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rankwell.data.findings import Finding
 from rankwell.data.registry import FIGURES
 from rankwell.data.tables import Floats, format_value
 from rankwell.stats.percentiles import percentiles
+from rankwell.tasks.engine.findings import engine_overloaded, few_requests, machine_busy
 from rankwell.tasks.engine.loops import BatchReport, SentRequest
 from rankwell.tasks.engine.measuring import AskedSetting, Measurement
 
@@ -61,13 +63,13 @@ class SettingCosts:
     """The costs of a setting.
 
     by_name: name of a cost -> its figure, for those of `COSTS` that apply.
-    notes: notes on missing costs.
+    findings: findings on missing costs.
     busy_processors: number of processors that other processes used meanwhile; None where it is too
         small to matter, or unknown.
     """
 
     by_name: Mapping[str, CostFigure]
-    notes: Sequence[str] = ()
+    findings: Sequence[Finding] = ()
     busy_processors: float | None = None
 
     def value(self, cost: str) -> float | None:
@@ -78,12 +80,10 @@ class SettingCosts:
 def costs_of(asked: AskedSetting) -> SettingCosts:
     """The costs of a setting."""
     measured = asked.measured
-    rounds, notes, figures = measured.rounds[1:], list[str](), dict[str, CostFigure]()
+    rounds, findings, figures = measured.rounds[1:], list[Finding](), dict[str, CostFigure]()
     if measured.is_open_loop and any(is_overloaded(batch.requests) for batch in asked.batches()):
         rate = measured.options.rate or 0.0
-        notes.append(
-            f"{asked.name}: overloaded at {rate:g} requests a second; no percentiles above capacity"
-        )
+        findings.append(engine_overloaded(asked.name, rate))
     else:
         figures |= _times(asked, rounds)
     if measured.options.encoder is not None:
@@ -107,7 +107,7 @@ def costs_of(asked: AskedSetting) -> SettingCosts:
         figures["build"] = CostFigure(build.seconds, 1, "s")
         figures["size"] = CostFigure(None if build.bytes is None else build.bytes / 1e6, 1, "MB")
     share = _busy_share(measured, reports)
-    return SettingCosts(figures, notes, share if share is not None and share > _BUSY else None)
+    return SettingCosts(figures, findings, share if share is not None and share > _BUSY else None)
 
 
 def _busy_share(measured: Measurement, reports: Sequence[BatchReport]) -> float | None:
@@ -169,18 +169,16 @@ def is_overloaded(requests: list[SentRequest]) -> bool:
     return min(waits[-quarter:]) - median(waits[:quarter]) > max(_LATE, _LATE_SHARE * span)
 
 
-def load_notes(measured: Measurement, costs: Sequence[SettingCosts]) -> Iterator[str]:
-    """The notes on what other processes used while the engine was asked, and at how many settings
-    that was too much.
+def findings_on_load(measured: Measurement, costs: Sequence[SettingCosts]) -> Iterator[Finding]:
+    """The findings on what other processes used while the engine was asked, and at how many
+    settings that was too much.
     """
     share = _busy_share(
         measured, [report for asked in measured.by_setting for report in asked.reports()]
     )
     if share is not None:
-        yield (
-            f"other processes used {format_value(100 * share, 'percent')} % of one processor while "
-            "the engine was asked"
-        )
+        percent = format_value(100 * share, "percent")
+        yield machine_busy(f"{percent} % of one processor while the engine was asked")
     busy = [
         setting_costs.busy_processors
         for setting_costs in costs
@@ -190,9 +188,9 @@ def load_notes(measured: Measurement, costs: Sequence[SettingCosts]) -> Iterator
         at = "after the first round"
         if len(costs) > 1:
             at = f"at {len(busy)} of {len(costs)} settings"
-        yield (
-            f"other processes used up to {format_value(100 * max(busy), 'percent')} % of a "
-            f"processor {at}, marked beside their percentiles"
+        percent = format_value(100 * max(busy), "percent")
+        yield machine_busy(
+            f"up to {percent} % of a processor {at}, marked beside their percentiles"
         )
 
 
@@ -202,8 +200,8 @@ def label_of(name: str, measured: Measurement) -> str:
     return f"{name} {word}" if name in _SHARES or name == "first p50" else name
 
 
-def few_requests(measured: Measurement, costs: Sequence[SettingCosts]) -> Iterator[str]:
-    """The note on percentiles that so few requests do not give."""
+def findings_on_requests(measured: Measurement, costs: Sequence[SettingCosts]) -> Iterator[Finding]:
+    """The finding on percentiles that so few requests do not give."""
     lacking = [
         name
         for name in _SHARES
@@ -218,10 +216,7 @@ def few_requests(measured: Measurement, costs: Sequence[SettingCosts]) -> Iterat
             for name in lacking
         )
         n = len(measured.inputs.queries.ids)
-        yield (
-            f"no {', '.join(lacking)}: {n * (measured.options.rounds - 1)} requests over {n} "
-            f"queries after the first round; {needs}"
-        )
+        yield few_requests(", ".join(lacking), n * (measured.options.rounds - 1), n, needs)
 
 
 def figure_definitions(names: Iterable[str]) -> dict[str, Any]:

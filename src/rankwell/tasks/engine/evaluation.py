@@ -5,7 +5,7 @@ choices among settings; of one call, or of several together.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,12 +16,21 @@ from rankwell.comparison.fusion.runs import only_queries
 from rankwell.conventions import LabelledMeasure, check_views, choose_measures, find_convention
 from rankwell.data.columns import refuse_unused_columns
 from rankwell.data.findings import Finding, settled
-from rankwell.data.findings.remarks import remarks
+from rankwell.data.findings.evaluation import queries_unknown
+from rankwell.data.findings.reading import reading_choice
 from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.options import takes_options
 from rankwell.data.rankings import Hits, Ranking, hits_of_ranking
 from rankwell.data.registry import measure_names
-from rankwell.data.tables import Bools, Judgments, Values, exact_mean, exact_sd, format_value
+from rankwell.data.tables import (
+    Bools,
+    Judgments,
+    Values,
+    exact_mean,
+    exact_sd,
+    format_value,
+    sort_ids,
+)
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, RankwellError, count_of, flag
 from rankwell.evaluation import results
 from rankwell.evaluation.bounds import unjudged_bounds
@@ -54,12 +63,22 @@ from rankwell.tasks.engine.comparison import SettingResult, SettingsChosen, reca
 from rankwell.tasks.engine.costs import (
     COSTS,
     costs_of,
-    few_requests,
     figure_definitions,
+    findings_on_load,
+    findings_on_requests,
     label_of,
-    load_notes,
 )
-from rankwell.tasks.engine.exact import Truth, check_truth, notes_on_ids, read_truth
+from rankwell.tasks.engine.exact import Truth, check_truth, findings_on_ids, read_truth
+from rankwell.tasks.engine.findings import (
+    cutoff_beyond_depth,
+    index_not_used,
+    lists_differ,
+    lists_shorter_than_asked,
+    queries_failed,
+    queries_not_asked,
+    said_by_engine,
+    scores_rise,
+)
 from rankwell.tasks.engine.inputs import RetrieveInputs, check_encoder, read_inputs
 from rankwell.tasks.engine.measuring import (
     AskedSetting,
@@ -254,7 +273,7 @@ class RetrieveEvaluation:
 
     def __post_init__(self) -> None:
         self.convention = find_convention(self.options.convention)
-        self.notes: list[str] = []
+        self.findings: list[Finding] = []
         names = measure_names(self.options.measures)
         check_truth(self.options)
         if names and self.options.qrels is None:
@@ -284,8 +303,9 @@ class RetrieveEvaluation:
         file = judgments_file(self.options.qrels)
         read_result = find_judgments(file, qrels_columns=self.options.qrels_columns)
         judgments = read_result.judgments.flat
-        file_notes = [] if file is self.options.qrels else [f"judgments: {file}"]
-        self.notes += [*file_notes, *read_result.findings]
+        if file is not self.options.qrels:
+            self.findings.append(reading_choice(f"judgments: {file}"))
+        self.findings += read_result.findings
         asked_queries = set(self.inputs.queries.ids)
         judged_queries = [query for query in judgments.queries if query in asked_queries]
         if not judged_queries:
@@ -296,17 +316,16 @@ class RetrieveEvaluation:
             raise NothingToEvaluate(
                 f"no query is judged: the ids of queries and judgments differ{example}."
             )
-        if foreign := len(judgments.queries) - len(judged_queries):
-            count = count_of(foreign, "judged query is", "judged queries are")
-            self.notes.append(f"{count} not among the queries, and not counted")
-        if unjudged := len(asked_queries) - len(judged_queries):
-            count = count_of(unjudged, "query is", "queries are")
-            self.notes.append(f"{count} not judged: asked, but not counted in measures of quality")
+        if foreign := [query for query in judgments.queries if query not in asked_queries]:
+            self.findings.append(queries_not_asked(foreign))
+        if unjudged := sort_ids(asked_queries.difference(judged_queries)):
+            noun = ("query", "queries")
+            self.findings.append(queries_unknown("", unjudged, noun, "relevance judgments"))
         counted = only_queries(judgments, judged_queries)
         if self.convention.exclude_self:
             judgments, _ = hide_own_items(judgments)
             counted, own_items = hide_own_items(counted)
-            self.notes += own_items
+            self.findings += own_items
         self._all_judgments = judgments
         return counted
 
@@ -314,7 +333,9 @@ class RetrieveEvaluation:
         """The results of everything that was asked."""
         options, truth = self.options, read_truth(measured)
         ids = [self._ids(asked) for asked in measured.by_setting]
-        about_ids = [] if truth is None else [*truth.notes, *notes_on_ids(truth, ids, measured)]
+        about_ids = (
+            [] if truth is None else [*truth.findings, *findings_on_ids(truth, ids, measured)]
+        )
         builder = ResultsBuilder(self.convention, keep_uncounted=False)
         details, settings = list[tuple[str, Details, None]](), list[SettingResult]()
         for asked, lists in zip(measured.by_setting, ids, strict=True):
@@ -330,21 +351,18 @@ class RetrieveEvaluation:
             if (labelled.measure.cutoff or 0) > options.depth
         ]
         if deep:
-            self.notes.append(
-                f"{', '.join(deep)}: {flag('--depth', options.depth)} gives the engine fewer "
-                "places than that; raise it"
-            )
+            self.findings.append(cutoff_beyond_depth(deep, options.depth))
         costs = [setting.costs for setting in settings]
-        notes = [
-            *self.notes,
+        findings = [
+            *self.findings,
             *builder.findings,
             *self._on_grades(),
             *about_ids,
-            *(note for setting in settings for note in self._list_notes(setting.asked, truth)),
-            *(note for asked in measured.by_setting for note in _plan_notes(asked)),
-            *(note for setting_costs in costs for note in setting_costs.notes),
-            *few_requests(measured, costs),
-            *load_notes(measured, costs),
+            *chain.from_iterable(self._on_lists(setting.asked, truth) for setting in settings),
+            *chain.from_iterable(map(_on_plan, measured.by_setting)),
+            *chain.from_iterable(setting_costs.findings for setting_costs in costs),
+            *findings_on_requests(measured, costs),
+            *findings_on_load(measured, costs),
         ]
         unanswered = [
             {
@@ -365,7 +383,7 @@ class RetrieveEvaluation:
             n_summarised=len(builder.values),
             aggregates=tuple(self._aggregates(settings)),
             rules=self._rules(measured, builder, truth, choices),
-            data_findings=settled(remarks(notes)),
+            data_findings=settled(findings),
             sources=unchanged(sources_of({name: getattr(options, name) for name in _FILES})),
             details=detail_columns(iter(details), states=states) if details else None,
             queries=self.inputs.query_columns(),
@@ -435,8 +453,8 @@ class RetrieveEvaluation:
         bare, counted = self._counted(view)
         if not counted.any():
             raise NothingToEvaluate(f"{name}: no query has anything relevant.")
-        builder.findings += remarks(
-            self._mistakes(RunInput(name, hits, ranking, "ranking", ranking=ranking), judgments)
+        builder.findings += self._mistakes(
+            RunInput(name, hits, ranking, "ranking", ranking=ranking), judgments
         )
         builder.add(run, self.measures, counted)
         self.grade_weights.add(run, counted)
@@ -524,9 +542,9 @@ class RetrieveEvaluation:
                     ends = (cost.value, None, cost.low, cost.high)
                     yield SummaryRow.of(setting.asked.name, name, label, *ends, cost.n, cost.unit)
 
-    def _list_notes(self, asked: AskedSetting, truth: Truth | None) -> Iterator[str]:
-        """Notes on lists: empty, short, different between rounds, with scores that rise; and on
-        failures that count.
+    def _on_lists(self, asked: AskedSetting, truth: Truth | None) -> Iterator[Finding]:
+        """The findings on lists: empty, short, different between rounds, with scores that rise; and
+        on failures that count.
         """
         name, measured = asked.name, asked.measured
         k, n = self.options.depth, len(self.inputs.queries.ids)
@@ -534,10 +552,7 @@ class RetrieveEvaluation:
             request.query for setting, _, request in measured.failures if setting == asked.number
         }
         if failed:
-            yield (
-                f"{name}: {count_of(len(failed), 'query', 'queries')} failed; those without any "
-                f"answer count as empty ({flag('--allow-failures')})"
-            )
+            yield queries_failed(name, len(failed))
         empty, short = 0, list[int]()
         for query, request in asked.answers.items():
             length, most = len(set(request.ids)), k
@@ -546,31 +561,27 @@ class RetrieveEvaluation:
             empty += not length and most > 0
             short += [length] if 0 < length < most else []
         if empty:
-            yield f"{name}: {empty} of {n} queries got no results"
+            yield lists_shorter_than_asked(name, f"{empty} of {n} queries got no results")
         if short and (measured.traits.kind == "vector" or truth is not None):
             why = "a setting of the engine limits them"
             if self.inputs.filters:
                 why = "the filter is applied after the search"
-            yield (
-                f"{name}: {len(short)} of {n} queries got {min(short)} to {max(short)} "
-                f"results for k = {k}; probably {why}"
+            yield lists_shorter_than_asked(
+                name,
+                f"{len(short)} of {n} queries got {min(short)} to {max(short)} results for k = "
+                f"{k}; probably {why}",
             )
         elif len(short) == n > 1 and len({*short, measured.traits.described[0].get("items")}) == 2:
-            yield (
-                f"{name}: every query got {count_of(short[0], 'result')} for k = {k}; if a "
-                "setting of the engine limits them, raise it"
+            yield lists_shorter_than_asked(
+                name,
+                f"every query got {count_of(short[0], 'result')} for k = {k}; if a setting of the "
+                "engine limits them, raise it",
             )
         if differing := asked.differing():
-            yield (
-                f"{name}: the lists of {differing} of {n} queries differ between rounds; the "
-                "first of each is judged"
-            )
+            yield lists_differ(name, differing, n)
         rising = sum(_rises(request.scores or ()) for request in asked.answers.values())
         if rising:
-            yield (
-                f"{name}: scores rise down the list in {rising} of {n} queries; the engine's "
-                "order is the ranking"
-            )
+            yield scores_rise(name, rising, n)
 
     def _rules(
         self,
@@ -629,19 +640,17 @@ class RetrieveEvaluation:
         }
 
 
-def _plan_notes(asked: AskedSetting) -> Iterator[str]:
-    """Notes on searches that use no index, and those of the engine on its index."""
+def _on_plan(asked: AskedSetting) -> Iterator[Finding]:
+    """The findings on searches that use no index, and those of the engine on its index."""
     described = [report.described for report in asked.reports()]
     if scans := [session for session in described if session.get("uses_index") is False]:
         # A hybrid search may lack one of its two indexes.
         unread = scans[0].get("scanned", ()) if scans[0]["kind"] == "hybrid" else ()
         part = f" of the {unread[0]}" if len(unread) == 1 else ""
-        yield (
-            f"{asked.name}: the plan of the search uses no index{part}, so that it reads every "
-            "item; all its times are those of a scan"
-        )
-    for note in dict.fromkeys(note for session in described for note in session.get("notes", ())):
-        yield f"{asked.name}: {note}"
+        yield index_not_used(asked.name, part)
+    said = chain.from_iterable(session.get("notes", ()) for session in described)
+    for words in dict.fromkeys(said):
+        yield said_by_engine(asked.name, words)
 
 
 def _rises(scores: Sequence[int | float]) -> bool:

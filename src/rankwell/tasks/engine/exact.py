@@ -11,17 +11,17 @@ import numpy as np
 from rankwell._native.similarity import Metric, score_pairs
 from rankwell.data.columns import NOTHING, refuse_unused_columns
 from rankwell.data.findings import Finding
-from rankwell.data.findings.remarks import remark
 from rankwell.data.tables import Floats
-from rankwell.errors import BadInput, BadUsage, count_of, flag
+from rankwell.errors import BadInput, BadUsage, flag
 from rankwell.io.formats import read_ranking
+from rankwell.tasks.engine.findings import exact_lists_tied, other_items
 from rankwell.tasks.engine.inputs import RetrieveInputs, filter_option
 from rankwell.tasks.engine.measuring import Measurement
 from rankwell.tasks.engine.options import EngineOptions
 from rankwell.vectors.neighbours import search
 
 _FEW = 0.01
-"""The share of unknown ids above which a note says so."""
+"""The share of unknown ids above which there is a finding."""
 
 
 class ExactList(NamedTuple):
@@ -41,19 +41,19 @@ class ExactList(NamedTuple):
 class Truth:
     """The exact results of every query.
 
-    source: the origin of the exact results, for notes and rules.
+    source: the origin of the exact results, for findings and rules.
     lists: (queries,) exact results of each query.
     scorer: function that returns the scores of items for a query, -inf for an item that cannot be a
         result; None where unknown.
     run_items: ids of all results of a run, also beyond k; empty for other sources.
-    notes: notes of the reader of a run.
+    findings: findings of the reader of a run.
     """
 
     source: str
     lists: Sequence[ExactList]
     scorer: Callable[[int, Sequence[str]], Floats] | None = None
     run_items: frozenset[str] = frozenset()
-    notes: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
     def recalls(self, lists: Mapping[int, Sequence[str]]) -> dict[str, Floats]:
         """The shares of the exact results that the lists have, (queries,), by `distance` and by
@@ -171,8 +171,8 @@ def _from_vectors(inputs: RetrieveInputs, k: int, metric: Metric) -> Truth:
 
 def _from_run(run: Any, inputs: RetrieveInputs, options: EngineOptions) -> Truth:
     """The first k of a run, by its scores; items tied with the last of them count as well."""
-    notes, k = list[Finding](), options.depth
-    ranking = read_ranking(run, columns=options.columns, findings=notes)
+    findings, k = list[Finding](), options.depth
+    ranking = read_ranking(run, columns=options.columns, findings=findings)
     lists, n_cut = list[ExactList](), 0
     for query in inputs.queries.ids:
         query_rows = ranking.rows_of(query)
@@ -190,20 +190,16 @@ def _from_run(run: Any, inputs: RetrieveInputs, options: EngineOptions) -> Truth
         n_cut += len(order) == k > 1 and scores[order[-2]] == least
         lists.append(ExactList(tuple(items[row] for row in order[:k]), tied))
     if n_cut:
-        notes.append(
-            remark(
-                f"{run}: {count_of(n_cut, 'list ends', 'lists end')} in a tie at rank {k}, and "
-                f"items that tie beyond it would count as wrong; search for more than {k}"
-            )
-        )
+        findings.append(exact_lists_tied(str(run), n_cut, k))
     _check_length(lists, inputs, k, str(run))
-    return Truth(str(run), lists, run_items=frozenset(ranking.items), notes=tuple(notes))
+    return Truth(str(run), lists, run_items=frozenset(ranking.items), findings=tuple(findings))
 
 
-def notes_on_ids(
+def findings_on_ids(
     truth: Truth, lists: Sequence[Mapping[int, Sequence[str]]], measured: Measurement
-) -> Iterator[str]:
-    """Notes on ids that the exact results do not know, and on an index of another number of items.
+) -> Iterator[Finding]:
+    """The findings on ids that the exact results do not know, and on an index of another number of
+    items.
 
     lists: by setting those of every query. Raises BadInput where the engine's ids and those of the
     exact results never meet.
@@ -233,16 +229,17 @@ def notes_on_ids(
         # A run holds the nearest items alone, so that an item beyond them is only wrong.
         return
     if len(unknown) > _FEW * len(returned):
-        yield (
-            f"{name}: {len(unknown)} of the {len(returned)} items that it returned are "
-            "unknown to the exact results, such as "
-            f"{unknown[0]!r}; each of them lowers the recall"
+        yield other_items(
+            name,
+            f"{len(unknown)} of the {len(returned)} items that it returned are unknown to the "
+            f"exact results, such as {unknown[0]!r}; each of them lowers the recall",
         )
     for number in dict.fromkeys(index.get("items") for index in measured.traits.described):
         if isinstance(number, int) and number != len(items.ids):
-            yield (
-                f"{name} has {number:,} items, the exact results are those of {len(items.ids):,}; "
-                "the recall compares both"
+            yield other_items(
+                name,
+                f"it has {number:,} items, the exact results are those of {len(items.ids):,}; the "
+                "recall compares both",
             )
 
 

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from rankwell._native.matrix_counts import ComparedScores
-from rankwell.data.findings.remarks import remark, remarks
 from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.options import takes_options
 from rankwell.data.registry import parse_measure
@@ -40,6 +39,7 @@ from rankwell.stats import SummaryRow, check_intervals
 from rankwell.stats.partitions import k_means, partition_agreement
 from rankwell.store import sources_of, split_part
 from rankwell.tasks.images.answers import images_answer
+from rankwell.tasks.images.findings import images_unmatched
 from rankwell.tasks.images.images import (
     FilteredImages,
     Images,
@@ -150,17 +150,12 @@ def evaluate_images(
         page["details"] = detail_columns(rows, states=COMPLETE)
         page["queries"] = _query_columns(truth, taking_part)
     described = {**(rules or {}), **evaluation.describe(runs, filtered), **clusters}
-    convention, measures = instance_rules.convention, instance_rules.measures
-    names = {measure.name for measure, _ in measures}
-    # What a convention says on single measures comes where they are computed.
-    notes_on_measures = [
-        note for name, notes in convention.rule_notes.items() if name in names for note in notes
-    ]
+    measures = instance_rules.measures
     return builder.results(
         InstanceResults,
         rules=described,
         measures=measures,
-        findings=remarks([*notes_on_measures, *builder.findings, *abstention.findings]),
+        findings=[*builder.findings, *abstention.findings],
         aggregates=tuple(abstention.rows),
         sources=runs.sources | sources_of({"images": images, "qrels": options.qrels}),
         intervals=options.intervals,
@@ -251,7 +246,9 @@ class _InstanceEvaluation:
                 counts[count] = missing
                 verb = "is" if missing == 1 else "are"
                 builder.findings.append(
-                    remark(f"{name}: {missing} of {len(ids)} {side} {verb} not in it; {outcome}")
+                    images_unmatched(
+                        f"{missing} of {len(ids)} {side} {verb} not in it; {outcome}", name
+                    )
                 )
         seconds, queries = time.perf_counter() - start, len(run.queries)
         # Search and measures, without reading files and encoding images.
@@ -314,8 +311,7 @@ class _InstanceEvaluation:
                     "digest": _digest(filtered.images),
                 },
             }
-            builder.findings += remarks(filtered.images.notes)
-            builder.findings += remarks([f"left out: {note}" for note in filtered.notes])
+            builder.findings += filtered.findings()
         rules |= runs.transform_rules()
         rules["counts"] = builder.counts
         definitions: dict[str, Any] = {}
@@ -499,9 +495,10 @@ def _add_clusters(
             rows.rows.append(row | {"ceiling": 1.0, "chance": chance})
         if unknown := sort_ids(set(clusters) - set(images.ids)):
             rows.findings.append(
-                remark(
-                    f"{run}: {len(unknown)} of {len(clusters)} images of {flag('--clusters')} are "
-                    f"not among those evaluated and are ignored, for example {unknown[0]!r}"
+                images_unmatched(
+                    f"{len(unknown)} of {len(clusters)} images of {flag('--clusters')} are not "
+                    f"among those evaluated and are ignored, for example {unknown[0]!r}",
+                    run,
                 )
             )
     for figure in (NMI, AMI):

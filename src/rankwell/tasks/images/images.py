@@ -14,6 +14,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from rankwell.data.findings import Finding
+from rankwell.data.findings.reading import reading_choice
 from rankwell.data.matrices import Positives
 from rankwell.data.options import own_arithmetic
 from rankwell.data.registry import suggest
@@ -31,6 +33,7 @@ from rankwell.errors import (
 from rankwell.io.records import column, load
 from rankwell.store import Source, split_name
 from rankwell.tasks.images.conventions import Excluded, Level
+from rankwell.tasks.images.findings import images_left_out, images_on_both_sides
 from rankwell.vectors.media.images import PICTURE_SUFFIXES, list_media
 
 Split = Literal["reference", "query", "both"]
@@ -120,7 +123,7 @@ class Images:
     contentless: (n,) whether the image shows nothing recognisable.
     marks: query -> ground truth; None where instances decide relevance.
     listed: the data set's order; None where it has none, and for a part of its images.
-    notes: notes of the reader.
+    findings: findings of the reader.
 
     Raises BadInput where lengths differ or marks name an unknown image, DuplicateItem for an id
     that appears twice.
@@ -135,7 +138,7 @@ class Images:
     contentless: Bools
     marks: Mapping[str, Marks] | None = None
     listed: ListedIds | None = None
-    notes: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
     def __repr__(self) -> str:
         sides = [self.splits.count(side) for side in ("reference", "query", "both")]
@@ -174,7 +177,7 @@ class Images:
         *,
         marks: Mapping[str, Marks] | None = None,
         listed: ListedIds | None = None,
-        notes: Sequence[str] = (),
+        findings: Sequence[Finding] = (),
     ) -> "Images":
         """The table of images in any order.
 
@@ -203,7 +206,7 @@ class Images:
             np.array(contentless, dtype=np.bool_),
             marks=marks,
             listed=listed,
-            notes=(*notes, *_same_files(rows)),
+            findings=(*findings, *_same_files(rows)),
         )
 
     @cached_property
@@ -238,9 +241,9 @@ class Images:
         return replace(self, **taken, contentless=self.contentless[rows], marks=None, listed=None)
 
 
-def _same_files(entries: Iterable[ImageEntry]) -> list[str]:
-    """A note on images of both sides that have one content. Raises BadInput where a query has that
-    of another reference.
+def _same_files(entries: Iterable[ImageEntry]) -> list[Finding]:
+    """The finding on images of both sides that have one content. Raises BadInput where a query has
+    that of another reference.
     """
     by_size, by_digest = dict[int, list[ImageEntry]](), dict[str, list[ImageEntry]]()
     for entry in entries:
@@ -272,7 +275,8 @@ def _same_files(entries: Iterable[ImageEntry]) -> list[str]:
             )
         if first.split == "both" and len(same_content) > 1:
             doubled += len(same_content)
-    return [f"{doubled} images have the content of another one, and find it"] if doubled else []
+    problem = f"{doubled} images have the content of another one, and find it"
+    return [images_on_both_sides(problem)] if doubled else []
 
 
 @dataclass(frozen=True, eq=False)
@@ -288,17 +292,22 @@ class FilteredImages:
     counts: Mapping[str, int]
 
     @property
-    def notes(self) -> list[str]:
+    def described(self) -> list[str]:
         """The counts in words."""
         singular = {"references": "reference", "queries": "query"}
         singular["absent instances"] = "an absent instance"
-        notes: list[str] = []
+        described: list[str] = []
         for name, n in self.counts.items():
             noun = name.replace("_", " ")
             for plural in singular if n == 1 else ():
                 noun = noun.replace(plural, singular[plural])
-            notes.append(f"{n} {noun}")
-        return notes
+            described.append(f"{n} {noun}")
+        return described
+
+    def findings(self, name: str = "") -> list[Finding]:
+        """The findings of the reader, and those on what was left out of a data set."""
+        left_out = [images_left_out(f"left out {count}", name) for count in self.described]
+        return [*self.images.findings, *left_out]
 
 
 def filter_images(
@@ -541,13 +550,13 @@ class ImageSet(NamedTuple):
     entries: the images in any order.
     marks: query -> ground truth; None where instances decide relevance.
     listed: the data set's order; None where it has none.
-    notes: notes of the reader.
+    findings: findings of the reader.
     """
 
     entries: list[ImageEntry]
     marks: Mapping[str, Marks] | None = None
     listed: ListedIds | None = None
-    notes: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
 
 @own_arithmetic
@@ -662,22 +671,23 @@ def read_folders(request: ImageSetRequest) -> ImageSet:
         (references, queries, "reference", "queries"),
         (queries, references, "query", "references"),
     )
-    entries, notes = list[ImageEntry](), list[str]()
+    entries, findings = list[ImageEntry](), list[Finding]()
     for folder, inner, side, inner_side in sides:
         files = _files(folder)
         if inner.resolve().is_relative_to(folder.resolve()):
             inside = folder / inner.resolve().relative_to(folder.resolve())
             own_files = [path for path in files if not path.is_relative_to(inside)]
-            notes.append(
+            reading = (
                 f"{inner} lies in {folder}: its {len(files) - len(own_files)} images are "
                 f"{inner_side} only"
             )
+            findings.append(reading_choice(reading))
             files = own_files
         head = folder.name
         if same_name:
             head = "queries" if side == "query" else "references"
         entries += [_image_file(path, folder, pattern, side, head) for path in files]
-    return ImageSet(entries, notes=tuple(notes))
+    return ImageSet(entries, findings=tuple(findings))
 
 
 def _files(folder: Path) -> list[Path]:

@@ -11,7 +11,6 @@ from typing import Any
 from rankwell import threads
 from rankwell.data.catalogue import PERFORMANCE
 from rankwell.data.findings.evaluation import printed_figure
-from rankwell.data.findings.remarks import remark
 from rankwell.data.json_types import ScoreObject
 from rankwell.data.matrices import Scores, named_places
 from rankwell.errors import BadUsage, count_of, typed
@@ -25,6 +24,7 @@ from rankwell.store import write_text
 from rankwell.task import Presented, Task, TaskInput
 from rankwell.tasks.images.computed_runs import ComputedRun, compute_run
 from rankwell.tasks.images.evaluation import InstanceResults, evaluate_images
+from rankwell.tasks.images.findings import images_unreadable
 from rankwell.tasks.images.images import both_sides, named_place
 from rankwell.tasks.images.json_types import InstanceObject
 from rankwell.tasks.images.options import (
@@ -92,7 +92,7 @@ def _evaluate(
     if computed is not None and computed.failures:
         n_failures = count_of(len(computed.failures), "image")
         problem = computed.failures[0].message
-        findings.append(remark(f"{n_failures} could not be read or encoded; first {problem}"))
+        findings.append(images_unreadable(n_failures, problem))
     return Presented(
         replace(result, data_findings=(*findings, *result.data_findings)),
         partial(_present, computed=computed, start=start),

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rankwell.data.columns import refuse_unused_columns
-from rankwell.data.findings.remarks import remarks
+from rankwell.data.findings import Finding
 from rankwell.data.tables import Floats, format_value
 from rankwell.errors import BadInput, NothingToEvaluate, count_of, flag, shown
 from rankwell.io.formats import find_judgments
@@ -28,6 +28,7 @@ from rankwell.stats.agreement import (
 from rankwell.task import printed_rows
 from rankwell.tasks.judge.estimate_report import shown_interval
 from rankwell.tasks.judge.estimation import StudyEstimates
+from rankwell.tasks.judge.findings import nothing_graded_twice
 from rankwell.tasks.judge.folder import Pair, Study, read_study
 from rankwell.tasks.judge.journal import JournalLine, last_answers, read_journals
 from rankwell.tasks.judge.options import AgreementOptions
@@ -355,7 +356,7 @@ def print_agreement(folder: str, *, options: AgreementOptions, format: Format = 
         raise NothingToEvaluate(
             f"{folder}: no item is judged; judge some with `rankwell judge label`."
         )
-    known_grades, notes = _known_grades(study, options)
+    known_grades, on_known_grades = _known_grades(study, options)
     estimates = StudyEstimates.of(study, journals.lines)
     weights = item_weights(estimates)
     compared = [
@@ -364,15 +365,14 @@ def print_agreement(folder: str, *, options: AgreementOptions, format: Format = 
         if rated.pairs and (comparison := compare_raters(study, rated, weights, level)).items
     ]
     drift = list(_drift_rows(estimates, journals.lines, level))
+    findings = [*journals.findings, *on_known_grades]
+    rules: dict[str, object] = {"level": level}
     if compared:
-        unit = "1, because judged items are not a sample of others"
-        if study.design == "items":
-            unit = "1/π, for all items that decide"
-        weighing = f"each item weighs {unit}; {100 * level:g} % intervals over queries"
-        note = f"{weighing}, none below 10 queries"
+        rules["weights"] = "1/π" if study.design == "items" else "1"
     else:
-        note = "there is no item that two judges graded, or one judge twice"
-    all_notes = (*journals.notes, *notes, note)
+        findings.append(
+            nothing_graded_twice("there is no item that two judges graded, or one judge twice")
+        )
     tables = [
         [row for comparison in compared for row in comparison.coefficient_table()],
         *(comparison.confusion_table() for comparison in compared),
@@ -380,18 +380,19 @@ def print_agreement(folder: str, *, options: AgreementOptions, format: Format = 
     ]
     rows = [row for comparison in compared for row in comparison.rows()] + drift
     answer = Answer(
-        "\n".join(comparison.sentence() for comparison in compared) or f"{note}.",
+        "\n".join(comparison.sentence() for comparison in compared)
+        or "No item was graded by two judges, or twice by one.",
         table=[row for comparison in compared for row in comparison.answer()],
     )
-    text = printed_rows(rows, format, tables=tables, findings=remarks(all_notes), answer=answer)
-    return Output(text, all_notes)
+    text = printed_rows(rows, format, tables=tables, rules=rules, findings=findings, answer=answer)
+    return Output.of(text, () if format == "json" else findings)
 
 
 def _known_grades(
     study: Study, options: AgreementOptions
-) -> tuple[dict[Pair, float], tuple[str, ...]]:
-    """The known grades, none without a file of them, and the notes of its reader. Raises BadInput
-    for one outside the scale of the study.
+) -> tuple[dict[Pair, float], tuple[Finding, ...]]:
+    """The known grades, none without a file of them, and the findings of its reader. Raises
+    BadInput for one outside the scale of the study.
     """
     if options.qrels is None:
         refuse_unused_columns(options.qrels_columns, "judgments", flag("--qrels"))

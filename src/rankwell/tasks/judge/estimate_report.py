@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwell.data.findings.remarks import remarks
 from rankwell.data.tables import Unit, format_value
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, count_of, typed
 from rankwell.evaluation.judged import name_runs
@@ -153,7 +152,7 @@ def print_estimates(
 ) -> Output:
     """The verdicts on pairs of runs, and the means that were asked for; a look is recorded."""
     study = read_study(folder)
-    notes = study.refuse_changed_files()
+    findings = study.refuse_changed_files()
     names = _run_names(study, runs)
     measure = chosen_measure(study, options)
     journals = read_journals(study)
@@ -174,7 +173,7 @@ def print_estimates(
         differences = estimates.differences()
     except NothingToEvaluate as error:
         raise NothingToEvaluate(
-            " ".join([str(error), *(f"{note}." for note in journals.notes)])
+            " ".join([str(error), *(f"{finding}." for finding in journals.findings)])
         ) from error
     with writing_to(study.folder), locked(study.folder, wait=10):
         looks = read_looks(study)
@@ -209,10 +208,10 @@ def print_estimates(
         f"{rule}\n",
     ]
     rows = [verdict.row(label) for verdict in (*of_means, *verdicts)]
-    return Output(
-        printed_rows(rows, format, tables=tables, findings=remarks([rule, *notes])),
-        (*journals.notes, *notes) if format in FOR_PEOPLE else (*notes, rule),
-    )
+    findings = [*journals.findings, *findings]
+    text = printed_rows(rows, format, tables=tables, rules={"rule": rule}, findings=findings)
+    printed = [rule] * (format not in FOR_PEOPLE and format != "json")
+    return Output.of(text, printed if format == "json" else [*printed, *findings])
 
 
 def _run_names(study: Study, runs: Sequence[str]) -> tuple[str, ...]:

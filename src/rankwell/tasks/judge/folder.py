@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankwell.data.columns import parquet
+from rankwell.data.findings import Finding
 from rankwell.data.registry import Measure, parse_measure
 from rankwell.data.tables import Floats, Ints
 from rankwell.documents import read_json
@@ -23,6 +24,7 @@ from rankwell.errors import BadInput, BadUsage, shown
 from rankwell.io import connected, undamaged
 from rankwell.io.result_folder import digest_of
 from rankwell.store import Source, write_text
+from rankwell.tasks.judge.findings import pooled_file_gone
 from rankwell.tasks.judge.options import Design, Purpose
 
 STUDY, GUIDELINE, QUERIES, DOCUMENTS = (
@@ -233,24 +235,24 @@ class Study:
         """The rows of some items by id: `text`, None without a document, and further columns."""
         return _rows_of(self.folder / DOCUMENTS, "item", items)
 
-    def refuse_changed_files(self) -> list[str]:
-        """Raises BadInput for a run or text that is not what it was when it was pooled; notes on
-        files that are gone.
+    def refuse_changed_files(self) -> list[Finding]:
+        """Raises BadInput for a run or text that is not what it was when it was pooled; findings
+        on files that are gone.
         """
         files = {f"run {run.name}": (run.file, run.digest) for run in self.runs}
         files |= {name.replace("_", " "): file for name, file in self.sources.items()}
         files.pop("guideline", None)
-        notes = list[str]()
+        findings = list[Finding]()
         for name, (file, digest) in files.items():
             path = self.folder / file
             if not path.is_file():
-                notes.append(f"{name}: {path} is gone; the study goes on with what was pooled")
+                findings.append(pooled_file_gone(name, str(path)))
             elif digest_of(path) != digest:
                 raise BadInput(
                     f"{name}: {path} has changed since it was pooled; restore the file, or pool it "
                     "under another name with `rankwell judge pool STUDY --add`."
                 )
-        return notes
+        return findings
 
 
 def place_of(file: str | Path, study: Path) -> str:

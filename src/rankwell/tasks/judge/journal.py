@@ -15,12 +15,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rankwell.data.findings import Finding
 from rankwell.data.tables import Bools, Floats
 from rankwell.documents import unique_keys
 from rankwell.errors import BadInput, BadUsage, count_of, shown
 from rankwell.io.line_files import append_rows, records_in, rows_in
 from rankwell.store import is_draft
 from rankwell.store.locks import locked
+from rankwell.tasks.judge.findings import line_cut_off
 from rankwell.tasks.judge.folder import JUDGMENTS, LOOKS, Pair, Study
 
 ANSWERS = ("unknown", "open")
@@ -83,11 +85,11 @@ class Journals(NamedTuple):
     """The journals of a study.
 
     lines: the lines of all judges, by judge, in the order of writing.
-    notes: notes on last lines that were cut off, and are dropped.
+    findings: findings on last lines that were cut off, and are dropped.
     """
 
     lines: Sequence[JournalLine]
-    notes: tuple[str, ...]
+    findings: tuple[Finding, ...]
 
 
 def check_judge(name: str) -> str:
@@ -154,16 +156,15 @@ def read_journals(study: Study) -> Journals:
     journals = [read_journal(path, study) for path in _files(study)]
     return Journals(
         [line for journal in journals for line in journal.lines],
-        tuple(note for journal in journals for note in journal.notes),
+        tuple(finding for journal in journals for finding in journal.findings),
     )
 
 
 def read_journal(path: Path, study: Study) -> Journals:
     """One journal, without lines where there is none yet. Raises as `read_journals`."""
     rows, is_torn = rows_in(path, pairs=unique_keys)
-    torn = f"{path}: the last line was not written to its end, and is dropped"
     lines = [journal_line(row, where, path.stem, study) for where, row in rows]
-    return Journals(lines, (torn,) * is_torn)
+    return Journals(lines, (line_cut_off(str(path)),) * is_torn)
 
 
 def journal_line(content: Any, where: str, judge: str, study: Study) -> JournalLine:

@@ -16,6 +16,7 @@ from rankwell.reporting.options import StatusNote
 from rankwell.reporting.page.document import embedded_json
 from rankwell.store import Source, packing, write_text
 from rankwell.tasks.judge.batches import NOTHING_LEFT, batches_of, lease_batch
+from rankwell.tasks.judge.findings import line_cut_off
 from rankwell.tasks.judge.folder import Pair, Study
 from rankwell.tasks.judge.journal import (
     JUDGE_NAME,
@@ -42,7 +43,7 @@ def write_offline_page(
     study: Study, judge: str, options: JudgeOptions, path: Path
 ) -> Sequence[str]:
     """Leases the judge's batch and writes its unanswered items as a page; returns notes."""
-    gold, notes = gold_items(study, options)
+    gold, findings = gold_items(study, options)
     items = next_asks(study, judge, options, gold)
     if items is None:
         return (NOTHING_LEFT,)
@@ -54,7 +55,7 @@ def write_offline_page(
         f"wrote {path}: {batch}, {count_of(len(items.asks), 'item')} to judge; read its downloads "
         "with --import"
     )
-    return (*notes, wrote)
+    return (*findings, wrote)
 
 
 def _embedded(study: Study, judge: str, items: SittingItems) -> str:
@@ -174,7 +175,7 @@ def _lines(source: Source, study: Study) -> tuple[list[JournalLine], str]:
         except BadLine:
             if number < len(texts) or not lines:
                 raise
-            torn = f"{where}: the last line was not written to its end, and is dropped"
+            torn = line_cut_off(where)
             break
         if not judge and isinstance(content, dict) and isinstance(content.get("judge"), str):  # pyright: ignore[reportUnknownMemberType]
             judge = content["judge"]

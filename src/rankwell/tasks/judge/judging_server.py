@@ -315,4 +315,4 @@ def serve_session(
                 sys.stderr.flush()
                 server.serve_forever(poll_interval=0.1)
         wrote = f"{count_of(session.n_acts, 'line')} written to {journal_of(study, judge)}"
-        return (*session.notes, StatusNote(wrote))
+        return (*session.findings, StatusNote(wrote))

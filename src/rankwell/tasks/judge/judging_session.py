@@ -8,11 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass
 from typing import Any, NamedTuple
 
-from rankwell.errors import BadInput, BadUsage, count_of, shown
+from rankwell.data.findings import Finding
+from rankwell.errors import BadInput, BadUsage, shown
 from rankwell.io.formats import find_judgments
 from rankwell.stats.samples import permanent_numbers
 from rankwell.store import encode_id
 from rankwell.tasks.judge.batches import Lease, lease_batch
+from rankwell.tasks.judge.findings import known_items_unpooled
 from rankwell.tasks.judge.folder import Pair, Study, read_study
 from rankwell.tasks.judge.journal import (
     ACTIONS,
@@ -59,8 +61,8 @@ class SittingItems(NamedTuple):
     lines: Sequence[JournalLine] = ()
 
 
-def gold_items(study: Study, options: JudgeOptions) -> tuple[Sequence[Pair], tuple[str, ...]]:
-    """The pairs of the file of known items that can be shown, and notes on the others. Raises
+def gold_items(study: Study, options: JudgeOptions) -> tuple[Sequence[Pair], tuple[Finding, ...]]:
+    """The pairs of the file of known items that can be shown, and findings on the others. Raises
     BadInput where the study has the texts of none.
     """
     if (file := options.qrels) is None:
@@ -78,12 +80,8 @@ def gold_items(study: Study, options: JudgeOptions) -> tuple[Sequence[Pair], tup
             "of pooled items."
         )
     lost = n_all - len(pairs)
-    outside = count_of(
-        lost,
-        f"of the items in {file} is not in the pool, and is not shown",
-        f"of the items in {file} are not in the pool, and are not shown",
-    )
-    return pairs, (*found_judgments.findings, *(outside,) * bool(lost))
+    outside = (known_items_unpooled(str(file), lost),) if lost else ()
+    return pairs, (*found_judgments.findings, *outside)
 
 
 def next_asks(
@@ -295,14 +293,14 @@ class JudgingSession:
 
     study, judge: the study, and the name of the judge.
     n_acts: number of lines written in the session.
-    notes: notes on known items that cannot be shown.
+    findings: findings on known items that cannot be shown.
     """
 
     def __init__(self, study: Study, judge: str, options: JudgeOptions) -> None:
         self.study, self.judge, self.n_acts = study, judge, 0
         self._options, self._lock = options, threading.RLock()
         self._turn, self._is_closed = 0, False
-        self._gold, self.notes = gold_items(study, options)
+        self._gold, self.findings = gold_items(study, options)
         self._begin_turn()
 
     def _begin_turn(self) -> None:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwell.data.findings.remarks import remarks
+from rankwell.data.findings import Finding
 from rankwell.data.tables import Floats, Ints, exact_mean, format_value
 from rankwell.errors import NothingToEvaluate, count_of
 from rankwell.reporting import Answer, Format, Output, PrintedFigure, Row
@@ -23,6 +23,13 @@ from rankwell.task import printed_rows
 from rankwell.tasks.judge.agreement import JudgeComparison, RatedItems, compare_raters, item_weights
 from rankwell.tasks.judge.estimate_report import shown_interval
 from rankwell.tasks.judge.estimation import StudyEstimates
+from rankwell.tasks.judge.findings import (
+    documents_order_grades,
+    judged_items_not_asked,
+    model_favours,
+    nothing_graded_twice,
+    replies_unused,
+)
 from rankwell.tasks.judge.folder import Pair, Study, read_study
 from rankwell.tasks.judge.journal import read_journals
 from rankwell.tasks.judge.model_asking import ask, judge_of
@@ -156,28 +163,27 @@ class ModelReport:
         weights = estimates.of_pair(estimates.weights[rows], pair)
         return float((weights * estimates.gains(self.model.grade[rows])).sum())
 
-    def notes(self) -> list[str]:
-        """Notes on missing figures, and warnings of a bias that differs between systems."""
+    def findings(self) -> Iterator[Finding]:
+        """The findings on missing figures, and on a bias that differs between systems."""
         if self.comparison is None:
-            return [
+            yield nothing_graded_twice(
                 f"no item has a grade of people and of {self.model.model}; judge some with "
                 "`rankwell judge label`"
-            ]
-        notes = list[str]()
-        if lacking := int((self.estimates.answers.answered & ~self.model.replied).sum()):
-            notes.append(
-                f"{lacking} judged items are not asked yet; agreement and bias leave them out"
             )
+            return
+        if lacking := int((self.estimates.answers.answered & ~self.model.replied).sum()):
+            yield judged_items_not_asked(lacking)
         for bias in self.biases:
             if bias.against and bias.interval and not bias.interval[0] <= 0 <= bias.interval[1]:
                 runs = (bias.run, bias.against)
                 better, worse = runs if bias.query_biases.mean > 0 else reversed(runs)
-                notes.append(
-                    f"warning: {self.model.model} favours {better} over {worse}: its bias differs "
-                    f"by {format_value(bias.query_biases.mean, 'share', signed=True)} "
-                    f"{shown_interval(bias.interval, 'share', signed=True)}"
+                yield model_favours(
+                    self.model.model,
+                    better,
+                    worse,
+                    f"{format_value(bias.query_biases.mean, 'share', signed=True)} "
+                    f"{shown_interval(bias.interval, 'share', signed=True)}",
                 )
-        return notes
 
     def tables(self) -> list[list[Row]]:
         """The tables for people."""
@@ -253,30 +259,31 @@ def print_model_report(
         return Output(messages=tuple(notes), exit_code=exit_code)
     grades, journals = model_grades(study, judge.model), read_journals(study)
     report = ModelReport(StudyEstimates.of(study, journals.lines, grades), grades)
-    all_notes = (*journals.notes, *notes, *_notes_on_replies(study, grades), *report.notes())
+    findings = [*journals.findings, *_on_replies(study, grades), *report.findings()]
     text = printed_rows(
         list(report.rows()),
         format,
         tables=report.tables(),
-        findings=remarks(all_notes),
+        findings=findings,
         answer=report.answer(),
     )
-    return Output(text, all_notes, exit_code)
+    return Output.of(text, [*notes, *(() if format == "json" else findings)], exit_code)
 
 
-def _notes_on_replies(study: Study, grades: ModelGrades) -> Iterator[str]:
+def _on_replies(study: Study, grades: ModelGrades) -> Iterator[Finding]:
     n_replies = int(grades.replied.sum())
     if grades.n_invalid:
-        yield (
+        yield replies_unused(
             f"{grades.n_invalid} of {n_replies} replies have not exactly one grade of the "
             "scale; they count as no grade"
         )
     if grades.n_flagged:
-        flagged = count_of(grades.n_flagged, "document looks as if it", "documents look as if they")
-        yield f"{flagged} ordered a grade (flagged in {replies_of(study, grades.model).name})"
+        yield documents_order_grades(grades.n_flagged, replies_of(study, grades.model).name)
     if grades.n_unused:
-        yield count_of(
-            grades.n_unused,
-            "reply was made under another prompt or other parameters, and is not used",
-            "replies were made under other prompts or parameters, and are not used",
+        yield replies_unused(
+            count_of(
+                grades.n_unused,
+                "reply was made under another prompt or other parameters, and is not used",
+                "replies were made under other prompts or parameters, and are not used",
+            )
         )

@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwell.data.findings.remarks import remarks
 from rankwell.data.tables import Floats, format_value
 from rankwell.errors import BadUsage, NothingToEvaluate, count_of
 from rankwell.reporting import FOR_PEOPLE, Format, Output, Row
@@ -202,7 +201,7 @@ def print_forecasts(folder: str, *, options: PlanOptions, format: Format = "tabl
             f"--difference is {options.difference:g}; expected a number above 0, such as 0.05."
         )
     study = read_study(folder)
-    notes = study.refuse_changed_files()
+    findings = study.refuse_changed_files()
     journals = read_journals(study)
     estimates = StudyEstimates.of(study, journals.lines)
     looks = read_looks(study)
@@ -225,11 +224,10 @@ def print_forecasts(folder: str, *, options: PlanOptions, format: Format = "tabl
     taken += "" if n < n_planned else ": an estimate from more judgments has no verdict"
     rule = f"{estimates.label}; half-widths of {100 * level:.4g} % intervals; {taken}"
     tables = ["\n".join(words) + "\n", rows, f"{rule}\n"]
-    printed = (*journals.notes, *notes)
-    return Output(
-        printed_rows(rows, format, tables=tables, findings=remarks([rule, *notes])),
-        printed if format in FOR_PEOPLE else (*printed, *words, rule),
-    )
+    findings = [*journals.findings, *findings]
+    text = printed_rows(rows, format, tables=tables, rules={"rule": rule}, findings=findings)
+    printed = [*words, rule] if format not in FOR_PEOPLE else []
+    return Output.of(text, printed if format == "json" else [*printed, *findings])
 
 
 def _rows(forecasts: StudyForecasts, level: float, *, plain: bool) -> Iterator[Row]:

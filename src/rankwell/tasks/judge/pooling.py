@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell import __version__
+from rankwell.data.findings import Finding
 from rankwell.data.registry import Measure, parse_measure
 from rankwell.data.tables import Bools, Floats, Ints, Judgments, sort_ids
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, count_of, shown, typed
@@ -27,6 +28,7 @@ from rankwell.stats.samples import permanent_numbers, prior_relevance, prioritie
 from rankwell.store import Source, encode_id, refuse_blocked, sources_of, write_text, writing_to
 from rankwell.store.locks import locked
 from rankwell.tasks.judge.batches import finished_batches
+from rankwell.tasks.judge.findings import items_without_document
 from rankwell.tasks.judge.folder import (
     DOCUMENTS,
     GUIDELINE,
@@ -239,7 +241,7 @@ class PooledRanks:
     ranks: (items, runs) ranks; 0 where a run lacks the item.
     earlier: the earlier rounds.
     earlier_row: (items,) row of each item in the earlier pool; -1 for a new item.
-    notes: notes of the readers of the runs.
+    findings: findings of the readers of the runs.
     """
 
     queries: tuple[str, ...]
@@ -249,7 +251,7 @@ class PooledRanks:
     ranks: Ints
     earlier: _EarlierRounds
     earlier_row: Ints
-    notes: tuple[str, ...]
+    findings: tuple[Finding, ...]
 
 
 def _pooled_ranks(
@@ -274,13 +276,13 @@ def _pooled_ranks(
     )
     # The query, the item and the ranks of the rows of each source.
     parts = [(earlier.pool.query, earlier.pool.item.tolist(), earlier.pool.ranks)]
-    notes = dict[str, None]()
+    findings = dict[Finding, None]()
     for run in runs.values():
         report = None if progress is None else partial(progress, run)
         read = formats.find_hits(
             run, judgments, keep=depth, columns=options.columns, progress=report
         )
-        notes |= dict.fromkeys(read.findings)
+        findings |= dict.fromkeys(read.findings)
         if read.hits.unknown:
             problem = "has no text; add it to the file of --queries"
             if options.add:
@@ -328,7 +330,7 @@ def _pooled_ranks(
         ranks,
         earlier,
         earlier_row,
-        tuple(notes),
+        tuple(findings),
     )
 
 
@@ -420,14 +422,10 @@ def _write(study: Study, ranks: PooledRanks, documents: Texts) -> Output:
         judging = f"{decide}, in batches of {study.batch}"
     elif study.design == "queries":
         judging = f"{study.drawn} queries are drawn, with {count_of(n_items, 'item')} to judge"
-    without_text = count_of(
-        bare,
-        "item has no document; it is judged by its id",
-        "items have no document; they are judged by their ids",
-    )
     return Output(
         prose(f"{study.measure} over {counts}; {judging}.\n"),
-        (*ranks.notes, *((without_text,) * bool(bare)), StatusNote(f"wrote {study.folder}/")),
+        (StatusNote(f"wrote {study.folder}/"),),
+        findings=(*ranks.findings, *((items_without_document(bare),) if bare else ())),
         next_step=typed("rankwell", "judge", "label", study.folder, "--judge", "NAME"),
     )
 

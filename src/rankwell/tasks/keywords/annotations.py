@@ -13,6 +13,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from rankwell.data.findings import Finding
+from rankwell.data.findings.reading import reading_choice
 from rankwell.data.tables import Bools, Ints, sort_ids
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, UnknownName
 from rankwell.store import encode_id
@@ -274,7 +276,7 @@ class Annotations:
     attributes: clip -> column -> text, for columns without keywords.
     schema: the declared keywords; None where none are declared and the used keywords are the
         vocabulary.
-    notes: notes on spellings that were read as another label, and on unread columns.
+    findings: findings on spellings that were read as another label, and on unread columns.
     bare_groups: groups without a used or declared keyword.
     """
 
@@ -285,7 +287,7 @@ class Annotations:
         default_factory=dict[str, Mapping[str, str]]
     )
     schema: Schema | None = None
-    notes: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
     bare_groups: tuple[str, ...] = ()
 
     @classmethod
@@ -306,7 +308,7 @@ class Annotations:
                     "one of them."
                 )
         vocabulary = Vocabulary(()) if schema is None else schema.vocabulary
-        meant, notes = _read_labels(vocabulary, rows)
+        meant, findings = _read_labels(vocabulary, rows)
         members = {
             row.clip: {
                 entry
@@ -338,7 +340,7 @@ class Annotations:
             np.array(cells, dtype=np.bool_).reshape(len(clips), len(keywords)),
             {row.clip: dict(row.attributes) for row in rows},
             schema,
-            tuple(notes),
+            tuple(findings),
             tuple(group for group in order if group not in {entry.group for entry in keywords}),
         )
 
@@ -483,9 +485,9 @@ def _with_ending(groups: Iterable[str], name: str) -> list[str]:
 
 def _read_labels(
     vocabulary: Vocabulary, rows: Sequence[Row]
-) -> tuple[dict[tuple[str, Words], tuple[Keyword, ...]], list[str]]:
-    """The keywords that texts of a table stand for, by (group, words), and notes on texts that are
-    ignored or read as another label.
+) -> tuple[dict[tuple[str, Words], tuple[Keyword, ...]], list[Finding]]:
+    """The keywords that texts of a table stand for, by (group, words), and findings on texts that
+    are ignored or read as another label.
     """
     meant: dict[tuple[str, Words], tuple[Keyword, ...]] = {}
     for alias, entries in vocabulary.aliases.items():
@@ -499,7 +501,7 @@ def _read_labels(
             for text in texts:
                 counts = spelled.setdefault((group, fold(text)), Counter())
                 counts[" ".join(text.casefold().split())] += 1
-    notes: list[str] = []
+    findings: list[Finding] = []
     for (group, words), counts in sorted(spelled.items()):
         spellings, effect = sorted(counts), " has no word and is ignored"
         if words:
@@ -512,5 +514,6 @@ def _read_labels(
         if spellings:
             n_rows = sum(counts[text] for text in spellings)
             times = "once" if n_rows == 1 else f"{n_rows} times"
-            notes.append(f"{group}: {', '.join(map(repr, spellings))}{effect} ({times})")
-    return meant, notes
+            texts = ", ".join(map(repr, spellings))
+            findings.append(reading_choice(f"{group}: {texts}{effect} ({times})"))
+    return meant, findings

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rankwell import __version__, reporting
-from rankwell.data.findings.remarks import remarks
 from rankwell.data.tables import format_value
 from rankwell.errors import BadInput, NothingToEvaluate
 from rankwell.reporting.charts import write_charts
@@ -93,10 +92,6 @@ def print_calibration(
     f1 = ", ".join(
         f"{part} {format_value(of_part[best].f1, 'share')}" for part, of_part in tallies.items()
     )
-    notes = [
-        *table.notes,
-        f"best threshold: {best:g} (F1: {f1}); the default is {mapper.threshold:g}",
-    ]
     rules: dict[str, Any] = {
         "strategy": options.strategy,
         "vocabulary": "used" if options.schema is None else "declared",
@@ -105,18 +100,19 @@ def print_calibration(
         "default_threshold": mapper.threshold,
         "version": __version__,
     }
-    printed = [] if format == "json" else [*notes]
+    answer = f"best threshold: {best:g} (F1: {f1}); the default is {mapper.threshold:g}"
+    printed = [] if format == "json" else [*table.findings, answer]
     if output is not None:
         inputs = {"queries": queries, "annotations": options.annotations, "schema": options.schema}
         digests = {name: Source(file).digest() for name, file in inputs.items() if file}
         for suffix in ("csv", "json"):
             text = printed_rows(
-                rows, suffix, rules={**rules, "inputs": digests}, findings=remarks(notes)
+                rows, suffix, rules={**rules, "inputs": digests}, findings=table.findings
             )
             write_text(output / f"thresholds.{suffix}", text)
         write_charts(output, {"thresholds": _chart(rows, options.strategy)})
         printed.append(reporting.StatusNote(f"wrote {output}/"))
-    return Output(printed_rows(rows, format, rules=rules, findings=remarks(notes)), tuple(printed))
+    return Output.of(printed_rows(rows, format, rules=rules, findings=table.findings), printed)
 
 
 def _meant(

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.data.findings.remarks import remarks
+from rankwell.data.findings import Finding
 from rankwell.data.options import takes_options
 from rankwell.data.tables import Bools, Floats, Ints, Values, columns_of, format_value, ratio
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, count_of, flag
@@ -22,12 +22,18 @@ from rankwell.results import Results
 from rankwell.stats import figure_of, summarise
 from rankwell.store import sources_of
 from rankwell.tasks.keywords.annotations import Annotations, QueryKeywords
+from rankwell.tasks.keywords.findings import (
+    mapped_otherwise,
+    no_similar_result,
+    queries_left_out,
+    query_not_in_list,
+)
 from rankwell.tasks.keywords.inputs import ClipInputs, named
 from rankwell.tasks.keywords.options import KeywordOptions, check_options
 from rankwell.tasks.keywords.rankings import RankedClips, rank_clips
 from rankwell.tasks.keywords.runs import ClipLevels, ClipVariant, KeywordMasks
 
-_MOST_NOTES = 5
+_MOST_REASONS = 5
 _LEFT_OUT = {
     "no keywords": (
         "asks for no keyword of the selection and is",
@@ -180,19 +186,17 @@ def evaluate_keywords(
     _refuse_unknown(ranked)
     variants = _variants(ranked, map_text)
     builder = ResultsBuilder(inputs.convention)
-    # A text is not a clip that could be removed.
-    on_convention = inputs.convention.rule_notes.get("self_rule", ()) if inputs.by_clips else ()
-    notes = [*inputs.annotations.notes, *inputs.notes, *ranked.notes]
+    findings = [*inputs.annotations.findings, *inputs.findings, *ranked.findings]
     by_group, by_keyword = list[Mapping[str, Any]](), list[Mapping[str, Any]]()
     levels, measured = list[ClipLevels](), list[tuple[ClipVariant, list[Values]]]()
-    variants, empty = split_empty(variants, notes)
-    notes += empty
+    variants, empty = split_empty(variants, findings)
+    findings += empty
     for variant in variants:
         measured.append((variant, values := variant.measure(builder)))
         levels += variant.levels()
         by_group += group_rows(variant, builder)
         by_keyword += keyword_rows(variant, values)
-        notes += variant_notes(variant, values)
+        findings += findings_of(variant, values)
         builder.counts[variant.name] = variant.counts()
     explainers = [Explainer(variant) for variant in variants]
     answers = {explainer.variant.name: explainer.answers() for explainer in explainers}
@@ -200,7 +204,7 @@ def evaluate_keywords(
         ClipResults,
         rules=_rules(ranked, builder, rules or {}),
         measures=inputs.measures,
-        findings=remarks([*on_convention, *notes, *builder.findings, *mapping_notes(measured)]),
+        findings=[*findings, *builder.findings, *mapping_findings(measured)],
         intervals=options.intervals,
         seed=options.seed,
         task="keywords",
@@ -471,8 +475,8 @@ def _detail(
 
 
 def group_rows(variant: ClipVariant, builder_of_all: ResultsBuilder) -> list[dict[str, Any]]:
-    """Summary rows for each group alone, where queries require more than one; its notes are added
-    to those of the whole.
+    """Summary rows for each group alone, where queries require more than one; its findings are
+    added to those of the whole.
     """
     options, table = variant.options, variant.inputs.annotations
     groups = np.array([keyword.group for keyword in table.keywords])
@@ -482,7 +486,7 @@ def group_rows(variant: ClipVariant, builder_of_all: ResultsBuilder) -> list[dic
     for group, part in required.items() if len(required) > 1 else ():
         builder = ResultsBuilder(variant.inputs.convention)
         replace(variant, keywords=part, origin="").measure(builder)
-        builder_of_all.findings += remarks(builder.findings)
+        builder_of_all.findings += builder.findings
         builder_of_all.in_input_order |= builder.in_input_order
         summaries = summarise(builder.values, intervals=options.intervals, seed=options.seed)
         rows += [
@@ -615,40 +619,44 @@ def rows_with_answers(
 
 
 def split_empty(
-    variants: Sequence[ClipVariant], notes: Sequence[str]
-) -> tuple[list[ClipVariant], list[str]]:
-    """The readings by which a query counts, and a note on each other one.
+    variants: Sequence[ClipVariant], findings: Sequence[Finding]
+) -> tuple[list[ClipVariant], list[Finding]]:
+    """The readings by which a query counts, and a finding on each other one.
 
-    Raises NothingToEvaluate, with the notes that may explain it, where none is left.
+    Raises NothingToEvaluate, with the findings that may explain it, where none is left.
     """
     counting = [variant for variant in variants if variant.counted.any()]
-    empty: list[str] = []
+    empty: dict[str, str] = {}
     for variant in variants:
         status = variant.status
         bare, alone, lost = map(status.count, ("no keywords", "no relevant clip", "no result"))
         relevant = "relevant other" if variant.inputs.by_clips else "relevant"
         if variant not in counting:
-            empty.append(
-                f"{variant.name}: none of {count_of(len(status), 'query', 'queries')} counts: "
+            empty[variant.name] = (
+                f"none of {count_of(len(status), 'query', 'queries')} counts: "
                 f"{bare} name no keyword of the selection, {alone} have no {relevant} clip, and "
                 f"{lost} have no result"
             )
     if not counting:
-        reasons = "".join(f"; {note.rstrip('.')}" for note in notes[:_MOST_NOTES])
-        raise NothingToEvaluate(f"{empty[0]}{reasons}.")
-    return counting, [f"{note}; this reading is left out" for note in empty]
+        reasons = "".join(f"; {finding.rstrip('.')}" for finding in findings[:_MOST_REASONS])
+        name, reason = next(iter(empty.items()))
+        raise NothingToEvaluate(f"{name}: {reason}{reasons}.")
+    return counting, [
+        queries_left_out(name, f"{reason}; this reading is left out")
+        for name, reason in empty.items()
+    ]
 
 
-def variant_notes(variant: ClipVariant, measured: Sequence[Values]) -> list[str]:
-    """Notes on the queries that are left out, by all or by some measures, and on lists without
-    results or without their query.
+def findings_of(variant: ClipVariant, measured: Sequence[Values]) -> Iterator[Finding]:
+    """The findings on the queries that are left out, by all or by some measures, and on lists
+    without results or without their query.
     """
-    run, total = variant.run, len(variant.status)
-    notes: list[str] = []
+    run, name, total = variant.run, variant.name, len(variant.status)
     for status, (singular, plural) in _LEFT_OUT.items():
         if titles := _titles(variant, np.array(variant.status) == status):
             verb = singular if len(titles) == 1 else plural
-            notes.append(f"{len(titles)} of {total} queries {verb} left out: {named(titles)}")
+            problem = f"{len(titles)} of {total} queries {verb} left out: {named(titles)}"
+            yield queries_left_out(name, problem)
     titles = _titles(variant, run.without_match)
     if variant.inputs.relevance.kind == "graded" and titles:
         short = [values.label for values in measured if (run.without_match & ~values.counted).any()]
@@ -658,7 +666,7 @@ def variant_notes(variant: ClipVariant, measured: Sequence[Values]) -> list[str]
         )
         if short:
             note += f", and {', '.join(short)}, for which a clip is relevant or not, leave them out"
-        notes.append(f"{note}: {named(titles)}")
+        yield queries_left_out(name, f"{note}: {named(titles)}")
     least = variant.options.min_similarity
     below = variant.counted & run.view.has_ranking & (run.view.n_retrieved == 0)
     if least is not None and (titles := _titles(variant, below)):
@@ -666,37 +674,37 @@ def variant_notes(variant: ClipVariant, measured: Sequence[Values]) -> list[str]
         if len(titles) == 1:
             words = ("has", "it counts as an empty result", "it")
         has, counts, them = words
-        notes.append(
+        yield no_similar_result(
+            name,
             f"{len(titles)} of {total} queries {has} no result with a similarity of {least:g} or "
-            f"more; {counts} (ALFA's evaluator leaves {them} out): {named(titles)}"
+            f"more; {counts} (ALFA's evaluator leaves {them} out): {named(titles)}",
         )
     if titles := _titles(variant, run.without_query):
-        notes.append(
+        yield query_not_in_list(
+            name,
             f"{count_of(len(titles), 'list does', 'lists do')} not hold the query itself, so that "
-            f"nothing is removed after the cut: {named(titles)}"
+            f"nothing is removed after the cut: {named(titles)}",
         )
-    return [f"{variant.name}: {note}" for note in notes]
 
 
 def _titles(variant: ClipVariant, is_titled: Bools) -> list[str]:
     return list(map(variant.inputs.title, compress(variant.keywords.queries, is_titled.tolist())))
 
 
-def mapping_notes(measured: Sequence[tuple[ClipVariant, Sequence[Values]]]) -> list[str]:
-    """Notes on the queries whose text is mapped to other keywords than their labels, and the means
-    over the common queries.
+def mapping_findings(measured: Sequence[tuple[ClipVariant, Sequence[Values]]]) -> Iterator[Finding]:
+    """The findings on the queries whose text is mapped to other keywords than their labels, and
+    the means over the common queries.
     """
     if [variant.origin for variant, _ in measured] != ["given", "mapped"]:
-        return []
+        return
     (labelled, of_given), (mapped, of_mapped) = measured
     differing = (
         (labelled.keywords.required != mapped.keywords.required)
         | (labelled.keywords.excluded != mapped.keywords.excluded)
     ).any(axis=1)
-    notes: list[str] = []
     if titles := _titles(labelled, differing):
         verb = "is" if len(titles) == 1 else "are"
-        notes.append(
+        yield mapped_otherwise(
             f"{len(titles)} of {len(differing)} texts {verb} mapped to other than the given "
             f"keywords: {named(titles)}"
         )
@@ -717,5 +725,4 @@ def mapping_notes(measured: Sequence[tuple[ClipVariant, Sequence[Values]]]) -> l
             )
     for count, texts in means_of.items():
         queries = count_of(count, "query that counts", "queries that count")
-        notes.append(f"over the {queries} in both readings: {'; '.join(texts)}")
-    return notes
+        yield mapped_otherwise(f"over the {queries} in both readings: {'; '.join(texts)}")

@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from rankwell.data.findings import Finding
+from rankwell.data.findings.reading import odd_entries, reading_choice
 from rankwell.data.options import own_arithmetic
 from rankwell.data.tables import is_missing
 from rankwell.documents import (
@@ -127,19 +129,21 @@ def read_annotations(
         )
     except BadInput as error:
         raise type(error)(f"{name}: {error}") from error
-    notes: list[str] = []
+    findings: list[Finding] = []
     if attributes:
-        notes.append(f"{name}: not read as keywords: {', '.join(map(repr, attributes))}")
+        columns = ", ".join(map(repr, attributes))
+        findings.append(reading_choice(f"not read as keywords: {columns}", name))
     # Declared labels are as they should be.
     undeclared = table.keywords if schema is None else table.undeclared
     odd = [keyword.label for keyword in undeclared if {";", "|"} & {*keyword.label}]
     if odd:
         counted = count_of(len(odd), "keyword has", "keywords have")
-        notes.append(
-            f"{name}: {counted} ';' or '|' inside, such as {odd[0]!r}; write commas between the "
-            "keywords of a cell"
+        problem = (
+            f"{counted} ';' or '|' inside, such as {odd[0]!r}; write commas between the keywords "
+            "of a cell"
         )
-    return replace(table, notes=(*notes, *table.notes))
+        findings.append(odd_entries(problem, name))
+    return replace(table, findings=(*findings, *table.findings))
 
 
 def read_text_queries(place: Any) -> list[TextQuery]:

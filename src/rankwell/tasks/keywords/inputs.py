@@ -19,6 +19,8 @@ from rankwell.conventions import (
     choose_measures,
     find_convention,
 )
+from rankwell.data.findings import Finding
+from rankwell.data.findings.reading import odd_entries
 from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.options import cutoffs
 from rankwell.data.registry import at_each_cutoff, measure_names
@@ -42,7 +44,7 @@ class ClipInputs:
     drives: clip -> its drive, for clips that have one; None where no drives are excluded.
     texts: query -> its text; for a query clip its id.
     labelled: text query -> its keywords; None where no file labels the queries with keywords.
-    notes: notes on groups and drives.
+    findings: findings on groups and drives.
     relevance: the rule of relevance.
     excluded: query -> clips that are removed before any cut; empty for text queries.
 
@@ -72,17 +74,19 @@ class ClipInputs:
         self.drives = None if options.exclude_group is None else self._drives(options.exclude_group)
         self.query_ids = names(options.query_ids, flag("--query-ids"))
         self.texts, self.labelled = self._queries()
-        self.notes: list[str] = []
+        self.findings: list[Finding] = []
         drives = self.drives or {}
         bare = [clip for clip in table.clips if clip not in drives]
         if bare and drives:
-            self.notes.append(
-                f"{flag('--exclude-group', options.exclude_group)}: "
-                f"{count_of(len(bare), 'clip has', 'clips have')} none: {named(bare)}; for them "
-                "they alone are left out"
+            number = count_of(len(bare), "clip has", "clips have")
+            self.findings.append(
+                odd_entries(
+                    f"{flag('--exclude-group', options.exclude_group)}: {number} none: "
+                    f"{named(bare)}; for them they alone are left out"
+                )
             )
-        self.notes += [
-            f"{name!r} is a group without any keyword"
+        self.findings += [
+            odd_entries(f"{name!r} is a group without any keyword")
             for name in groups
             if table.find_group(name) in table.bare_groups
         ]
@@ -268,7 +272,7 @@ def choose_clip_measures(
 
 
 def named(ids: Sequence[str], most: int = 5) -> str:
-    """The first ids, for notes."""
+    """The first ids, for findings."""
     return ", ".join(map(repr, ids[:most])) + (
         f" and {len(ids) - most} more" if len(ids) > most else ""
     )

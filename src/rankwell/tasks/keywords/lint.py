@@ -9,14 +9,16 @@ from typing import NamedTuple
 import numpy as np
 
 from rankwell import reporting
+from rankwell.data.findings import Finding
 from rankwell.errors import BadUsage, count_of
 from rankwell.evaluation.judged import refuse_one_stream
 from rankwell.reporting.options import Output
 from rankwell.store import Source
 from rankwell.task import printed_rows
 from rankwell.tasks.keywords.annotations import Annotations, Keyword, fold
+from rankwell.tasks.keywords.findings import no_encoder
 from rankwell.tasks.keywords.formats import find_text_queries, read_annotations
-from rankwell.tasks.keywords.mapping import WITHOUT_ENCODER, in_doubt, mapper_of
+from rankwell.tasks.keywords.mapping import in_doubt, mapper_of
 from rankwell.tasks.keywords.options import LintOptions, names
 from rankwell.tasks.keywords.runs import KeywordMasks, judge
 
@@ -56,7 +58,7 @@ def print_findings(
         )
     groups = names(options.keyword_groups, "--keyword-groups")
     table = read_annotations(annotations, schema=options.schema, groups=groups)
-    problems, notes = list(findings(table)), list[str]()
+    problems, on_texts = list(findings(table)), list[Finding]()
     size = (
         f"{count_of(len(table.clips), 'clip')}, {int((table.uses > 0).sum())} keywords in "
         f"{len(table.groups)} groups"
@@ -65,7 +67,7 @@ def print_findings(
         n_texts, of_texts = _text_findings(options, table)
         problems, size = [*of_texts, *problems], f"{size}, {count_of(n_texts, 'text')}"
         if options.encoder is None and any(row.kind == "nothing mapped" for row in of_texts):
-            notes = [WITHOUT_ENCODER]
+            on_texts = [no_encoder()]
     counts = Counter(finding.kind for finding in problems)
     summary = ", ".join(f"{number} × {kind}" for kind, number in counts.items()) or "nothing odd"
     text = ""
@@ -74,7 +76,8 @@ def print_findings(
         text = printed_rows(rows, format, tables=[_rows_for_people(problems)])
     return Output(
         text,
-        messages=(f"{Source(annotations).name}: {size}: {summary}", *notes),
+        messages=(f"{Source(annotations).name}: {size}: {summary}",),
+        findings=tuple(on_texts),
         exit_code=int(options.strict and not counts.keys() <= _HARMLESS),
     )
 
@@ -178,9 +181,9 @@ def findings(annotations: Annotations) -> Iterator[LintFinding]:
                 uses[entry],
                 "says that there is no keyword; leave the cell empty",
             )
-    for note in annotations.notes:
-        if "not read as keywords" not in note:
-            yield LintFinding("read otherwise", "", "", 0, note)
+    for finding in annotations.findings:
+        if "not read as keywords" not in finding:
+            yield LintFinding("read otherwise", "", "", 0, str(finding))
     for entry in annotations.keywords if annotations.schema is not None else ():
         if not uses[entry]:
             yield LintFinding("never used", *entry, 0, "declared, and no clip carries it")

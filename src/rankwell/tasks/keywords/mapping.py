@@ -14,10 +14,12 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from rankwell.data.findings import Finding
 from rankwell.data.options import own_arithmetic
 from rankwell.data.tables import Floats
 from rankwell.errors import BadInput, BadUsage, UnknownName, flag
 from rankwell.tasks.keywords.annotations import Keyword, QueryKeywords, Vocabulary, with_groups
+from rankwell.tasks.keywords.findings import no_encoder, words_negated, words_not_read
 from rankwell.tasks.keywords.options import MappingOptions, Strategy
 from rankwell.tasks.keywords.phrases import (
     ALIGNED,
@@ -31,8 +33,6 @@ from rankwell.tasks.keywords.phrases import (
 from rankwell.tasks.keywords.reading import Reading, load_wording
 
 Stage = Literal["exact", "alias", "rule", "semantic"]
-WITHOUT_ENCODER = "without an encoder no similar words are found; name a model with --encoder"
-"""The note on a mapping by names and rules alone."""
 COVER_THRESHOLD = 0.57
 """Calibrated with all-MiniLM-L6-v2 for labels that the wording of driving scenes does not know."""
 READ_THRESHOLD = 0.75
@@ -115,25 +115,25 @@ class MappedText:
         return QueryKeywords(self.keywords, tuple(row.keyword for row in self.excluded))
 
     @property
-    def notes(self) -> list[str]:
-        """Messages on ambiguous, negated and unmapped words."""
-        notes = [in_doubt(*ambiguity) for ambiguity in self.ambiguous]
+    def findings(self) -> list[Finding]:
+        """The findings on ambiguous, negated and unmapped words."""
+        findings = [words_not_read(self.text, in_doubt(*words)) for words in self.ambiguous]
         required, excluded = self.query_keywords
         if excluded:
             negated = ", ".join(f"{row.span!r} ({row.keyword.label})" for row in self.excluded)
-            notes.append(f"negated: {negated}; a clip that has it is not relevant")
+            effect = f"negated: {negated}; a clip that has it is not relevant"
+            findings.append(words_negated(self.text, effect))
         if contradictory := [keyword.label for keyword in required if keyword in excluded]:
-            notes.append(
-                f"required and negated: {', '.join(contradictory)}; no clip can be relevant"
-            )
+            effect = f"required and negated: {', '.join(contradictory)}; no clip can be relevant"
+            findings.append(words_negated(self.text, effect))
         if self.unread_cues:
-            notes.append(
-                f"{', '.join(map(repr, self.unread_cues))}: algorithm1 reads no negation, and "
-                "requires what is negated"
-            )
+            cues = ", ".join(map(repr, self.unread_cues))
+            problem = f"{cues}: algorithm1 reads no negation, and requires what is negated"
+            findings.append(words_not_read(self.text, problem))
         if self.unmapped:
-            notes.append(f"unmapped: {', '.join(map(repr, self.unmapped))}")
-        return [f"{self.text!r}: {note}" for note in notes]
+            problem = f"unmapped: {', '.join(map(repr, self.unmapped))}"
+            findings.append(words_not_read(self.text, problem))
+        return findings
 
 
 def in_doubt(span: str, keywords: tuple[Keyword, ...]) -> str:
@@ -508,10 +508,11 @@ def mapper_of(
     return mapper, {} if encoder is None else encoder.rules
 
 
-def mapping_notes(mapped: Sequence[MappedText], options: MappingOptions) -> list[str]:
-    """Notes on ambiguous, negated and unmapped words of texts."""
+def findings_on_texts(mapped: Sequence[MappedText], options: MappingOptions) -> list[Finding]:
+    """The findings on ambiguous, negated and unmapped words of texts."""
     is_short = options.encoder is None and any(text.unmapped for text in mapped)
-    return [note for text in mapped for note in text.notes] + [WITHOUT_ENCODER] * is_short
+    findings = [finding for text in mapped for finding in text.findings]
+    return [*findings, no_encoder()] if is_short else findings
 
 
 def concepts_of(

@@ -11,7 +11,6 @@ import numpy as np
 
 from rankwell import reporting
 from rankwell.data.findings import Finding
-from rankwell.data.findings.remarks import remarks
 from rankwell.data.frames import Heading
 from rankwell.data.tables import Values
 from rankwell.errors import BadUsage, NothingToEvaluate, count_of, typed
@@ -26,7 +25,7 @@ from rankwell.store import write_text
 from rankwell.tasks.keywords.annotations import QueryKeywords
 from rankwell.tasks.keywords.evaluation import ClipResults, evaluate_keywords
 from rankwell.tasks.keywords.formats import read_annotations
-from rankwell.tasks.keywords.mapping import MappedText, mapper_of, mapping_notes
+from rankwell.tasks.keywords.mapping import MappedText, findings_on_texts, mapper_of
 from rankwell.tasks.keywords.options import KeywordCommandOptions, names
 from rankwell.tasks.keywords.runs import ClipVariant
 from rankwell.vectors.media.contact_sheet import picture_columns, pictured, sheets_of, write_sheets
@@ -88,12 +87,12 @@ def print_evaluation(
             progress=progress_of(progress, "searching"),
         )
     except NothingToEvaluate as error:
-        reasons = mapping_notes(mapped, options)
+        reasons = findings_on_texts(mapped, options)
         if len(reasons) > _EXPLAINED:
             reasons = [*reasons[:_EXPLAINED], reasons[-1]]
         words = [str(error).rstrip("."), "; ".join(dict.fromkeys(reasons))]
         raise NothingToEvaluate(f"{'; '.join(words)}." if reasons else str(error)) from error
-    findings = (*result.findings, *remarks(mapping_notes(mapped, options)))
+    findings = (*result.findings, *findings_on_texts(mapped, options))
     messages, next_step = tuple[str, ...](), ""
     if output is not None:
         messages = tuple(_write(result, output, findings, options))

@@ -13,7 +13,7 @@ from rankwell._native.products import Groups
 from rankwell._native.similarity import RankTargets
 from rankwell.data.columns import refuse_unused_columns
 from rankwell.data.findings import Finding
-from rankwell.data.findings.remarks import remark
+from rankwell.data.findings.reading import odd_entries
 from rankwell.data.matrices import Embeddings, as_real
 from rankwell.data.rankings import Hits, Ranking, arrange, hits_of_ranking
 from rankwell.data.tables import (
@@ -34,6 +34,7 @@ from rankwell.evaluation.results import DETAIL_DEPTH
 from rankwell.io.formats import read_ranking
 from rankwell.io.matrices import read_embeddings
 from rankwell.store import Source, encode_id, sources_of, split_part
+from rankwell.tasks.keywords.findings import distances_kept, engine_failures, ids_unmatched
 from rankwell.tasks.keywords.inputs import ClipInputs, named
 from rankwell.vectors.encoders import load_encoder
 from rankwell.vectors.neighbours import SearchOptions, counts_among, ranks_of, search
@@ -60,7 +61,7 @@ class RankedClips:
     inputs: the annotations, the queries and the options.
     name: name of the system, from its file or its type.
     ties: the tie rule; `input` where the order of the lists is the ranking.
-    notes: notes on clips and queries that are missing or unknown.
+    findings: findings on clips and queries that are missing or unknown.
     sources: option -> the file that was read for it.
     unannotated_clips: clips without annotation that the system could have found; empty for engines
         and runs.
@@ -70,7 +71,7 @@ class RankedClips:
     inputs: ClipInputs
     name: str
     ties: TieRule
-    notes: Sequence[str]
+    findings: Sequence[Finding]
     sources: Mapping[str, Source]
     unannotated_clips: frozenset[str] = frozenset()
     failed: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -283,7 +284,7 @@ def rank_clips(inputs: ClipInputs) -> RankedClips:
 
 
 class _Ranker:
-    """Ranks the clips, and collects notes on what is missing or unknown."""
+    """Ranks the clips, and collects findings on what is missing or unknown."""
 
     def __init__(self, inputs: ClipInputs) -> None:
         self.inputs, self.options, self.findings = inputs, inputs.options, list[Finding]()
@@ -291,10 +292,10 @@ class _Ranker:
     def _count(
         self, counted: tuple[str, str], property_of: str, ids: Sequence[str], effect: str = ""
     ) -> None:
-        """Notes how many have or lack something, which, and the effect. counted: one, several."""
+        """Finds how many have or lack something, which, and the effect. counted: one, several."""
         if ids:
             number = count_of(len(ids), *counted)
-            self.findings.append(remark(f"{number} {property_of}: {named(ids)}{effect}"))
+            self.findings.append(ids_unmatched(f"{number} {property_of}: {named(ids)}{effect}"))
 
     def of_vectors(self) -> ClipVectors:
         """A search over vectors."""
@@ -317,7 +318,7 @@ class _Ranker:
             inputs=inputs,
             name=_stem(options.item_vectors, "embeddings"),
             ties=ties,
-            notes=self.findings,
+            findings=self.findings,
             sources=sources_of(
                 {"item_vectors": options.item_vectors, "query_vectors": options.query_vectors}
             ),
@@ -426,7 +427,8 @@ class _Ranker:
             cleaned_lists[query] = ClipList(left, [once[item] for item in left])
         if n_repeated:
             count = count_of(n_repeated, "result repeats", "results repeat")
-            self.findings.append(remark(f"{count} a clip of the same list; the first one counts"))
+            problem = f"{count} a clip of the same list; the first one counts"
+            self.findings.append(odd_entries(problem))
         if unknown:
             count = count_of(len(unknown), "id", "different ids")
             effect = "taken out"
@@ -434,7 +436,7 @@ class _Ranker:
                 skip = flag("--unjudged", "skip")
                 effect = f"they keep their places and are wrong ({skip} takes them out)"
             self.findings.append(
-                remark(
+                ids_unmatched(
                     f"the results have {count} without annotation: {named(list(unknown))}; {effect}"
                 )
             )
@@ -472,7 +474,7 @@ class _Ranker:
             inputs=self.inputs,
             name=_stem(run, "run"),
             ties=rule,
-            notes=self.findings,
+            findings=self.findings,
             sources=sources_of({"run": run}),
             lists=cleaned_lists,
         )
@@ -518,13 +520,15 @@ class _Ranker:
         if failed:
             more = f" and {len(failed) - 3} more" if len(failed) > 3 else ""
             count = count_of(len(failed), "query", "queries")
-            empty = f"whose result is empty: {'; '.join(problems[:3])}{more}"
-            self.findings.append(remark(f"{name} failed for {count}, {empty}"))
+            problem = (
+                f"it failed for {count}, whose result is empty: {'; '.join(problems[:3])}{more}"
+            )
+            self.findings.append(engine_failures(name, problem, list(failed)))
         return ClipLists(
             inputs=inputs,
             name=name,
             ties="input",
-            notes=self.findings,
+            findings=self.findings,
             sources=sources_of({"item_vectors": self.options.item_vectors}),
             failed=failed,
             lists=cleaned_lists,
@@ -573,15 +577,14 @@ class _Ranker:
             )
 
     def _note_distances(self, subject: str, lists: Mapping[str, ClipList] | None = None) -> None:
-        """Notes the direction of distances, and the greatest one that the least similarity
+        """Finds the direction of distances, and the greatest one that the least similarity
         keeps.
         """
         self._refuse_distances(subject, lists)
         least, effect = self.options.min_similarity, ""
         if least is not None:
             effect = f"; {flag('--min-similarity')} {least:g} keeps distances up to {0.0 - least:g}"
-        turned = "distances with their signs turned, so that the smallest ranks first"
-        self.findings.append(remark(f"{subject} {turned}{effect}"))
+        self.findings.append(distances_kept(subject, effect))
 
 
 def _stem(data: Any, otherwise: str) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from rankwell import __version__
-from rankwell.data.findings.remarks import remarks
+from rankwell.data.findings.reading import odd_entries
 from rankwell.data.json_types import AnyObject, ScoreObject
 from rankwell.data.options import Doc
 from rankwell.errors import BadUsage
@@ -17,7 +17,7 @@ from rankwell.tasks.keywords.calibration import print_calibration
 from rankwell.tasks.keywords.formats import read_annotations, read_text_queries
 from rankwell.tasks.keywords.json_types import CalibrationObject, MeaningObject
 from rankwell.tasks.keywords.lint import LintFinding, print_findings
-from rankwell.tasks.keywords.mapping import WITHOUT_ENCODER, mapper_of
+from rankwell.tasks.keywords.mapping import findings_on_texts, mapper_of
 from rankwell.tasks.keywords.options import (
     ANNOTATIONS,
     CalibrationOptions,
@@ -45,14 +45,15 @@ def print_keywords(
     groups = names(options.keyword_groups, "--keyword-groups")
     table = read_annotations(options.annotations, schema=options.schema, groups=groups)
     vocabulary = table.vocabulary_of(groups)
-    notes = [*table.notes]
+    findings = [*table.findings]
     if table.undeclared:
         undeclared = ", ".join(f"{label} ({group})" for group, label in table.undeclared)
-        notes.append(f"used and not declared, so that no text maps to it: {undeclared}")
-    if vocabulary.shadowing:
-        notes.append(
-            f"aliases that read like a label, which wins: {', '.join(vocabulary.shadowing)}"
+        findings.append(
+            odd_entries(f"used and not declared, so that no text maps to it: {undeclared}")
         )
+    if vocabulary.shadowing:
+        aliases = ", ".join(vocabulary.shadowing)
+        findings.append(odd_entries(f"aliases that read like a label, which wins: {aliases}"))
     mapper, of_model = mapper_of(options, vocabulary, options.device)
     mapper.prepare(queries)
     mapped = [mapper.map_text(text) for text in queries]
@@ -76,11 +77,7 @@ def print_keywords(
     if format != "json":
         for row in rows:
             del row["why"]
-    notes += [note for text in mapped for note in text.notes]
-    if options.encoder is None:
-        notes.append(WITHOUT_ENCODER)
-    if not rows:
-        notes.append("no keyword is mapped")
+    findings += findings_on_texts(mapped, options)
     rules = {
         **mapper.describe(),
         "vocabulary": "used" if options.schema is None else "declared",
@@ -88,8 +85,9 @@ def print_keywords(
         "version": __version__,
     }
     if format == "json":
-        return Output(printed_rows(rows, format, rules=rules, findings=remarks(notes)))
-    return Output(printed_rows(rows, format, rules=rules) if rows else "", tuple(notes))
+        return Output(printed_rows(rows, format, rules=rules, findings=findings))
+    text = printed_rows(rows, format, rules=rules) if rows else ""
+    return Output(text, ("no keyword is mapped",) * (not rows), findings=tuple(findings))
 
 
 keywords = Task(

@@ -12,7 +12,8 @@ import numpy as np
 from rankwell import __version__
 from rankwell._native.resamples import over_resamples
 from rankwell._native.similarity import Similarity
-from rankwell.data.findings.remarks import remarks
+from rankwell.data.findings import Finding
+from rankwell.data.findings.statistics import few_queries, no_t_interval
 from rankwell.data.matrices import ScoredPairs
 from rankwell.data.options import Differs, Doc, Input, InputData, Option
 from rankwell.data.tables import Bools, Floats, Values
@@ -26,6 +27,7 @@ from rankwell.stats.classification import Classification, classify, classify_res
 from rankwell.stats.correlation import FittedLine, PairIntervals, bootstrap_pairs, fit_line
 from rankwell.stats.intervals import percentile_interval
 from rankwell.store import Source, unchanged
+from rankwell.tasks.pairs.findings import calibration_line, no_correlation, targets_of_one_range
 from rankwell.tasks.pairs.measures.similarities import CLASSES, CORRELATIONS, ERRORS
 
 Bounds = tuple[float, float] | None
@@ -162,13 +164,13 @@ class PairInputs(NamedTuple):
 
     compared: the pairs for each model and similarity.
     rules: name of a choice -> how the pairs were chosen; empty where all pairs were given.
-    notes: sentences on the choice.
+    findings: findings on the choice.
     sources: name of an input -> its file.
     """
 
     compared: list[ModelPairs]
     rules: Mapping[str, str]
-    notes: list[str]
+    findings: list[Finding]
     sources: dict[str, Source]
 
 
@@ -177,14 +179,12 @@ class MeasuredPairs(NamedTuple):
 
     rows: rows of the summary.
     values: errors of single pairs for each measure that has them.
-    notes: notes on undefined figures.
-    calibrations: the fitted lines of calibration in words; empty where there are none.
+    findings: findings on undefined figures, and the fitted lines of calibration.
     """
 
     rows: list[dict[str, Any]]
     values: list[Values]
-    notes: list[str]
-    calibrations: list[str]
+    findings: list[Finding]
 
 
 def evaluate_pairs(
@@ -200,49 +200,34 @@ def evaluate_pairs(
     strata, n = options.strata, len(inputs.compared[0].scored)
     labels = None if strata is None or strata.isdigit() else _read_strata(strata, n)
     values, rows = list[Values](), list[dict[str, Any]]()
-    notes, notes_on_strata, calibrations = list[str](), list[str](), list[str]()
+    findings, on_strata = list[Finding](), list[Finding]()
     for n_compared, model_pairs in enumerate(inputs.compared, 1):
         measured = measure_pairs(model_pairs, options)
         values += measured.values
-        notes += measured.notes
-        calibrations += measured.calibrations
+        findings += measured.findings
         rows += [row if strata is None else {**row, "group": "all"} for row in measured.rows]
         for group, in_stratum in _strata(model_pairs.scored.targets, strata, labels):
             part = replace(model_pairs, scored=model_pairs.scored.of(in_stratum))
             measured_part = measure_pairs(part, options)
             rows += [{**row, "group": group} for row in measured_part.rows]
-            notes_on_strata += [
-                f"{note}; stratum {group}"
-                for note in measured_part.notes
-                if note not in measured.notes
+            on_strata += [
+                finding.under(f"stratum {group}")
+                for finding in measured_part.findings
+                if finding.level != "info" and finding not in measured.findings
             ]
         if progress is not None:
             progress("compared", n_compared, len(inputs.compared))
     if options.convention == "st":
         rows += list(_largest(rows))
     if strata is not None and labels is None:
-        notes_on_strata.append(
-            "a stratum holds targets of one range, in which correlations are lower than over all"
-        )
-    convention_note = (
-        "convention rankwell, the default: correlations, errors and calibration over all pairs"
-    )
+        on_strata.append(targets_of_one_range())
     return Results(
         values=tuple(values),
         # A correlation has no value per pair, and errors keep their places among the rows.
         n_summarised=0,
         aggregates=tuple(rows),
         rules=_rules(inputs, options),
-        data_findings=tuple(
-            remarks(
-                (
-                    *[convention_note] * (options.convention == PairOptions.convention),
-                    *inputs.notes,
-                    *dict.fromkeys([*notes, *notes_on_strata]),
-                    *calibrations,
-                )
-            )
-        ),
+        data_findings=(*inputs.findings, *findings, *on_strata),
         sources=unchanged(inputs.sources),
         details=_detail_columns(inputs.compared) if details else None,
         queries=_query_columns(inputs.compared) if details else None,
@@ -279,12 +264,11 @@ def measure_pairs(compared: ModelPairs, options: PairOptions) -> MeasuredPairs:
     summary = summarise(values, intervals=intervals, resamples=resamples_of(n), seed=seed)
     rows += [{**row, "p": None} for row in summary]
     rows[-1]["ci_low"], rows[-1]["ci_high"] = drawn.calibrated_mae or (None, None)
-    calibrations: list[str] = []
+    findings = list(_findings(compared, rows, intervals))
     if line is not None:
-        calibrations.append(
-            f"{compared}: calibrated by {line.slope:.4g} · similarity {line.intercept:+.4g}"
-        )
-    return MeasuredPairs(rows, values, list(_notes(compared, rows, intervals)), calibrations)
+        words = f"{line.slope:.4g} · similarity {line.intercept:+.4g}"
+        findings.append(calibration_line(str(compared), words))
+    return MeasuredPairs(rows, values, findings)
 
 
 def _class_rows(compared: ModelPairs, options: PairOptions) -> Iterator[dict[str, Any]]:
@@ -369,37 +353,38 @@ def _errors(compared: ModelPairs) -> list[Values]:
     ]
 
 
-def _notes(
+def _findings(
     compared: ModelPairs, rows: Sequence[Mapping[str, Any]], intervals: Intervals
-) -> Iterator[str]:
-    """Notes on the null values among the rows."""
+) -> Iterator[Finding]:
+    """The findings on the null values among the rows."""
     scored, n = compared.scored, len(compared.scored)
     for kind, column in (("targets", scored.targets), ("similarities", scored.similarities)):
         if correlation.is_constant(column):
-            yield (
+            yield no_correlation(
                 f"{compared}: all {kind} are {column[0]:g}: a constant has no correlation, and no "
                 "line to calibrate by"
             )
     classes = compared.classes
     if classes is not None and (scored.similarities >= classes.f1_threshold).all():
-        yield (
+        yield no_correlation(
             f"{compared}: the threshold of the best F1 puts every pair in class 1: a constant "
             "prediction has no correlation, and its MCC is 0 as in scikit-learn"
         )
     has_correlation = compared.line is not None
     if has_correlation and n < correlation.MIN_PAIRS:
-        yield f"{compared}: no correlation below {correlation.MIN_PAIRS} pairs (here {n})"
+        least = correlation.MIN_PAIRS
+        yield no_correlation(f"{compared}: no correlation below {least} pairs (here {n})")
     if intervals != "none" and n < MIN_QUERIES:
-        yield f"{compared}: no interval below {MIN_QUERIES} pairs (here {n})"
+        yield few_queries(MIN_QUERIES, str(n), "pairs", str(compared))
     elif not has_correlation:
         return
     elif intervals.startswith("bootstrap") and any(row["ci_low"] is None for row in rows):
-        yield (
+        yield no_correlation(
             f"{compared}: a resample holds a single value of a column, so that its correlation has "
             "no bootstrap interval"
         )
     elif intervals == "t":
-        yield f"{compared}: the error after calibration has a bootstrap interval only"
+        yield no_t_interval(f"{compared}, the error after calibration")
 
 
 def _largest(rows: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from rankwell._native.similarity import Similarity, pair_similarities, similarity_name
+from rankwell.data.findings import Finding
+from rankwell.data.findings.reading import rows_matched_by_position
 from rankwell.data.matrices import Pairs, Positions, ScoredPairs, matching_rows, sample_pairs
 from rankwell.data.options import sample_size
 from rankwell.data.tables import Floats
@@ -18,6 +20,7 @@ from rankwell.results import Results
 from rankwell.store import Source, sources_of, split_name, split_part
 from rankwell.task import Task, TaskInput
 from rankwell.tasks.pairs.evaluation import ModelPairs, PairInputs, PairOptions, evaluate_pairs
+from rankwell.tasks.pairs.findings import pairs_share_items
 
 SAMPLED = 10_000
 
@@ -46,24 +49,21 @@ def _from_models(options: PairOptions, metrics: Sequence[Similarity]) -> PairInp
         for left, right in zip(drawn.left.tolist(), drawn.right.tolist(), strict=True)
     ]
     targets = {metric: pair_similarities(truth, truth, drawn, metric) for metric in metrics}
-    compared, notes = list[ModelPairs](), list[str]()
+    compared, findings = list[ModelPairs](), list[Finding]()
     for run in candidates:
         table = read_embeddings(paths[run])
         rows = matching_rows(truth, table, teacher, run)
         if (truth.ids is None) != (table.ids is None):
-            notes.append(f"{run}: only one side has ids, so that rows are matched by position")
+            findings.append(rows_matched_by_position(run))
         pairs_of_run = drawn if rows is None else Pairs(rows[drawn.left], rows[drawn.right])
         for metric in metrics:
             similarities = pair_similarities(table, table, pairs_of_run, metric)
             scored = ScoredPairs(names, targets[metric], similarities)
             compared.append(ModelPairs(run, metric, scored))
     if len(drawn) < total:
-        notes.append(
-            "pairs share items: intervals over pairs take them for independent and are "
-            "somewhat too narrow"
-        )
+        findings.append(pairs_share_items())
     rules = {"reference": teacher, "pairs": f"{len(drawn)} of {total}"}
-    return PairInputs(compared, rules, notes, _sources(paths))
+    return PairInputs(compared, rules, findings, _sources(paths))
 
 
 def _from_sides(options: PairOptions, metrics: Sequence[Similarity]) -> PairInputs:

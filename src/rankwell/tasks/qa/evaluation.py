@@ -5,17 +5,17 @@ of them fails.
 from collections import Counter, UserDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, compress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rankwell.conventions import Convention, LabelledMeasure
-from rankwell.data.findings.remarks import remarks
+from rankwell.data.findings.evaluation import queries_missing, queries_unknown
 from rankwell.data.options import takes_options
-from rankwell.data.tables import Bools
-from rankwell.errors import BadUsage, NothingToEvaluate, count_of, flag
+from rankwell.data.tables import Bools, sort_ids
+from rankwell.errors import BadUsage, NothingToEvaluate, flag
 from rankwell.evaluation.judged import JudgedRun
 from rankwell.evaluation.results import (
     QUERIES_COUNTED,
@@ -30,6 +30,7 @@ from rankwell.store import STDIN, Source
 from rankwell.tasks.qa import thresholds
 from rankwell.tasks.qa.answer_pairs import AnswerPairs, Questions, unmatched
 from rankwell.tasks.qa.answers import qa_answer
+from rankwell.tasks.qa.findings import nothing_to_retrieve, questions_unanswered
 from rankwell.tasks.qa.formats import (
     FoundTable,
     read_na_probs,
@@ -46,7 +47,6 @@ from rankwell.tasks.qa.thresholds import ThresholdSearch
 
 Progress = Callable[[str, int, int], None]
 _POLICIES = {"zero": "counted as 0", "empty": "counted as answered by nothing", "skip": "left out"}
-_MISSES = ("question, which is a miss", "questions, which are misses")
 _PARTS = {"retrieved": "retriever", "predictions": "reader", "isolated": "isolated"}
 
 
@@ -205,7 +205,7 @@ class _AnswerEvaluation:
         self._add(self.isolated, plan.measures.reader)
         search = self._search()
         aggregates = () if search is None else thresholds.threshold_rows(search, plan.convention)
-        notes_on_files = (table.notes for table in self.tables.values())
+        on_files = (table.findings for table in self.tables.values())
         outcomes = AnswerOutcomes(
             self.questions,
             self.impossible,
@@ -219,7 +219,7 @@ class _AnswerEvaluation:
             AnswerResults,
             rules=self._rules(aggregates),
             measures=(*plan.measures.retriever, *plan.measures.reader),
-            findings=remarks(chain(*notes_on_files, plan.measures.notes, builder.findings)),
+            findings=chain(*on_files, plan.measures.findings, builder.findings),
             intervals=self.options.intervals,
             seed=self.options.seed,
             task="qa",
@@ -258,15 +258,16 @@ class _AnswerEvaluation:
         without_relevant = run.view.n_relevant(1) == 0
         if nothing_to_find is not None:
             without_relevant &= ~nothing_to_find
-        missing, unknown = int(np.count_nonzero(~run.hits.has_ranking)), len(run.hits.unknown)
-        self.builder.findings += remarks(run.notes)
-        self._count(
-            run,
-            self.impossible,
-            (missing, "nothing was retrieved for {}", *_MISSES),
-            (unknown, "{} of no question here and ignored", "list is", "lists are"),
-            (int(without_relevant.sum()), "no document is relevant to {}", *_MISSES),
-        )
+        self.builder.findings += run.findings
+        missing = list(compress(run.view.queries, (~run.hits.has_ranking).tolist()))
+        if missing:
+            self.builder.findings.append(
+                queries_missing(run.name, missing, ("question", "questions"))
+            )
+        self._count(run, self.impossible, missing, sort_ids(run.hits.unknown), ("list", "lists"))
+        if without_relevant.any():
+            queries = list(compress(run.view.queries, without_relevant.tolist()))
+            self.builder.findings.append(nothing_to_retrieve(run.name, queries))
         return run
 
     def _reader(self, role: str) -> ReaderRun | None:
@@ -287,38 +288,37 @@ class _AnswerEvaluation:
             other_views=lambda _: view,
             predictions=predictions,
         )
-        missing, extra = map(len, unmatched(questions, predictions))
-        policy = f"{{}} no prediction, {_POLICIES.get(plan.pairing['missing'], '')}"
-        self._count(
-            run,
-            view.impossible,
-            (missing, policy, "question has", "questions have"),
-            (extra, "{} of no question here and ignored", "prediction is", "predictions are"),
-        )
+        missing, extra = unmatched(questions, predictions)
+        if missing:
+            effect = _POLICIES.get(plan.pairing["missing"], "")
+            self.builder.findings.append(questions_unanswered(name, missing, effect))
+        self._count(run, view.impossible, missing, extra, ("prediction", "predictions"))
         if any(compares_positions(labelled.measure) for labelled in plan.measures.reader):
             documents = [document for document in predictions.documents if document is not None]
             items = tables["retrieved"].table.items if "retrieved" in tables else ()
-            self.builder.findings += remarks(
-                unknown_documents(name, documents, questions, "answers'", items)
+            self.builder.findings += unknown_documents(
+                name, documents, questions, "answers'", items
             )
-            self.builder.findings += remarks(run.position_notes(questions))
+            self.builder.findings += run.position_findings(questions)
         return run
 
     def _count(
-        self, run: JudgedRun, impossible: Bools, *numbers: tuple[int, str, str, str]
+        self,
+        run: JudgedRun,
+        impossible: Bools,
+        missing: Sequence[str],
+        unknown: Sequence[str],
+        noun: tuple[str, str],
     ) -> None:
-        """Keeps the counts of a run, and notes on numbers, with their nouns, that are not 0; the
-        first are missing and unknown queries.
-        """
+        """Keeps the counts of a run, and the finding on what it has of no question."""
         self.builder.counts[run.name] = {
             QUERIES_COUNTED: len(run.view.queries),
             **answerable_counts(impossible),
-            QUERIES_MISSING: numbers[0][0],
-            QUERIES_UNKNOWN: numbers[1][0],
+            QUERIES_MISSING: len(missing),
+            QUERIES_UNKNOWN: len(unknown),
         }
-        self.builder.findings += remarks(
-            [f"{run.name}: {note.format(count_of(n, *nouns))}" for n, note, *nouns in numbers if n]
-        )
+        if unknown:
+            self.builder.findings.append(queries_unknown(run.name, unknown, noun, "question"))
 
     def _add(self, run: JudgedRun | None, measures: Sequence[LabelledMeasure]) -> None:
         if run is None:
@@ -346,7 +346,7 @@ class _AnswerEvaluation:
                 f"{self.plan.convention.name}: na_threshold = {threshold} has no effect without "
                 f"no-answer numbers; give {flag('--na-probs')}, or predictions with no_answer."
             )
-        self.builder.findings += remarks(() if search is None else search.notes)
+        self.builder.findings += () if search is None else search.findings
         return search
 
     def _top_k(self) -> list[dict[str, Any]]:

@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from rankwell.data.findings import Finding
 from rankwell.data.tables import Bools, sort_ids
 from rankwell.evaluation.details import Details, detail_columns
 from rankwell.evaluation.judged import JudgedRun
@@ -26,6 +27,7 @@ from rankwell.tasks.qa.answer_pairs import (
     is_blank,
     place_or_none,
 )
+from rankwell.tasks.qa.findings import odd_answers
 from rankwell.tasks.qa.marks import Overlap, context, overlap, shortened
 from rankwell.tasks.qa.plan import Judge, compares_positions, over_all_questions
 from rankwell.tasks.qa.retrieval import RetrieverRun
@@ -61,9 +63,9 @@ class ReaderRun(JudgedRun):
         """The answers to every question that counts, best first."""
         return {query: self.predictions.ranked.get(query, []) for query in self.pairs.queries}
 
-    def position_notes(self, questions: Questions) -> list[str]:
-        """Notes on answers whose positions are compared: those that cannot be right, or whose text
-        is elsewhere.
+    def position_findings(self, questions: Questions) -> list[Finding]:
+        """The findings on answers whose positions are compared: those that cannot be right, or
+        whose text is elsewhere.
         """
         has_documents = any(document is not None for document in questions.answer_documents)
         answers = [
@@ -78,8 +80,11 @@ class ReaderRun(JudgedRun):
             if problem:
                 places.setdefault(problem, []).append((query, answer.rank))
         return [
-            f"{self.name}: {len(found)} of {len(answers)} answers {problem} (question "
-            f"{found[0][0]!r}, rank {found[0][1]})"
+            odd_answers(
+                self.name,
+                f"{len(found)} of {len(answers)} answers {problem} (question {found[0][0]!r}, rank "
+                f"{found[0][1]})",
+            )
             for problem, found in places.items()
         ]
 

@@ -15,6 +15,7 @@ from rankwell.conventions import (
     find_convention,
 )
 from rankwell.data.columns import Repeats
+from rankwell.data.findings import Finding
 from rankwell.data.judged_rankings import GroupRankings, JudgedRankings
 from rankwell.data.registry import Measure, measure_names, parse_measure
 from rankwell.data.tables import TieRule
@@ -22,6 +23,7 @@ from rankwell.errors import BadInput, BadUsage, flag
 from rankwell.stats import check_intervals
 from rankwell.tasks.qa.answer_pairs import AnswerPairs
 from rankwell.tasks.qa.conventions import AnswerConvention
+from rankwell.tasks.qa.findings import measures_left_out, rules_of_language
 from rankwell.tasks.qa.options import QaOptions, Relevance
 
 # The measures of a retriever under conventions that judge readers only.
@@ -50,13 +52,13 @@ class AnswerMeasures(NamedTuple):
     retriever: measures of retrieved documents; empty where there are none.
     reader: measures of answers; empty where there are none.
     judge: the measures that decide outcomes.
-    notes: notes on measures that are left out, and on options without effect.
+    findings: findings on measures that are left out, and on options without effect.
     """
 
     retriever: tuple[LabelledMeasure, ...]
     reader: tuple[LabelledMeasure, ...]
     judge: Judge
-    notes: tuple[str, ...]
+    findings: tuple[Finding, ...]
 
 
 @dataclass(frozen=True)
@@ -191,32 +193,32 @@ class AnswerPlan:
             for labelled in reader
             if has_answers and not has_run and labelled.measure.parameters["retrieval"] != "ignored"
         ]
-        labels, notes = ", ".join(labelled.label for labelled in lacking), list[str]()
+        labels, findings = ", ".join(labelled.label for labelled in lacking), list[Finding]()
         if lacking and (names is not None or len(lacking) == len(reader)):
             raise BadUsage(
                 f"{labels}: judged with regard to what was retrieved; give the retriever's "
                 f"run ({flag('--retrieved')})."
             )
         if lacking:
-            notes.append(
-                "left out, as they ask what was retrieved; to have them, give the retriever's run "
-                f"({flag('--retrieved')}): {labels}"
+            findings.append(
+                measures_left_out(
+                    "left out, as they ask what was retrieved; to have them, give the retriever's "
+                    f"run ({flag('--retrieved')}): {labels}"
+                )
             )
         deeper = replace(self, options=replace(options, k=self.k + 1)).reader_measures(
             texts or None
         )
         if options.k is not None and not (has_answers and deciding != deeper):
-            notes.append(f"-k {self.k} is unused: no measure here looks at as many answers")
+            reason = f"-k {self.k} is unused: no measure here looks at as many answers"
+            findings.append(measures_left_out(reason))
         languages = self.rules.languages
         if (
             has_answers
             and len(languages) > 1
             and not (self.rules.normalizer or self.rules.language)
         ):
-            notes.append(
-                f"the rules are those of {next(iter(languages))}; for other answers name the "
-                "language in a convention of your own"
-            )
+            findings.append(rules_of_language(next(iter(languages))))
         for option in ("normalizer", "na_threshold") if has_answers and reader else ():
             value = getattr(self.rules, option)
             if value not in (None, "") and all(
@@ -228,7 +230,7 @@ class AnswerPlan:
                 )
         counted = tuple(labelled for labelled in reader if has_answers and labelled not in lacking)
         judge = self._judge(deciding)
-        return AnswerMeasures(retriever if has_run else (), counted, judge, tuple(notes))
+        return AnswerMeasures(retriever if has_run else (), counted, judge, tuple(findings))
 
     def reader_measures(self, texts: Sequence[str] | None) -> tuple[LabelledMeasure, ...]:
         """The measures of answers that words name, else the convention's, with the user's k,

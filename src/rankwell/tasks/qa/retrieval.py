@@ -12,6 +12,9 @@ from itertools import accumulate, chain
 
 import numpy as np
 
+from rankwell.data.findings import Finding
+from rankwell.data.findings.evaluation import recall_of_retrieved
+from rankwell.data.findings.reading import odd_entries
 from rankwell.data.judged_rankings import GroupRankings, JudgedRankings
 from rankwell.data.rankings import Hits, Ranking
 from rankwell.data.registry import Measure, parse_measure
@@ -22,6 +25,7 @@ from rankwell.evaluation.judged import JudgedRun, MeasuredQueries
 from rankwell.evaluation.results import DETAIL_DEPTH
 from rankwell.io.formats import find_hits
 from rankwell.tasks.qa.answer_pairs import Questions
+from rankwell.tasks.qa.findings import documents_unmatched, odd_answers
 from rankwell.tasks.qa.formats import FoundTable
 from rankwell.tasks.qa.plan import AnswerPlan
 from rankwell.vectors.media.texts import Containment, TextSimilarity, containment, similarity_of
@@ -39,7 +43,7 @@ class RetrieverRun(JudgedRun):
 
     judgments: the documents that are relevant to each question.
     hits: ranks of the relevant documents in the lists, and the first documents of each list.
-    notes: notes on how relevance was decided, and on unknown and repeated documents.
+    findings: findings on how relevance was decided, and on unknown and repeated documents.
     plan: the measures and rules.
     nothing_to_find: (questions,) whether every measure is 1, as the question is impossible; None
         without such a rule.
@@ -48,7 +52,7 @@ class RetrieverRun(JudgedRun):
 
     judgments: Judgments
     hits: Hits
-    notes: tuple[str, ...]
+    findings: tuple[Finding, ...]
     plan: AnswerPlan
     nothing_to_find: Bools | None
     texts: Mapping[str, str]
@@ -67,12 +71,12 @@ class RetrieverRun(JudgedRun):
         relevance cannot be decided.
         """
         texts, items = {**questions.contexts, **(corpus or {}), **lists.contexts}, lists.table.items
-        impossible, notes = nothing_to_find is None, list[str]()
+        impossible, findings = nothing_to_find is None, list[Finding]()
         relevance = plan.relevance
         # Where the lists bring their own texts, the rest of the collection is unknown.
         pooled = bool(lists.contexts) and corpus is None
         if relevance == "document":
-            notes = unknown_documents(
+            findings = unknown_documents(
                 name, list(dict.fromkeys(items)), questions, "retrieved", corpus or ()
             )
             judgments = by_document(questions, impossible=impossible)
@@ -88,10 +92,12 @@ class RetrieverRun(JudgedRun):
             )
         else:
             if pooled:
-                notes.append(
-                    f"{name}: relevant are retrieved documents that hold an answer; others count "
-                    "nowhere, without a corpus"
+                what = (
+                    "the retrieved documents that hold an answer; others count nowhere, without "
+                    f"the texts of all ({flag('--documents')})"
                 )
+                labels = [labelled.label for labelled in plan.measures.retriever]
+                findings.append(recall_of_retrieved(name, labels, what))
             else:
                 _refuse_without_text(items, texts, "answers")
             judgments = by_answer(
@@ -101,7 +107,7 @@ class RetrieverRun(JudgedRun):
                 retrieved=lists.table if pooled else None,
                 as_published=plan.options.relevance is None,
             )
-            notes += _contradictions(name, lists, judgments)
+            findings += _contradictions(name, lists, judgments)
         order: TieRule = "input" if lists.ordered else plan.ties
         hits = find_hits(lists.table, judgments, ties=order, keep=DETAIL_DEPTH).hits
         return cls(
@@ -112,7 +118,7 @@ class RetrieverRun(JudgedRun):
             other_views=cache(lambda _: _by_evidence(questions, judgments, hits)),
             judgments=judgments,
             hits=hits,
-            notes=(*notes, *_repeated(name, lists.table)),
+            findings=(*findings, *_repeated(name, lists.table)),
             plan=plan,
             nothing_to_find=nothing_to_find,
             texts=texts,
@@ -178,11 +184,11 @@ def unknown_documents(
     questions: Questions,
     kind: str,
     corpus: Collection[str] = (),
-) -> list[str]:
-    """The note that none of some documents is one of the questions' own or of the corpus: ids that
-    never match.
+) -> list[Finding]:
+    """The finding that none of some documents is one of the questions' own or of the corpus: ids
+    that never match.
 
-    Where some match, the note that others do not, while documents of the questions are in no list:
+    Where some match, that others do not, while documents of the questions are in no list:
     ids that seldom match.
     """
     sources = {*questions.documents, *questions.answer_documents, *questions.contexts, *corpus}
@@ -192,9 +198,12 @@ def unknown_documents(
         return []
     if sources.isdisjoint(documents):
         return [
-            f"WARNING: {run}: none of the {kind} documents is known to the questions: these like "
-            f"{next(iter(documents))!r}, those like {min(sources, key=str)!r}; are ids written in "
-            "two ways?"
+            documents_unmatched(
+                run,
+                f"none of the {kind} documents is known to the questions: these like "
+                f"{next(iter(documents))!r}, those like {min(sources, key=str)!r}; are ids written "
+                "in two ways?",
+            )
         ]
     unknown = [document for document in documents if document not in sources]
     sought = {document for document in questions.documents if document is not None}
@@ -202,14 +211,17 @@ def unknown_documents(
     if not unknown or not lost or kind != "retrieved":
         return []
     return [
-        f"{run}: {len(lost)} of the {len(sought)} documents of the questions are in no list, such "
-        f"as {lost[0]!r}, and {count_of(len(unknown), 'document is', 'documents are')} of no "
-        f"question, such as {unknown[0]!r}; are ids written in two ways?"
+        documents_unmatched(
+            run,
+            f"{len(lost)} of the {len(sought)} documents of the questions are in no list, such as "
+            f"{lost[0]!r}, and {count_of(len(unknown), 'document is', 'documents are')} of no "
+            f"question, such as {unknown[0]!r}; are ids written in two ways?",
+        )
     ]
 
 
-def _contradictions(run: str, lists: FoundTable[Ranking], judgments: Judgments) -> list[str]:
-    """The note that a file's own `has_answer` is not what its texts say."""
+def _contradictions(run: str, lists: FoundTable[Ranking], judgments: Judgments) -> list[Finding]:
+    """The finding that a file's own `has_answer` is not what its texts say."""
     held = set(zip(judgments.row_queries, judgments.items, strict=True))
     claims = {pair: claim for pair, claim in lists.claims.items() if pair[0] in judgments.index}
     wrong = [pair for pair, claim in claims.items() if claim != (pair in held)]
@@ -217,19 +229,26 @@ def _contradictions(run: str, lists: FoundTable[Ranking], judgments: Judgments) 
         return []
     query, item = wrong[0]
     return [
-        f"{run}: {len(wrong)} of {len(claims)} has_answer of the file are not what the texts say "
-        f"(question {query!r}, passage {item!r}: {str(claims[wrong[0]]).lower()}); the texts decide"
+        odd_answers(
+            run,
+            f"{len(wrong)} of {len(claims)} has_answer of the file are not what the texts say "
+            f"(question {query!r}, passage {item!r}: {str(claims[wrong[0]]).lower()}); the texts "
+            "decide",
+        )
     ]
 
 
-def _repeated(run: str, ranking: Ranking) -> list[str]:
+def _repeated(run: str, ranking: Ranking) -> list[Finding]:
     lists = [ranking.items[ranking.rows_of(query)] for query in ranking.queries]
     repeats = list(filter(None, (len(items) - len(set(items)) for items in lists)))
     if not repeats:
         return []
     return [
-        f"{run}: {sum(repeats)} documents appear again in {len(repeats)} lists, and count at each "
-        "of their places"
+        odd_entries(
+            f"{sum(repeats)} documents appear again in {len(repeats)} lists, and count at each of "
+            "their places",
+            run,
+        )
     ]
 
 

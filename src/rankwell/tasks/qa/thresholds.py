@@ -9,11 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell.conventions import Convention, LabelledMeasure
+from rankwell.data.findings import Finding
 from rankwell.data.registry import FIGURES
 from rankwell.data.tables import Bools, Floats, exact_mean, exact_ratio
 from rankwell.errors import NothingToEvaluate
 from rankwell.stats import SummaryRow
 from rankwell.tasks.qa.conventions import ThresholdTies
+from rankwell.tasks.qa.findings import no_answer_numbers
 from rankwell.tasks.qa.outcomes import ReaderRun
 from rankwell.tasks.qa.plan import over_all_questions
 
@@ -67,7 +69,7 @@ class ThresholdSearch(NamedTuple):
     oracle: the curve of a system whose answers are all right; None where nothing is answerable.
     answerable: (questions,) whether the question has a right answer.
     numbers: (questions,) probability or score that there is no answer.
-    notes: notes on questions without a number, and on numbers that are all equal.
+    findings: findings on questions without a number, and on numbers that are all equal.
     """
 
     run: str
@@ -75,7 +77,7 @@ class ThresholdSearch(NamedTuple):
     oracle: PrecisionRecall | None
     answerable: Bools
     numbers: Floats
-    notes: tuple[str, ...]
+    findings: tuple[Finding, ...]
 
     @property
     def curves(self) -> dict[str, PrecisionRecall]:
@@ -169,17 +171,15 @@ def search_thresholds(
     rows = np.flatnonzero(~np.isnan(pairs.no_answer))
     if not searched or not len(rows):
         return None
-    notes: list[str] = []
+    findings: list[Finding] = []
     if len(rows) < len(pairs.queries):
-        notes.append(
-            f"{reader.name}: {len(pairs.queries) - len(rows)} questions without a no-answer "
-            "number choose no threshold"
-        )
+        n_missing = len(pairs.queries) - len(rows)
+        problem = f"{n_missing} questions without a no-answer number choose no threshold"
+        findings.append(no_answer_numbers(reader.name, problem))
     if not order and len(rows) > 1 and len(set(pairs.no_answer[rows].tolist())) == 1:
-        notes.append(
-            f"{reader.name}: all {len(rows)} no-answer numbers are {pairs.no_answer[rows[0]]:g}, "
-            "so that they distinguish nothing"
-        )
+        value = f"{pairs.no_answer[rows[0]]:g}"
+        problem = f"all {len(rows)} no-answer numbers are {value}, so that they distinguish nothing"
+        findings.append(no_answer_numbers(reader.name, problem))
     if ties == "official":
         ranks = {name: rank for rank, name in enumerate(order or pairs.queries)}
         keys = [ranks.get(pairs.queries[row], len(ranks)) for row in rows.tolist()]
@@ -200,7 +200,9 @@ def search_thresholds(
         best = best_threshold(scores, answerable, numbers, ties=ties, blank=blank)
         searches.append(MeasureThreshold(labelled, exact_mean(scores), best, _curve(scores)))
     oracle = _curve(answerable.astype(np.float64))
-    return ThresholdSearch(reader.name, tuple(searches), oracle, answerable, numbers, tuple(notes))
+    return ThresholdSearch(
+        reader.name, tuple(searches), oracle, answerable, numbers, tuple(findings)
+    )
 
 
 def threshold_rows(search: ThresholdSearch, convention: Convention) -> list[dict[str, Any]]:

@@ -10,7 +10,6 @@ import numpy as np
 
 from rankwell.conventions import Convention
 from rankwell.data.findings import Finding
-from rankwell.data.findings.remarks import remark, remarks
 from rankwell.data.options import (
     ConventionName,
     Differs,
@@ -21,7 +20,7 @@ from rankwell.data.options import (
 )
 from rankwell.data.registry import measure_names
 from rankwell.data.tables import columns_of, sort_ids
-from rankwell.errors import BadUsage, count_of, flag
+from rankwell.errors import BadUsage
 from rankwell.evaluation.details import COMPLETE, Details, detail_columns
 from rankwell.evaluation.judged import name_runs
 from rankwell.evaluation.options import MeasureOptions, StatisticsOptions
@@ -31,6 +30,12 @@ from rankwell.store import sources_of
 from rankwell.task import Measures, MeasuringTask, Noun, TaskInput, Views
 from rankwell.tasks.rag.citations import CitedStatements
 from rankwell.tasks.rag.conventions import RagConvention
+from rankwell.tasks.rag.findings import (
+    chunks_longer_than_gold,
+    gold_without_chunks,
+    passages_repeated,
+    questions_without_statements,
+)
 from rankwell.tasks.rag.inputs import read_chunks, read_gold, read_passages, read_supports
 from rankwell.tasks.rag.measures.contexts import DEFAULT_THRESHOLD
 from rankwell.tasks.rag.passages import (
@@ -178,18 +183,13 @@ def count_statements(views: Views, run: str, builder: ResultsBuilder) -> None:
     }
     missing = sort_ids(set(views.queries) - set(cited.queries))
     if missing:
-        builder.findings.append(
-            remark(
-                f"{run}: {len(missing)} of the {len(views.queries)} questions have no statement, "
-                f"as {missing[0]!r}, and do not count"
-            )
-        )
+        builder.findings.append(questions_without_statements(run, missing, len(views.queries)))
 
 
 def run_findings(run: str, view: RetrievedPassages, measures: Measures) -> Iterator[Finding]:
     """What texts that are longer or repeated do to measures that compare texts."""
-    yield from remarks(_notes_on_longer_chunks(run, view, measures))
-    yield from remarks(_notes_on_repeats(f"{run}: ", "chunk", view.queries, view.chunks, measures))
+    yield from _on_longer_chunks(run, view, measures)
+    yield from _on_repeats(run, "chunk", view.queries, view.chunks, measures)
 
 
 def findings(views: Views, measures: Measures) -> Iterator[Finding]:
@@ -197,7 +197,7 @@ def findings(views: Views, measures: Measures) -> Iterator[Finding]:
     SpanPOmega is 0, as in chunking_evaluation.
     """
     view: RetrievedPassages = next(iter(views.runs.values()))
-    yield from remarks(_notes_on_repeats("", "gold passage", view.queries, view.gold, measures))
+    yield from _on_repeats("", "gold passage", view.queries, view.gold, measures)
     labels = [labelled.label for labelled in measures if labelled.measure.name == "SpanPOmega"]
     documents = {chunk.document for chunk in view.every_chunk}
     uncovered = [
@@ -206,20 +206,16 @@ def findings(views: Views, measures: Measures) -> Iterator[Finding]:
         if passages and documents.isdisjoint(passage.document for passage in passages)
     ]
     if labels and uncovered:
-        yield remark(
-            f"{len(uncovered)} of {len(view.queries)} questions have gold passages in documents "
-            f"without a chunk in {flag('--chunks')}, as {uncovered[0]!r}; "
-            f"their {labels[0]} is 0"
-        )
+        yield gold_without_chunks(uncovered, len(view.queries), labels[0])
 
 
-def _notes_on_repeats(
+def _on_repeats(
     run: str,
     noun: str,
     queries: Sequence[str],
     passages: Sequence[Sequence[DocumentPassage]],
     measures: Measures,
-) -> Iterator[str]:
+) -> Iterator[Finding]:
     """Questions that list a passage twice, for measures that count every text."""
     labels = [labelled.label for labelled in measures if labelled.measure.accepts("similarity")]
     repeating = [
@@ -228,14 +224,10 @@ def _notes_on_repeats(
         if len(set(passages_of_query)) < len(passages_of_query)
     ]
     if labels and repeating:
-        number = count_of(len(repeating), "question lists", "questions list")
-        yield (
-            f"{run}{number} a {noun} twice, as {repeating[0]!r}; every copy counts in "
-            f"{', '.join(labels)}"
-        )
+        yield passages_repeated(noun, repeating, labels, run)
 
 
-def _notes_on_longer_chunks(run: str, view: RetrievedPassages, measures: Measures) -> Iterator[str]:
+def _on_longer_chunks(run: str, view: RetrievedPassages, measures: Measures) -> Iterator[Finding]:
     """What measures of texts make of chunks that are at least twice as long as the gold passages,
     by their medians.
     """
@@ -256,10 +248,7 @@ def _notes_on_longer_chunks(run: str, view: RetrievedPassages, measures: Measure
             "may be unlike it; similarity='containment', the rule of the convention rankwell, "
             "finds it"
         )
-        yield (
-            f"{run}: its chunks are {chunks / gold:.1f} times as long as the gold passages "
-            f"(medians); {effect}"
-        )
+        yield chunks_longer_than_gold(run, chunks / gold, effect)
 
 
 def _median_length(passages: Iterable[DocumentPassage]) -> float:

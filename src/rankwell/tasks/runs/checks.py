@@ -11,7 +11,8 @@ import numpy as np
 
 from rankwell import reporting
 from rankwell.conventions import Rules, choose_measures
-from rankwell.data.findings import Finding, by_level, first_of_each_kind, unignored
+from rankwell.data.findings import Finding, advising, by_level, first_of_each_kind, unignored
+from rankwell.data.findings.mistakes import judged_items_missing, ranks_contradict_scores
 from rankwell.data.options import DocumentTexts, takes_options
 from rankwell.data.rankings import Ranking, hits_of_ranking
 from rankwell.data.tables import Judgments, format_value
@@ -19,16 +20,16 @@ from rankwell.errors import NothingToEvaluate, count_of
 from rankwell.evaluation.judged import RunInput, name_runs, refuse_one_stream
 from rankwell.evaluation.mistakes import copies, judgment_mistakes, run_mistakes
 from rankwell.evaluation.options import JudgmentFileOptions, RunFormOptions
+from rankwell.evaluation.results import lowest_relevant
 from rankwell.io import formats as io
 from rankwell.stats import summary_findings
 from rankwell.tasks.runs.evaluation import JudgmentOptions, RunEvaluation, read_run_judgments
 from rankwell.tasks.runs.findings import (
     items_listed_twice,
-    judged_items_missing,
     queries_retrieve_themselves,
-    ranks_contradict_scores,
     run_not_evaluated,
 )
+from rankwell.tasks.runs.lint import LintedRun, lint_judgments, lint_runs
 from rankwell.tasks.runs.options import RunOptions
 
 
@@ -150,6 +151,11 @@ def check(judgments: Any, runs: Any = (), *, options: CheckOptions) -> Check:
     >>> [finding.name for finding in found.warnings if "q1" in finding.queries]
     ['unjudged-in-top', 'queries-retrieve-themselves']
     """
+    with advising("evaluate"):
+        return _check(judgments, runs, options)
+
+
+def _check(judgments: Any, runs: Any, options: CheckOptions) -> Check:
     sources = name_runs(runs)
     refuse_one_stream([judgments, *sources.values(), options.documents])
     reading = JudgmentOptions(format=options.qrels_format, columns=options.qrels_columns)
@@ -160,7 +166,9 @@ def check(judgments: Any, runs: Any = (), *, options: CheckOptions) -> Check:
     rules = Rules.resolve(settings.convention, unjudged="nonrelevant")
     measures = choose_measures(None, rules.convention)
     evaluation = RunEvaluation(settings, rules, measures, run_judgments, False, None)
-    findings = list(judgment_mistakes(flat))
+    measures_of_order = [each for each in measures if each.measure.name != "Judged"]
+    rel, linted = lowest_relevant(measures), list[LintedRun]()
+    findings = [*judgment_mistakes(flat), *lint_judgments(flat, measures_of_order, rel)]
     facts = list(_facts_of(flat))
     if options.documents is not None:
         document_ids = io.read_ids(options.documents)
@@ -186,8 +194,12 @@ def check(judgments: Any, runs: Any = (), *, options: CheckOptions) -> Check:
             evaluation.add(run)
         except NothingToEvaluate as error:
             findings.append(run_not_evaluated(str(error)))
+        else:
+            linted.append(LintedRun.of(name, hits, ranking.table, flat))
         findings += _of_whole_run(name, ranking)
     findings += copies(sources)
+    if linted:
+        findings += lint_runs(flat, linted, measures_of_order, rel, str(rules.ties))
     of_summary = summary_findings(evaluation.builder.values)
     every_finding = unignored([*evaluation.findings, *findings, *of_summary])
     return Check(tuple(facts), tuple(by_level(every_finding)))

@@ -30,6 +30,7 @@ def interleave(*runs: InputPlace, output: FilePath, options: InterleavingOptions
             f"{len(files) or 'no'} runs given; expected two: rankwell clicks interleave "
             "A.run B.run -o lists.jsonl"
         )
-    lists, notes = interleave_files(files, options)
+    lists, findings = interleave_files(files, options)
     write_text(output, "".join(interleaved.line() for interleaved in lists))
-    return Output(messages=(*notes, StatusNote(f"wrote {output} ({len(lists)} lists)")))
+    wrote = StatusNote(f"wrote {output} ({len(lists)} lists)")
+    return Output(messages=(wrote,), findings=tuple(findings))

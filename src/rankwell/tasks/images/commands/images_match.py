@@ -13,6 +13,7 @@ from rankwell.reporting.options import FilePath, Output, Progress, StatusNote
 from rankwell.store import Source, refuse_blocked, replacing, write_text
 from rankwell.store.locks import locked
 from rankwell.tasks.images.computed_runs import match_images
+from rankwell.tasks.images.findings import images_unreadable
 from rankwell.tasks.images.images import filter_images
 from rankwell.tasks.images.local_features import LocalFeatures
 from rankwell.tasks.images.options import ImageFileOptions, LocalFeaturesText, MatchExecutor
@@ -78,17 +79,15 @@ def match(
         )
     seconds = list(matches.feature_seconds.values())
     cached = f" ({matches.cached} of {len(seconds)} from the cache)" if matches.cached else ""
-    notes = [
-        *table.notes,
+    notes: list[str] = [
+        *table.findings,
         f"{len(ids['queries'])} queries × {len(ids['references'])} references; "
         f"{1000 * sum(seconds) / max(1, len(seconds)):.3g} ms per image for its features"
         f"{cached}, {matches.matching_seconds.mean():.3g} s per query for matching",
     ]
     if matches.problems:
-        notes.append(
-            f"left out, as they cannot be read: {len(matches.problems)} of {len(table)} images; "
-            f"first {next(iter(matches.problems.values()))}"
-        )
+        number = f"{len(matches.problems)} of {len(table)} images"
+        notes.append(images_unreadable(number, next(iter(matches.problems.values()))))
     notes.append(StatusNote(f"wrote {output}"))
     filtered = filter_images(table).images
     queries = filtered.queries()
@@ -98,7 +97,7 @@ def match(
             "to evaluate them, say what is right: the images have no instance that both sides "
             "show; name --qrels"
         )
-        return Output(messages=tuple(notes))
+        return Output.of("", notes)
     words: list[object] = ["rankwell", "images", images]
     for flag, value in (
         ("--query-images", options.query_images),
@@ -109,4 +108,4 @@ def match(
         ("--item-ids", paths["references"]),
     ):
         words += [] if value is None else [flag, value]
-    return Output(text=typed(*words) + "\n", messages=tuple(notes))
+    return Output.of(typed(*words) + "\n", notes)

@@ -5,13 +5,14 @@ from typing import Annotated, Any
 
 from rankwell import reporting
 from rankwell.conventions import find_convention
-from rankwell.data.findings.remarks import remarks
+from rankwell.data.findings import Finding
 from rankwell.data.json_types import JsonTables
 from rankwell.data.options import ConventionName
 from rankwell.errors import BadUsage
 from rankwell.reporting.options import FileOption, FormatOption, Output
 from rankwell.store import write_text
 from rankwell.task import printed_rows
+from rankwell.tasks.images.findings import images_unmatched
 from rankwell.tasks.images.images import NoMatch, named_place
 from rankwell.tasks.images.options import ImageSetOptions
 from rankwell.tasks.images.statistics import (
@@ -56,7 +57,7 @@ def stats(
         )
     if data.query_images is not None and len(images) != 1:
         raise BadUsage("--query-images requires a single data set; run the command once for each.")
-    columns, notes = dict[str, ImageStatistics](), list[str]()
+    columns, findings = dict[str, ImageStatistics](), list[Finding]()
     unmatched = dict[str, NoMatch]()
     for word in images:
         name, path = named_place(word)
@@ -68,12 +69,11 @@ def stats(
             unmatched[name] = error
             table = replace(data, contentless_images=None).read(path)
         columns[name], filtered = image_statistics(table, name=name)
-        notes += [f"{name}: {note}" for note in table.notes]
-        notes += [f"{name}: left out {note}" for note in filtered.notes]
+        findings += filtered.findings(name)
     for name, error in unmatched.items():
         if len(unmatched) == len(images):
             raise BadUsage(f"{name}: {error}") from error
-        notes.append(f"{name}: {error}")
+        findings.append(images_unmatched(str(error), name))
     if is_published:
         datasets = published_instances().datasets
         columns |= {f"{name} (published)": column for name, column in datasets.items()}
@@ -82,13 +82,13 @@ def stats(
         {"dataset": heading, **column._asdict()} for heading, column in columns.items()
     ]
     rules = {"contentless": "filter", "absent": "filter"} if images else {}
-    json = printed_rows(numbers, "json", rules=rules, findings=remarks(notes))
+    json = printed_rows(numbers, "json", rules=rules, findings=findings)
     if format == "json":
-        text, notes = json, []
+        text, findings = json, []
     else:
         text = printed_rows(numbers if format == "jsonl" else rows, format, tables=[rows])
     if output is not None:
         write_text(output / "statistics.csv", reporting.render_rows(rows, "csv"))
         write_text(output / "statistics.json", json)
-        notes.append(reporting.StatusNote(f"wrote {output}/"))
-    return Output(text=text, messages=tuple(notes))
+    wrote = (reporting.StatusNote(f"wrote {output}/"),) if output is not None else ()
+    return Output(text, wrote, findings=tuple(findings))

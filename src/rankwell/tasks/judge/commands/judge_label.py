@@ -93,7 +93,7 @@ def label(
                 notes = list(import_batch(opened, judge, import_, replace=may_overwrite()))
         else:
             notes = serve_session(opened, judge, options, browser=open)
-    return Output(messages=(*notes, *_state(opened)))
+    return Output.of("", [*notes, *_state(opened)])
 
 
 def _state(study: Study) -> list[str]:
@@ -109,7 +109,7 @@ def _state(study: Study) -> list[str]:
         items = count_of(state.items, "item is", "items are")
         done = f"{state.finished} of {batches} finished, {state.judged} of {items} judged"
     return [
-        *journals.notes,
+        *journals.findings,
         StatusNote(
             f"{done}; for the verdict: {typed('rankwell', 'judge', 'estimate', study.folder)}"
         ),

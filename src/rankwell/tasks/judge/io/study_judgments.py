@@ -5,11 +5,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rankwell.data.findings.remarks import remark, remarks
+from rankwell.data.findings import Finding
 from rankwell.data.tables import Floats, Judgments
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.io.formats import Request, file_format
 from rankwell.store import Head, Source
+from rankwell.tasks.judge.findings import grades_of_model, grades_of_study
 from rankwell.tasks.judge.folder import STUDY, Study, read_study
 from rankwell.tasks.judge.journal import StudyAnswers, read_journals
 from rankwell.tasks.judge.model_replies import known_models, model_grades
@@ -53,7 +54,7 @@ def read_judgments(source: Source, request: Request) -> Judgments:
             f"{study.folder}: no item is graded; judge some with `rankwell judge label`."
         )
     names = judges if part in ("median", "first") else [part]
-    request.findings.extend(remarks([*journals.notes, _chosen(study, answers, n_graded, names)]))
+    request.findings.extend([*journals.findings, _chosen(study, answers, n_graded, names)])
     return _judgments(study, answers.grade)
 
 
@@ -77,13 +78,7 @@ def _of_model(study: Study, model: str, models: Sequence[str], request: Request)
         raise BadUsage(f"{study.folder}: {have}.")
     model = model if model in models else models[0]
     judgments = _judgments(study, model_grades(study, model).grade)
-    request.findings.append(
-        remark(
-            f"{study.folder}: {len(judgments.items)} pooled items are graded by the model {model}; "
-            "these are not judgments; "
-            "`rankwell judge estimate --model` corrects them by those of people"
-        )
-    )
+    request.findings.append(grades_of_model(str(study.folder), len(judgments.items), model))
     return judgments
 
 
@@ -99,7 +94,7 @@ _MEANING = {
 }
 
 
-def _chosen(study: Study, answers: StudyAnswers, graded: int, judges: Sequence[str]) -> str:
+def _chosen(study: Study, answers: StudyAnswers, graded: int, judges: Sequence[str]) -> Finding:
     """The number of grades, the judges, and the measures that the grades allow."""
     unknown = int(answers.answered.sum()) - graded
     without = f"; {unknown} more are judged without a grade of theirs" if unknown else ""
@@ -108,4 +103,5 @@ def _chosen(study: Study, answers: StudyAnswers, graded: int, judges: Sequence[s
         f"{', '.join(judges)}{without}"
     )
     is_whole = study.design == "items" and graded == len(study.pool.item)
-    return f"{study.folder}: {judged}; {_WHOLE if is_whole else _MEANING[study.design]}"
+    meaning = _WHOLE if is_whole else _MEANING[study.design]
+    return grades_of_study(str(study.folder), judged, meaning)

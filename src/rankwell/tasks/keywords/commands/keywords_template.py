@@ -4,6 +4,7 @@ import glob
 from pathlib import Path
 from typing import Annotated
 
+from rankwell.data.findings.reading import odd_entries
 from rankwell.data.matrices import item_ids
 from rankwell.data.options import Differs
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, NothingToEvaluate
@@ -92,10 +93,10 @@ def template(
     rows = [{ID: name, **dict.fromkeys(columns, "")} for name, _ in clip_rows]
     text = render_rows(rows, "csv")
     if output is None:
-        return Output(text=text, messages=tuple(notes))
+        return Output.of(text, notes)
     write_text(output, text)
     notes.append(StatusNote(f"wrote {output} ({len(clip_rows)} clips, {len(columns)} groups)"))
-    return Output(messages=tuple(notes))
+    return Output.of("", notes)
 
 
 def _columns(groups: str | None) -> tuple[str, ...]:
@@ -124,9 +125,8 @@ def _clips(pattern: str, notes: list[str]) -> list[_Clip]:
         if len(rows) < len(media):
             count = len(media) - len(rows)
             note = "1 picture beside a video" if count == 1 else f"{count} pictures beside videos"
-            notes.append(
-                f"{pattern}: {note} of the same name {'gets' if count == 1 else 'get'} no row"
-            )
+            problem = f"{note} of the same name {'gets' if count == 1 else 'get'} no row"
+            notes.append(odd_entries(problem, pattern))
         return [(file.relative_to(path).as_posix(), f"the folder {pattern}") for file in rows]
     if path.exists():
         return [(path.name, pattern)] if is_media(pattern) else _listed(pattern, notes)
@@ -155,6 +155,6 @@ def _listed(file: str, notes: list[str]) -> list[_Clip]:
             if is_single
             else f"{len(empty)} rows (first {empty[0]}) have no id and are"
         )
-        notes.append(f"{file}: {problem} skipped")
+        notes.append(odd_entries(f"{problem} skipped", file))
     names = item_ids(column[row] for row in rows)
     return [(name, f"{file}, row {row + 1}") for row, name in zip(rows, names, strict=True)]

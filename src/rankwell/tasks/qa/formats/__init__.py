@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import Any, Generic, Literal, NamedTuple, TypeVar, get_args
 
 from rankwell.data.columns import Repeats
+from rankwell.data.findings import Finding
+from rankwell.data.findings.mistakes import ranks_contradict_scores
+from rankwell.data.findings.reading import reading_choice
 from rankwell.data.options import ColumnChoice, own_arithmetic
 from rankwell.data.rankings import Ranking
 from rankwell.data.registry import Catalogue, suggest
@@ -18,6 +21,7 @@ from rankwell.io.formats import scored
 from rankwell.io.records import Content, load, shown
 from rankwell.store import Head, Source
 from rankwell.tasks.qa.answer_pairs import Predictions, Questions
+from rankwell.tasks.qa.findings import no_answer_numbers
 from rankwell.tasks.qa.formats.rows import AnswerRows, EntryRows, QuestionRows, RetrievedRows
 
 AnswerHolds = Literal["questions", "predictions", "na-probs", "retrieved"]
@@ -91,7 +95,7 @@ class FoundTable(NamedTuple, Generic[Table]):
 
     table: questions, predictions, retrieved documents or no-answer numbers.
     format: name of the format; `table` for a table in memory.
-    notes: notes of the reader.
+    findings: findings of the reader.
     counts: kind of oddity -> number of questions: `without_id`, `empty` (left out),
         `duplicate_texts` (questions that share theirs), `unmarked`, `answered_impossible`,
         `blank_answers`, `misaligned`, `no_start` (right answers), `no_list`, `same_title`,
@@ -104,7 +108,7 @@ class FoundTable(NamedTuple, Generic[Table]):
 
     table: Table
     format: str
-    notes: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
     counts: Mapping[str, int] = {}
     contexts: Mapping[str, str] = {}
     ordered: bool = False
@@ -146,7 +150,7 @@ def read_questions(
         raise NothingToEvaluate(
             f"{rows.content.name}: there is no question in it{clause}; expected at least one."
         )
-    return FoundTable(table, name, tuple(rows.notes), dict(rows.counts))
+    return FoundTable(table, name, tuple(rows.findings), dict(rows.counts))
 
 
 @own_arithmetic
@@ -168,7 +172,7 @@ def read_predictions(
         raise NothingToEvaluate(
             f"{rows.content.name}: there is no prediction in it; expected at least one."
         )
-    return FoundTable(table, name, tuple(rows.notes))
+    return FoundTable(table, name, tuple(rows.findings))
 
 
 def read_na_probs(place: Any, *, format: str | None = None) -> FoundTable[Mapping[str, float]]:
@@ -180,12 +184,14 @@ def read_na_probs(place: Any, *, format: str | None = None) -> FoundTable[Mappin
     scores = sum(not 0 <= value <= 1 for value in table.values())
     if scores:
         rows.note(
-            f"{scores} of {len(table)} values are not between 0 and 1: scores, not probabilities"
+            f"{scores} of {len(table)} values are not between 0 and 1: scores, not probabilities",
+            reading_choice,
         )
     if len(table) > 1 and len(set(table.values())) == 1:
         value = next(iter(table.values()))
-        rows.note(f"all {len(table)} values are {value:g}, so that they distinguish nothing")
-    return FoundTable(table, name, tuple(rows.notes))
+        problem = f"all {len(table)} values are {value:g}, so that they distinguish nothing"
+        rows.findings.append(no_answer_numbers(rows.content.name, problem))
+    return FoundTable(table, name, tuple(rows.findings))
 
 
 def read_retrieved(
@@ -207,21 +213,18 @@ def read_retrieved(
         checked = formats.check_ranking(
             place, repeats="keep" if duplicates == "keep" else "first", **reading
         )
-        table, notes = checked.table, list[str](checked.findings)
+        table, findings = checked.table, list(checked.findings)
         if duplicates == "best":
             table = formats.read_ranking(place, duplicates="best", **reading)
         elif checked.duplicated and duplicates == "error":
             formats.read_ranking(place, **reading)
         if checked.contradicting:
-            notes.append(
-                f"{place}: {len(checked.contradicting)} questions have ranks that do not follow "
-                "their scores, which decide"
-            )
-        return FoundTable(table, checked.format, tuple(notes))
+            findings.append(ranks_contradict_scores(str(place), checked.contradicting))
+        return FoundTable(table, checked.format, tuple(findings))
     rows, name = _rows(document, "retrieved", format, RetrievedRows)
     table, claims = rows.table(questions, duplicates)
     return FoundTable(
-        table, name, tuple(rows.notes), contexts=rows.contexts, ordered=True, claims=claims
+        table, name, tuple(rows.findings), contexts=rows.contexts, ordered=True, claims=claims
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from rankwell.data.findings.reading import reading_choice
 from rankwell.errors import BadInput, DuplicateItem, count_of
 from rankwell.io.records import HEADER, MISSING, Content, Record, Where
 from rankwell.store import write_text
@@ -381,7 +382,8 @@ def read_ranked(rows: AnswerRows) -> None:
             "ranks order the answers (leave them out for the scores)"
         )
     for order, n in unranked.items():
-        rows.note(f"{n} questions have several answers without ranks, which are taken by {order}")
+        text = f"{n} questions have several answers without ranks, which are taken by {order}"
+        rows.note(text, reading_choice)
 
 
 def _is_bare(record: Record) -> bool:

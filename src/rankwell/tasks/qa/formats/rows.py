@@ -13,6 +13,8 @@ from operator import lt
 from typing import Any
 
 from rankwell.data.columns import Repeats, unique_rows
+from rankwell.data.findings import Finding, FindingKind
+from rankwell.data.findings.reading import odd_entries, reading_choice
 from rankwell.data.rankings import Ranking
 from rankwell.documents import parse_json
 from rankwell.errors import BadInput, DuplicateItem
@@ -75,7 +77,7 @@ class EntryRows:
     entry: the last question so far.
     content: the content of the document.
     part: the word after the colon in the format's name; empty for none.
-    notes: notes of the reader.
+    findings: findings of the reader.
     entries: all questions so far.
     numbers: numbers of no-answer files, by id.
     contexts: document id -> its text.
@@ -84,9 +86,9 @@ class EntryRows:
     entry: Entry
 
     def __init__(self, content: Content, part: str) -> None:
-        self.content, self.part, self.notes = content, part, list[str]()
+        self.content, self.part, self.findings = content, part, list[Finding]()
         if content.marked:
-            self.note("its byte order mark is not read as content.")
+            self.note("its byte order mark is not read as content.", reading_choice)
         self.entries, self.numbers = list[Entry](), dict[str, float]()
         self.contexts: dict[str, str] = {}
 
@@ -102,9 +104,9 @@ class EntryRows:
         for name, value in self.content.record(self.content.value, (), form).value.items():
             yield name, self.content.record(value, (name,), expected) if expected else value
 
-    def note(self, text: str) -> None:
-        """Adds a note on the file."""
-        self.notes.append(f"{self.content.name}: {text}")
+    def note(self, text: str, kind: FindingKind[[str, str]] = odd_entries) -> None:
+        """Adds a finding on the file."""
+        self.findings.append(kind(text, self.content.name))
 
     def begin(
         self,
@@ -147,7 +149,8 @@ class EntryRows:
             return [[str(name)] for name in names]
         if questions and has_texts:
             return self._by_text(questions)
-        self.note(f"{names.count(None)} questions have no id and go by their number, from 0")
+        text = f"{names.count(None)} questions have no id and go by their number, from 0"
+        self.note(text, reading_choice)
         return [[str(row) if name is None else name] for row, name in enumerate(names)]
 
     def _by_text(self, questions: Questions) -> list[list[str]]:
@@ -179,7 +182,8 @@ class EntryRows:
         note = "questions are found by their text"
         if shared:
             note += f"; {shared} texts are those of several questions, which all get the same"
-        self.note(note + (f"; {unknown} are not among the questions" if unknown else ""))
+        note += f"; {unknown} are not among the questions" if unknown else ""
+        self.note(note, odd_entries if unknown else reading_choice)
         return targets
 
 
@@ -325,7 +329,7 @@ class QuestionRows(EntryRows):
         )
 
     def note_oddities(self) -> None:
-        """Adds notes on what was repaired, left out or is odd, a line each, with a count and the
+        """Adds findings on what was repaired, left out or is odd, a line each, with a count and the
         first place.
         """
         n_answers = sum(len(entry.rows) for entry in self.entries)

@@ -1,0 +1,80 @@
+"""Findings of search over score matrices."""
+
+from collections.abc import Sequence
+
+from rankwell.data.findings import finding
+from rankwell.errors import count_of
+
+
+@finding("info")
+def word_of_convention(label: str, exact: str, convention: str, meaning: str) -> str:
+    """The name of a measure is a word of the convention for something else."""
+    return (
+        f"{label} is the measure {exact} itself; as a word of {convention}, {exact} means {meaning}"
+    )
+
+
+@finding("info")
+def convention_of_other_tasks(convention: str, ties: str) -> str:
+    """A convention of other tasks decides words, measures and units, and nothing else."""
+    return (
+        f"the convention {convention} does not support score matrices: its words, measures and "
+        f"unit are used{ties}"
+    )
+
+
+@finding("warning")
+def captions_of_several_videos(direction: str, n: int) -> str:
+    """A caption belongs to several videos, and raises all of them where captions are collapsed."""
+    return (
+        f"{direction}: {n} captions belong to several videos; captions are collapsed for a video "
+        "each, so that such a caption raises all of its videos"
+    )
+
+
+@finding("warning")
+def no_positives(direction: str, rank: int, convention: str) -> str:
+    """None of the queries has a positive: the file of positives may be of other ids."""
+    return (
+        f"{direction}: none of the queries has a positive, so that each has the rank {rank}, as in "
+        f"{convention}; check the positives"
+    )
+
+
+@finding("warning", "--no-relevant skip")
+def hits_beyond_gallery(
+    direction: str, queries: Sequence[str], labels: Sequence[str], n_items: int
+) -> str:
+    """A query without positives ranks behind the last item, which is a hit where K is larger than
+    the gallery.
+    """
+    number = count_of(
+        len(queries), "query without positives counts", "queries without positives count"
+    )
+    return (
+        f"{direction}: {number} as a hit in {', '.join(labels)}, as the gallery has only {n_items} "
+        "items"
+    )
+
+
+@finding("info", "-k 1,5,10")
+def aggregates_left_out(names: Sequence[str]) -> str:
+    """Sums and means of recalls need R@1, R@5 and R@10."""
+    return f"{', '.join(names)}: these are made of R@1, R@5 and R@10; request all three"
+
+
+@finding("warning")
+def indistinguishable(run: str, problem: str) -> str:
+    """Captions or videos are the same as others, so that no scorer can rank both first; ceilings
+    are those of a scorer that sees no more than they say.
+    """
+    return problem
+
+
+@finding("info", "--intervals bootstrap")
+def intervals_beyond_range(labels: Sequence[str]) -> str:
+    """Student's t gives intervals that go beyond what a measure can be."""
+    return (
+        f"t intervals of {', '.join(labels)} go beyond what the figures can be, for few or "
+        "lopsided values"
+    )

@@ -1,0 +1,18 @@
+"""Findings of vectors of two models."""
+
+from rankwell.data.findings import finding
+
+
+@finding("warning")
+def odd_vectors(run: str, problem: str) -> str:
+    """Vectors are zero, not finite, equal, alike, or those of another model."""
+    return problem
+
+
+@finding("info")
+def change_without_interval(reference: str, labels: str) -> str:
+    """A relative change has no interval where the mean that it is relative to may be 0."""
+    return (
+        f"no interval, as the mean of {reference} is 0 or less in a resample of the queries, so "
+        f"that the change has no bound: {labels}"
+    )

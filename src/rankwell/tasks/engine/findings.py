@@ -1,0 +1,98 @@
+"""Findings of engines, their answers and their times."""
+
+from collections.abc import Sequence
+
+from rankwell.data.findings import finding
+from rankwell.errors import count_of
+
+
+@finding("info")
+def queries_not_asked(queries: Sequence[str]) -> str:
+    """Judged queries are not among those that were asked."""
+    number = count_of(len(queries), "judged query is", "judged queries are")
+    return f"{number} not among the queries, as {queries[0]!r}, and not counted"
+
+
+@finding("warning", "--depth")
+def cutoff_beyond_depth(labels: Sequence[str], depth: int) -> str:
+    """A cut-off is deeper than the lists that the engine is asked for."""
+    return f"{', '.join(labels)} look further than the {depth} items that the engine is asked for"
+
+
+@finding("warning")
+def exact_lists_tied(file: str, n: int, k: int) -> str:
+    """Exact lists end in a tie, whose other items would count as wrong."""
+    return (
+        f"{count_of(n, 'list ends', 'lists end')} in a tie at rank {k}, and items that tie beyond "
+        f"it would count as wrong; search for more than {k}"
+    )
+
+
+@finding("warning")
+def other_items(run: str, problem: str) -> str:
+    """The engine has other items than the exact results, which lowers the recall."""
+    return problem
+
+
+@finding("warning", "--allow-failures")
+def queries_failed(run: str, n: int) -> str:
+    """Queries failed; those without any answer count as empty."""
+    return f"{count_of(n, 'query', 'queries')} failed; those without any answer count as empty"
+
+
+@finding("warning")
+def lists_shorter_than_asked(run: str, problem: str) -> str:
+    """The engine returned no items, or fewer than it was asked for."""
+    return problem
+
+
+@finding("warning")
+def lists_differ(run: str, differing: int, n: int) -> str:
+    """The same query got different lists in different rounds; the first of them is judged."""
+    return (
+        f"the lists of {differing} of {n} queries differ between rounds; the first of each is "
+        "judged"
+    )
+
+
+@finding("info")
+def scores_rise(run: str, rising: int, n: int) -> str:
+    """Scores rise down the list, as distances do; the engine's order is the ranking."""
+    return (
+        f"scores rise down the list in {rising} of {n} queries; the engine's order is the ranking"
+    )
+
+
+@finding("warning")
+def index_not_used(run: str, part: str) -> str:
+    """The search reads every item instead of an index, so that its times are those of a scan."""
+    return (
+        f"the plan of the search uses no index{part}, so that it reads every item; all its times "
+        "are those of a scan"
+    )
+
+
+@finding("info")
+def said_by_engine(run: str, words: str) -> str:
+    """What an engine says about its index or its settings."""
+    return words
+
+
+@finding("warning")
+def engine_overloaded(run: str, rate: float) -> str:
+    """The engine could not keep up with the rate of requests, so that times grow without end."""
+    return f"overloaded at {rate:g} requests a second; no percentiles above capacity"
+
+
+@finding("info", "--rounds")
+def few_requests(names: str, n: int, n_queries: int, needs: str) -> str:
+    """High percentiles of times need many requests over many queries."""
+    return f"no {names}: {n} requests over {n_queries} queries after the first round; {needs}"
+
+
+@finding("warning")
+def machine_busy(used: str) -> str:
+    """Other processes used the machine while the engine was asked, so that times may be too
+    long.
+    """
+    return f"other processes used {used}"

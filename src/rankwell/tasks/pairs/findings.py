@@ -1,0 +1,30 @@
+"""Findings of similarities of pairs."""
+
+from rankwell.data.findings import finding
+
+
+@finding("warning")
+def no_correlation(reason: str) -> str:
+    """A correlation has no value, or no interval, as numbers are all the same or too few."""
+    return reason
+
+
+@finding("warning")
+def pairs_share_items() -> str:
+    """Intervals take pairs for independent, and are too narrow where pairs share items."""
+    return (
+        "pairs share items: intervals over pairs take them for independent and are somewhat too "
+        "narrow"
+    )
+
+
+@finding("warning")
+def targets_of_one_range() -> str:
+    """Within a stratum of targets a correlation is lower than over all of them."""
+    return "a stratum holds targets of one range, in which correlations are lower than over all"
+
+
+@finding("info")
+def calibration_line(model: str, words: str) -> str:
+    """The line of least squares that turns similarities into targets."""
+    return f"{model}: calibrated by {words}"

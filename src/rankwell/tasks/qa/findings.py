@@ -1,0 +1,53 @@
+"""Findings of questions and their answers."""
+
+from collections.abc import Sequence
+
+from rankwell.data.findings import finding
+from rankwell.errors import count_of
+
+
+@finding("warning")
+def questions_unanswered(run: str, queries: Sequence[str], effect: str) -> str:
+    """A run has no prediction for some of the questions."""
+    number = count_of(len(queries), "question has", "questions have")
+    return f"{number} no prediction, as {queries[0]!r}, {effect}"
+
+
+@finding("warning")
+def nothing_to_retrieve(run: str, queries: Sequence[str]) -> str:
+    """No document is relevant to some questions, which count as misses."""
+    misses = "question, which is a miss" if len(queries) == 1 else "questions, which are misses"
+    return f"no document is relevant to {len(queries)} {misses}, as {queries[0]!r}"
+
+
+@finding("warning")
+def documents_unmatched(run: str, problem: str) -> str:
+    """The ids of retrieved or answered documents are not those that the questions name."""
+    return problem
+
+
+@finding("warning")
+def odd_answers(run: str, problem: str) -> str:
+    """Answers contradict their texts: their positions, or what the file says that they hold."""
+    return problem
+
+
+@finding("warning")
+def no_answer_numbers(run: str, problem: str) -> str:
+    """Numbers of there being no answer are missing, or do not distinguish questions."""
+    return problem
+
+
+@finding("info")
+def measures_left_out(reason: str) -> str:
+    """Measures or options are left out, as the data have nothing for them."""
+    return reason
+
+
+@finding("info")
+def rules_of_language(languages: str) -> str:
+    """The rules that prepare texts are made for other languages than that of the answers."""
+    return (
+        f"the rules are those of {languages}; for other answers name the language in a convention "
+        "of your own"
+    )

@@ -1,0 +1,42 @@
+"""Findings of retrieved and of cited passages."""
+
+from collections.abc import Sequence
+
+from rankwell.data.findings import finding
+from rankwell.errors import count_of, flag
+
+
+@finding("warning")
+def questions_without_statements(run: str, queries: Sequence[str], total: int) -> str:
+    """Another run has statements to questions for which this one has none."""
+    return (
+        f"{len(queries)} of the {total} questions have no statement, as {queries[0]!r}, and do not "
+        "count"
+    )
+
+
+@finding("warning")
+def gold_without_chunks(queries: Sequence[str], total: int, label: str) -> str:
+    """Documents that hold gold passages have no chunk, so that no retriever can find them.
+
+    SpanPOmega of such a question is 0, as in chunking_evaluation.
+    """
+    return (
+        f"{len(queries)} of {total} questions have gold passages in documents without a chunk in "
+        f"{flag('--chunks')}, as {queries[0]!r}; their {label} is 0"
+    )
+
+
+@finding("warning")
+def passages_repeated(noun: str, queries: Sequence[str], labels: Sequence[str], run: str) -> str:
+    """A question lists a passage twice; measures that compare texts count every copy."""
+    number = count_of(len(queries), "question lists", "questions list")
+    return f"{number} a {noun} twice, as {queries[0]!r}; every copy counts in {', '.join(labels)}"
+
+
+@finding("warning")
+def chunks_longer_than_gold(run: str, times: float, effect: str) -> str:
+    """Chunks are at least twice as long as gold passages, by their medians, which decides what
+    measures of texts make of them.
+    """
+    return f"its chunks are {times:.1f} times as long as the gold passages (medians); {effect}"
