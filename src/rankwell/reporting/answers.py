@@ -89,18 +89,22 @@ def best_run(rows: Sequence[Row], rules: Mapping[str, Any]) -> str:
     single run.
     """
     better = directions(rules)
-    first = next((row for row in rows if better.get(row["measure"], "higher") != "neither"), None)
-    if first is None:
-        return ""
     names = _attributes(rows)
-    same = {"measure", *names}
-    compared = [
-        row
-        for row in rows
-        if row["mean"] is not None and all(row.get(name) == first.get(name) for name in same)
-    ]
-    if len(compared) < 2:
+    compared: list[Row] = []
+    for first in rows:
+        if better.get(first["measure"], "higher") != "neither":
+            same = {"measure", *names}
+            compared = [
+                row
+                for row in rows
+                if row["mean"] is not None
+                and all(row.get(name) == first.get(name) for name in same)
+            ]
+        if len(compared) > 1:
+            break
+    else:
         return ""
+    first = compared[0]
     sign = -1 if better.get(first["measure"]) == "lower" else 1
     best = max(compared, key=lambda row: sign * row["mean"])
     text = _figure(best["mean"], best["unit"], rules)
