@@ -22,6 +22,7 @@ from rankwell.reporting import (
     folded,
     holds_figures,
     plain_grid,
+    rules_line,
     styled,
     visible,
     width_of,
@@ -354,20 +355,17 @@ def score_lines(rows: Sequence[Row], terminal: Terminal) -> str:
     return fitted(Grid(["system", *columns], is_figure, texts, ruled=False), terminal)
 
 
-def system_text(table: SystemTable, terminal: Terminal) -> str:
-    """The table of a bench: its title, its scores, the reasons for gaps, and what systems took."""
+def system_text(table: SystemTable, rules: Mapping[str, Any], terminal: Terminal) -> str:
+    """The table of a bench: its title, its scores, the meaning of marks and gaps, with details the
+    rules, and what systems took.
+    """
     room = terminal._replace(width=terminal.columns)
     shown = for_paper(table, table.style, intervals=True)
-    notes = shown.footnotes
-    gaps = [
-        f"{name}: {text}"
-        for name, text in notes.items()
-        if name not in ("superscripts", "measured_on", "cached", "memory", "impossible")
-    ]
-    legend = [f"Superscripts: {notes['superscripts']}."] if "superscripts" in notes else []
-    legend += [notes["impossible"]] if "impossible" in notes else []
+    legend = [f"{name}: {text}" for name, text in shown.footnotes.items() if name != "measured_on"]
+    line = rules_line(rules) if terminal.details else ""
+    legend += [f"rules: {line}"] if line else []
     parts = [lines_for(shown.title, room), score_lines(wide_rows(shown), room)]
-    parts += ["\n".join(lines_for(line, room) for line in (*legend, *gaps))]
+    parts += ["\n".join(lines_for(text, room) for text in legend)]
     if table.costs:
         parts += [PERFORMANCE, fitted(plain_grid(cost_rows(table), 0.95), room)]
     return "\n\n".join(part for part in parts if part) + "\n"
