@@ -236,7 +236,6 @@ class Document(NamedTuple):
     legend: lines below the tables in `md` and `latex`.
     label: the label of the table in `latex`.
     answer: what a terminal shows of a summary; without details the answer alone.
-    digits: decimals of the scores in an answer; None for those of the convention.
     """
 
     rows: Sequence[Row]
@@ -250,7 +249,6 @@ class Document(NamedTuple):
     legend: Sequence[str] = ()
     label: str = ""
     answer: Answer = Answer()
-    digits: int | None = None
 
 
 class Output(NamedTuple):
@@ -285,7 +283,6 @@ def render(
     terminal: Terminal = PLAIN,
     tables: Mapping[str, Sequence[Row]] | None = None,
     answer: Answer | None = None,
-    digits: int | None = None,
 ) -> str:
     """The text of a result in one of the formats, ending in a line break.
 
@@ -306,7 +303,6 @@ def render(
             terminal=terminal,
             tables=tables or {},
             answer=answer or Answer(),
-            digits=digits,
         )
     )
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from rankwell.data.catalogue import result_kind
+from rankwell.data.options import shown_digits
 from rankwell.data.registry import Better
 from rankwell.data.tables import format_value
 from rankwell.errors import count_of
@@ -64,7 +65,7 @@ def answer_text(document: Document) -> str:
     level = document.rules.get("level", 0.95)
     if answer.table is None:
         rows = document.rows if answer.rows is None else answer.rows
-        table = score_text(rows, document.rules, room, document.digits)
+        table = score_text(rows, document.rules, room)
     else:
         cells = [cell for row in answer.table for cell in row.values()]
         if any(isinstance(cell, ScoreCell) for cell in cells):
@@ -161,18 +162,17 @@ def directions(rules: Mapping[str, Any]) -> dict[str, Better]:
     }
 
 
-def score_digits(rules: Mapping[str, Any], unit: str, digits: int | None = None) -> int | None:
+def score_digits(rules: Mapping[str, Any], unit: str) -> int | None:
     """The decimals of a score: 3 of a share, unless a convention has its own; None for those of the
     unit.
     """
     is_own = rules.get("convention", "rankwell") == "rankwell"
+    digits = shown_digits()
     return 3 if digits is None and is_own and unit in ("share", "score") else digits
 
 
-def _figure(
-    value: float | None, unit: str, rules: Mapping[str, Any], digits: int | None = None
-) -> str:
-    return format_value(value, unit, digits=score_digits(rules, unit, digits))
+def _figure(value: float | None, unit: str, rules: Mapping[str, Any]) -> str:
+    return format_value(value, unit, digits=score_digits(rules, unit))
 
 
 def _level(rules: Mapping[str, Any]) -> str:
@@ -192,9 +192,7 @@ def _attributes(rows: Sequence[Row]) -> list[str]:
 # ---- the table of scores
 
 
-def score_text(
-    rows: Sequence[Row], rules: Mapping[str, Any], terminal: Terminal, digits: int | None = None
-) -> str:
+def score_text(rows: Sequence[Row], rules: Mapping[str, Any], terminal: Terminal) -> str:
     """The scores as one table: of a single run a row for each measure, else runs by measures,
     turned whichever way takes fewer lines.
     """
@@ -202,12 +200,12 @@ def score_text(
     if len({row["run"] for row in rows}) == 1:
         rows, better = _by_attribute(rows), {}
     if len({row["run"] for row in rows}) <= 1:
-        return _measures(rows, rules, terminal, digits)
+        return _measures(rows, rules, terminal)
     table = score_table(rows, better, rules)
     if table is None:
-        return _measures(rows, rules, terminal, digits)
-    lines = wide_rows(for_paper(table, TableStyle(digits=digits), intervals=True))
-    chances = _shared_chances(rows, rules, digits)
+        return _measures(rows, rules, terminal)
+    lines = wide_rows(for_paper(table, TableStyle(digits=shown_digits()), intervals=True))
+    chances = _shared_chances(rows, rules)
     if len(chances) == len(lines[0]) - 1:
         lines.append({"system": _CHANCE, **dict(zip(table.datasets, chances, strict=True))})
     return score_lines(lines, terminal)
@@ -237,30 +235,28 @@ def _by_attribute(rows: Sequence[Row]) -> Sequence[Row]:
     ]
 
 
-def _shared_chances(rows: Sequence[Row], rules: Mapping[str, Any], digits: int | None) -> list[str]:
+def _shared_chances(rows: Sequence[Row], rules: Mapping[str, Any]) -> list[str]:
     """What chance reaches by each measure, where that is known and the same for all runs."""
     chances: dict[str, set[str]] = {}
     for row, heading in zip(rows, headings(rows), strict=True):
         if row.get(_CHANCE) is None:
             return []
-        chances.setdefault(heading, set()).add(_figure(row[_CHANCE], row["unit"], rules, digits))
+        chances.setdefault(heading, set()).add(_figure(row[_CHANCE], row["unit"], rules))
     return [texts.pop() for texts in chances.values() if len(texts) == 1]
 
 
-def _measures(
-    rows: Sequence[Row], rules: Mapping[str, Any], terminal: Terminal, digits: int | None
-) -> str:
+def _measures(rows: Sequence[Row], rules: Mapping[str, Any], terminal: Terminal) -> str:
     """A row for each run and measure."""
     columns: dict[str, list[str]] = {" ": [visible(heading) for heading in headings(rows)]}
     if len({row["run"] for row in rows}) > 1:
         columns = {"run": [visible(row["run"]) for row in rows], **columns}
     texts = len(columns)
-    columns[_word(rows)] = [_figure(row["mean"], row["unit"], rules, digits) for row in rows]
-    intervals = [_interval(row, rules, digits) for row in rows]
+    columns[_word(rows)] = [_figure(row["mean"], row["unit"], rules) for row in rows]
+    intervals = [_interval(row, rules) for row in rows]
     if any(intervals):
         columns[_level(rules)] = intervals
     if any(row.get(_CHANCE) is not None for row in rows):
-        columns[_CHANCE] = [_figure(row.get(_CHANCE), row["unit"], rules, digits) for row in rows]
+        columns[_CHANCE] = [_figure(row.get(_CHANCE), row["unit"], rules) for row in rows]
     grid = Grid(
         [*columns],
         [index >= texts for index in range(len(columns))],
@@ -271,10 +267,10 @@ def _measures(
     return fitted(grid, terminal)
 
 
-def _interval(row: Row, rules: Mapping[str, Any], digits: int | None) -> str:
+def _interval(row: Row, rules: Mapping[str, Any]) -> str:
     if row.get("ci_low") is None:
         return ""
-    low, high = (_figure(row[end], row["unit"], rules, digits) for end in ("ci_low", "ci_high"))
+    low, high = (_figure(row[end], row["unit"], rules) for end in ("ci_low", "ci_high"))
     return short_interval(f"[{low}, {high}]")
 
 
