@@ -357,9 +357,11 @@ def system_text(table: SystemTable, rules: Mapping[str, Any], terminal: Terminal
     """
     room = terminal._replace(width=terminal.columns)
     shown = for_paper(table, table.style, intervals=True)
-    legend = [f"{name}: {text}" for name, text in shown.footnotes.items() if name != "measured_on"]
-    line = rules_line(rules) if terminal.details else ""
-    legend += [f"rules: {line}"] if line else []
+    # The rules have the footnotes of all tables.
+    legend = [f"rules: {rules_line(rules)}"] if rules else []
+    if not terminal.details:
+        notes = shown.footnotes.items()
+        legend = [f"{name}: {text}" for name, text in notes if name != "measured_on"]
     parts = [lines_for(shown.title, room), score_lines(wide_rows(shown), room)]
     parts += ["\n".join(lines_for(text, room) for text in legend)]
     if table.costs:
