@@ -5,6 +5,7 @@ Decimal points are one below the other.
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from itertools import zip_longest
 
 from rankwell.data.tables import MISSING
@@ -44,9 +45,10 @@ def text_table(document: Document) -> str:
     terminal, rules = document.terminal, rules_line(document.rules)
     if document.summary and not terminal.details:
         # It loads what most tables do not need.
-        from rankwell.reporting.answers import answer_text
+        from rankwell.reporting.answers import answer_text, score_digits
 
-        single = [fitted(grid, terminal) + "\n" for grid in per_query_grids(document)]
+        grids_of_queries = per_query_grids(document, partial(score_digits, document.rules))
+        single = [fitted(grid, terminal) + "\n" for grid in grids_of_queries]
         return "\n".join([*single, answer_text(document)])
     parts = (
         [styled(folded(visible(document.title), terminal), "1", terminal)] if document.title else []
