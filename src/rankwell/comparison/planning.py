@@ -84,8 +84,8 @@ def forecast(
         first = rows[0]
         name = next(name for name in first if name.startswith("queries for "))
         sentence = (
-            f"A difference of {name.removeprefix('queries for ')} {first['measure']} between "
-            f"{first['run']} and {first['against']} takes {first[name]} queries; these are "
+            f"To find a difference of {name.removeprefix('queries for ')} {first['measure']} "
+            f"between {first['run']} and {first['against']} takes {first[name]} queries; you have "
             f"{first['n']}."
         )
         answer = reporting.Answer(sentence, table=rows, legend=[rule])
