@@ -203,7 +203,7 @@ def test_every_command_line_runs_and_prints_the_figures_that_the_readme_shows(
         # The demo's documents are those of the Python that runs.
         rules, line = (
             " ".join(blocks("text")[0].split()),
-            "rankwell evaluate demo/qrels.txt demo/whole_docs.run",
+            "rankwell evaluate demo/qrels.txt demo/whole_docs.run --verbose",
         )
         assert rules in " ".join(
             printed[next(each for each in printed if each.startswith(line))].split()

@@ -49,7 +49,7 @@ def test_no_line_of_the_session_is_longer_than_the_terminal(session: ModuleType)
     )
     printed = [line for block in blocks for line in block.splitlines() if not line.startswith("$ ")]
 
-    assert len(printed) > 40
+    assert len(printed) > 25
     assert [line for line in printed if len(line) > session.WIDTH] == []
 
 

@@ -285,18 +285,18 @@ def test_the_command_prints_a_line_for_each_and_leaves_with_0_or_1(two, monkeypa
         monkeypatch, capsys, two, "--require", f"new:AP.ci_low>={low - 0.01}", "-r", "MnR < 30"
     )
     assert code == 0
-    assert out.splitlines()[0].startswith(
+    assert out.splitlines()[0] == "gate: 3 of 3 passed"
+    assert out.splitlines()[1].startswith(
         f"passed  new AP: ci_low of the mean is {low:.4f} (n = 60), required >= "
     )
-    assert out.splitlines()[-1] == "gate: 3 of 3 passed"
 
     code, out, _ = run_command(
         monkeypatch, capsys, two, "--require", f"new:AP.ci_low>={low + 0.01:.10f}"
     )
     assert code == 1
-    assert out.splitlines()[0].startswith("FAILED  new AP: ci_low of the mean is ")
-    assert out.splitlines()[0].endswith(": 0.0100 too low")
-    assert out.splitlines()[-1] == "gate: 1 of 1 failed"
+    assert out.splitlines()[0] == "gate: 1 of 1 failed"
+    assert out.splitlines()[1].startswith("FAILED  new AP: ci_low of the mean is ")
+    assert out.splitlines()[1].endswith(": 0.0100 too low")
 
 
 def test_a_figure_that_misses_by_less_than_is_shown_is_shown_in_full(two, monkeypatch, capsys):

@@ -52,12 +52,17 @@ def test_grades_that_binary_measures_take_alike_are_named_with_the_option():
     assert named(rw.evaluate(QRELS, {"run": LONG}, "AP"), finding.name) == []
 
 
-def test_a_system_whose_whole_interval_is_worse_than_chance_is_named():
+def test_a_system_whose_interval_is_not_wholly_better_than_chance_is_named():
     right = np.eye(40) + np.random.default_rng(0).random((40, 40)) / 10
 
     (finding,) = named(rw.evaluate_crossmodal({"inverted": -right}), "not-above-chance")
 
-    assert finding.startswith("inverted: it is worse than chance by R@5, R@10, MedR, ")
+    assert finding == "inverted: it is no better than chance by R@1, R@5, R@10, MedR, rsum"
+    (finding,) = named(
+        rw.evaluate_crossmodal({"random": np.random.default_rng(1).random((40, 40))}),
+        "not-above-chance",
+    )
+    assert finding == "random: it is no better than chance by R@1, R@5, R@10, MedR, MnR, rsum"
     assert named(rw.evaluate_crossmodal({"right": right}), "not-above-chance") == []
 
 

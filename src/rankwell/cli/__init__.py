@@ -242,9 +242,10 @@ def _run_command(arguments: list[str]) -> int:
     import warnings
 
     is_quiet, is_verbose = "--quiet" in given_switches, "--verbose" in given_switches
+    digits = next((value.digits for value in keywords.values() if hasattr(value, "digits")), None)
     with (
         reading(),
-        showing(details=is_verbose),
+        showing(details=is_verbose, digits=digits),
         overwriting(allowed, keeping=bool(files)),
         warnings.catch_warnings(),
         _Bars() as bars,

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from rankwell.io.result_folder import (
     read_summary,
 )
 from rankwell.reporting import Row, render_rows
+from rankwell.reporting.answers import score_digits
 from rankwell.reporting.charts import difference_label
 from rankwell.reporting.difference_tables import (
     difference_text,
@@ -374,7 +376,11 @@ def present_differences(
         return written
     rows = list(result.per_query()) if per_query else None
     if format == "table" and not terminal.details:
-        single = [] if rows is None else query_differences(rows)
+        single = (
+            []
+            if rows is None
+            else query_differences(rows, partial(score_digits, result.describe()))
+        )
         listed = [render_rows(single, terminal=terminal)] if single else []
         return written._replace(text="\n".join([*listed, written.text]))
     text = scores = paper_text(result, format, style)

@@ -19,6 +19,7 @@ from rankwell.data.registry import measure_names
 from rankwell.data.tables import Floats, exact_sd, format_value
 from rankwell.errors import BadUsage, NothingToEvaluate
 from rankwell.reporting import Format
+from rankwell.reporting.answers import answer_text
 from rankwell.reporting.options import Output
 from rankwell.stats import MIN_QUERIES
 from rankwell.stats.intervals import student_quantile
@@ -80,6 +81,17 @@ def forecast(
         reason = f"{label_list}: neither higher nor lower values are better; not forecast"
         findings.append(not_compared(reason))
     terminal = reporting.terminal_of(sys.stdout)
+    if format == "table":
+        first = rows[0]
+        name = next(name for name in first if name.startswith("queries for "))
+        sentence = (
+            f"To find a difference of {name.removeprefix('queries for ')} {first['measure']} "
+            f"between {first['run']} and {first['against']} takes {first[name]} queries; you have "
+            f"{first['n']}."
+        )
+        answer = reporting.Answer(sentence, table=rows, legend=[rule])
+        document = reporting.Document((), None, {}, (), terminal=terminal, answer=answer)
+        return Output(text=answer_text(document), findings=tuple(findings))
     text = reporting.render_rows(rows, format, findings=findings, terminal=terminal)
     shown = () if format == "json" else tuple(findings)
     return Output(text=text, messages=(rule,), findings=shown)

@@ -231,6 +231,7 @@ Chosen = TypeVar("Chosen")
 Outcome = TypeVar("Outcome")
 _MAY_OVERWRITE: ContextVar[bool] = ContextVar("overwrite", default=False)
 _SHOWS_DETAILS: ContextVar[bool] = ContextVar("_SHOWS_DETAILS", default=False)
+_DIGITS: ContextVar[int | None] = ContextVar("_DIGITS", default=None)
 
 
 class Option(NamedTuple):
@@ -540,18 +541,24 @@ def candidate_paths(value: str | Path) -> list[Path]:
 
 
 @contextmanager
-def showing(*, details: bool) -> Generator[None]:
-    """Whether a block prints all details, `--verbose`."""
-    token = _SHOWS_DETAILS.set(details)
+def showing(*, details: bool = False, digits: int | None = None) -> Generator[None]:
+    """Whether a block prints all details, `--verbose`, and the decimals of scores, `--digits`."""
+    token, token_of_digits = _SHOWS_DETAILS.set(details), _DIGITS.set(digits)
     try:
         yield
     finally:
+        _DIGITS.reset(token_of_digits)
         _SHOWS_DETAILS.reset(token)
 
 
 def shows_details() -> bool:
     """Whether tables are printed with all details."""
     return _SHOWS_DETAILS.get()
+
+
+def shown_digits() -> int | None:
+    """The decimals of scores in text; None for those of the convention."""
+    return _DIGITS.get()
 
 
 def may_overwrite() -> bool:

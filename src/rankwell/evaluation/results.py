@@ -179,7 +179,7 @@ class ResultData:
         )
 
     def _below_chance(self) -> Iterator[Finding]:
-        """The findings on runs whose whole interval is worse than chance."""
+        """The findings on runs whose interval is not wholly better than chance."""
         if not any("chance" in attributes for attributes in self.row_attributes):
             return
         labels_by_run: dict[str, dict[str, None]] = {}
@@ -189,7 +189,7 @@ class ResultData:
             if chance is None or low is None or high is None:
                 continue
             better = definition.get("better", "higher")
-            if (better == "higher" and high < chance) or (better == "lower" and low > chance):
+            if (better == "higher" and low <= chance) or (better == "lower" and high >= chance):
                 labels_by_run.setdefault(row["run"], {})[row["label"]] = None
         for run, labels in labels_by_run.items():
             yield not_above_chance(run, list(labels))

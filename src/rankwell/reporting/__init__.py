@@ -236,7 +236,6 @@ class Document(NamedTuple):
     legend: lines below the tables in `md` and `latex`.
     label: the label of the table in `latex`.
     answer: what a terminal shows of a summary; without details the answer alone.
-    digits: decimals of the scores in an answer; None for those of the convention.
     """
 
     rows: Sequence[Row]
@@ -250,7 +249,6 @@ class Document(NamedTuple):
     legend: Sequence[str] = ()
     label: str = ""
     answer: Answer = Answer()
-    digits: int | None = None
 
 
 class Output(NamedTuple):
@@ -293,7 +291,6 @@ def render(
     terminal: Terminal = PLAIN,
     tables: Mapping[str, Sequence[Row]] | None = None,
     answer: Answer | None = None,
-    digits: int | None = None,
 ) -> str:
     """The text of a result in one of the formats, ending in a line break.
 
@@ -314,7 +311,6 @@ def render(
             terminal=terminal,
             tables=tables or {},
             answer=answer or Answer(),
-            digits=digits,
         )
     )
 
@@ -486,7 +482,7 @@ def summary_grid(document: Document) -> Grid:
     return _grid(texts, numbers, grouped=several)
 
 
-def _per_query_grid(rows: Sequence[Row]) -> Grid:
+def _per_query_grid(rows: Sequence[Row], digits: Callable[[str], int | None]) -> Grid:
     """The values of single queries: a row per query and a column per measure, or a row per value
     where a task has columns.
     """
@@ -495,16 +491,10 @@ def _per_query_grid(rows: Sequence[Row]) -> Grid:
     extra = columns_of(rows, PER_QUERY_COLUMNS)[len(PER_QUERY_COLUMNS) :]
     if extra:
         texts = {name: [row.get(name) for row in rows] for name in (*keys, "measure", *extra)}
-        return _grid(
-            texts,
-            {"value": [format_value(row["value"], row["unit"]) for row in rows]},
-            grouped=several,
-        )
+        return _grid(texts, {"value": [_value(row, digits) for row in rows]}, grouped=several)
     lines: dict[tuple[str, ...], dict[str, str]] = {}
     for row in rows:
-        lines.setdefault(tuple(row[key] for key in keys), {})[row["measure"]] = format_value(
-            row["value"], row["unit"]
-        )
+        lines.setdefault(tuple(row[key] for key in keys), {})[row["measure"]] = _value(row, digits)
     numbers: dict[str, list[str]] = {}
     for measure, row in {row["measure"]: row for row in rows}.items():
         exact = "" if row["label"] == measure else f" = {measure}"
@@ -519,9 +509,17 @@ def _per_query_grid(rows: Sequence[Row]) -> Grid:
     )
 
 
-def per_query_grids(document: Document) -> list[Grid]:
-    """The table of the values of single queries, where they are requested."""
-    return [] if document.per_query is None else [_per_query_grid(document.per_query)]
+def _value(row: Row, digits: Callable[[str], int | None]) -> str:
+    return format_value(row["value"], row["unit"], digits=digits(row["unit"]))
+
+
+def per_query_grids(
+    document: Document, digits: Callable[[str], int | None] = lambda _: None
+) -> list[Grid]:
+    """The table of the values of single queries, where they are requested. digits: unit -> decimals
+    of a value; None for those of the unit.
+    """
+    return [] if document.per_query is None else [_per_query_grid(document.per_query, digits)]
 
 
 def grids(document: Document) -> list[Grid]:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from rankwell.data.catalogue import result_kind
+from rankwell.data.options import shown_digits
 from rankwell.data.registry import Better
 from rankwell.data.tables import format_value
 from rankwell.errors import count_of
@@ -22,6 +23,7 @@ from rankwell.reporting import (
     folded,
     holds_figures,
     plain_grid,
+    rules_line,
     styled,
     visible,
     width_of,
@@ -63,7 +65,7 @@ def answer_text(document: Document) -> str:
     level = document.rules.get("level", 0.95)
     if answer.table is None:
         rows = document.rows if answer.rows is None else answer.rows
-        table = score_text(rows, document.rules, room, document.digits)
+        table = score_text(rows, document.rules, room)
     else:
         cells = [cell for row in answer.table for cell in row.values()]
         if any(isinstance(cell, ScoreCell) for cell in cells):
@@ -89,18 +91,22 @@ def best_run(rows: Sequence[Row], rules: Mapping[str, Any]) -> str:
     single run.
     """
     better = directions(rules)
-    first = next((row for row in rows if better.get(row["measure"], "higher") != "neither"), None)
-    if first is None:
-        return ""
     names = _attributes(rows)
-    same = {"measure", *names}
-    compared = [
-        row
-        for row in rows
-        if row["mean"] is not None and all(row.get(name) == first.get(name) for name in same)
-    ]
-    if len(compared) < 2:
+    compared: list[Row] = []
+    for first in rows:
+        if better.get(first["measure"], "higher") != "neither":
+            same = {"measure", *names}
+            compared = [
+                row
+                for row in rows
+                if row["mean"] is not None
+                and all(row.get(name) == first.get(name) for name in same)
+            ]
+        if len(compared) > 1:
+            break
+    else:
         return ""
+    first = compared[0]
     sign = -1 if better.get(first["measure"]) == "lower" else 1
     best = max(compared, key=lambda row: sign * row["mean"])
     text = _figure(best["mean"], best["unit"], rules)
@@ -156,18 +162,17 @@ def directions(rules: Mapping[str, Any]) -> dict[str, Better]:
     }
 
 
-def score_digits(rules: Mapping[str, Any], unit: str, digits: int | None = None) -> int | None:
+def score_digits(rules: Mapping[str, Any], unit: str) -> int | None:
     """The decimals of a score: 3 of a share, unless a convention has its own; None for those of the
     unit.
     """
     is_own = rules.get("convention", "rankwell") == "rankwell"
+    digits = shown_digits()
     return 3 if digits is None and is_own and unit in ("share", "score") else digits
 
 
-def _figure(
-    value: float | None, unit: str, rules: Mapping[str, Any], digits: int | None = None
-) -> str:
-    return format_value(value, unit, digits=score_digits(rules, unit, digits))
+def _figure(value: float | None, unit: str, rules: Mapping[str, Any]) -> str:
+    return format_value(value, unit, digits=score_digits(rules, unit))
 
 
 def _level(rules: Mapping[str, Any]) -> str:
@@ -187,9 +192,7 @@ def _attributes(rows: Sequence[Row]) -> list[str]:
 # ---- the table of scores
 
 
-def score_text(
-    rows: Sequence[Row], rules: Mapping[str, Any], terminal: Terminal, digits: int | None = None
-) -> str:
+def score_text(rows: Sequence[Row], rules: Mapping[str, Any], terminal: Terminal) -> str:
     """The scores as one table: of a single run a row for each measure, else runs by measures,
     turned whichever way takes fewer lines.
     """
@@ -197,12 +200,12 @@ def score_text(
     if len({row["run"] for row in rows}) == 1:
         rows, better = _by_attribute(rows), {}
     if len({row["run"] for row in rows}) <= 1:
-        return _measures(rows, rules, terminal, digits)
+        return _measures(rows, rules, terminal)
     table = score_table(rows, better, rules)
     if table is None:
-        return _measures(rows, rules, terminal, digits)
-    lines = wide_rows(for_paper(table, TableStyle(digits=digits), intervals=True))
-    chances = _shared_chances(rows, rules, digits)
+        return _measures(rows, rules, terminal)
+    lines = wide_rows(for_paper(table, TableStyle(digits=shown_digits()), intervals=True))
+    chances = _shared_chances(rows, rules)
     if len(chances) == len(lines[0]) - 1:
         lines.append({"system": _CHANCE, **dict(zip(table.datasets, chances, strict=True))})
     return score_lines(lines, terminal)
@@ -232,30 +235,28 @@ def _by_attribute(rows: Sequence[Row]) -> Sequence[Row]:
     ]
 
 
-def _shared_chances(rows: Sequence[Row], rules: Mapping[str, Any], digits: int | None) -> list[str]:
+def _shared_chances(rows: Sequence[Row], rules: Mapping[str, Any]) -> list[str]:
     """What chance reaches by each measure, where that is known and the same for all runs."""
     chances: dict[str, set[str]] = {}
     for row, heading in zip(rows, headings(rows), strict=True):
         if row.get(_CHANCE) is None:
             return []
-        chances.setdefault(heading, set()).add(_figure(row[_CHANCE], row["unit"], rules, digits))
+        chances.setdefault(heading, set()).add(_figure(row[_CHANCE], row["unit"], rules))
     return [texts.pop() for texts in chances.values() if len(texts) == 1]
 
 
-def _measures(
-    rows: Sequence[Row], rules: Mapping[str, Any], terminal: Terminal, digits: int | None
-) -> str:
+def _measures(rows: Sequence[Row], rules: Mapping[str, Any], terminal: Terminal) -> str:
     """A row for each run and measure."""
     columns: dict[str, list[str]] = {" ": [visible(heading) for heading in headings(rows)]}
     if len({row["run"] for row in rows}) > 1:
         columns = {"run": [visible(row["run"]) for row in rows], **columns}
     texts = len(columns)
-    columns[_word(rows)] = [_figure(row["mean"], row["unit"], rules, digits) for row in rows]
-    intervals = [_interval(row, rules, digits) for row in rows]
+    columns[_word(rows)] = [_figure(row["mean"], row["unit"], rules) for row in rows]
+    intervals = [_interval(row, rules) for row in rows]
     if any(intervals):
         columns[_level(rules)] = intervals
     if any(row.get(_CHANCE) is not None for row in rows):
-        columns[_CHANCE] = [_figure(row.get(_CHANCE), row["unit"], rules, digits) for row in rows]
+        columns[_CHANCE] = [_figure(row.get(_CHANCE), row["unit"], rules) for row in rows]
     grid = Grid(
         [*columns],
         [index >= texts for index in range(len(columns))],
@@ -266,10 +267,10 @@ def _measures(
     return fitted(grid, terminal)
 
 
-def _interval(row: Row, rules: Mapping[str, Any], digits: int | None) -> str:
+def _interval(row: Row, rules: Mapping[str, Any]) -> str:
     if row.get("ci_low") is None:
         return ""
-    low, high = (_figure(row[end], row["unit"], rules, digits) for end in ("ci_low", "ci_high"))
+    low, high = (_figure(row[end], row["unit"], rules) for end in ("ci_low", "ci_high"))
     return short_interval(f"[{low}, {high}]")
 
 
@@ -350,20 +351,19 @@ def score_lines(rows: Sequence[Row], terminal: Terminal) -> str:
     return fitted(Grid(["system", *columns], is_figure, texts, ruled=False), terminal)
 
 
-def system_text(table: SystemTable, terminal: Terminal) -> str:
-    """The table of a bench: its title, its scores, the reasons for gaps, and what systems took."""
+def system_text(table: SystemTable, rules: Mapping[str, Any], terminal: Terminal) -> str:
+    """The table of a bench: its title, its scores, the meaning of marks and gaps, with details the
+    rules, and what systems took.
+    """
     room = terminal._replace(width=terminal.columns)
     shown = for_paper(table, table.style, intervals=True)
-    notes = shown.footnotes
-    gaps = [
-        f"{name}: {text}"
-        for name, text in notes.items()
-        if name not in ("superscripts", "measured_on", "cached", "memory", "impossible")
-    ]
-    legend = [f"Superscripts: {notes['superscripts']}."] if "superscripts" in notes else []
-    legend += [notes["impossible"]] if "impossible" in notes else []
+    # The rules have the footnotes of all tables.
+    legend = [f"rules: {rules_line(rules)}"] if rules else []
+    if not terminal.details:
+        notes = shown.footnotes.items()
+        legend = [f"{name}: {text}" for name, text in notes if name != "measured_on"]
     parts = [lines_for(shown.title, room), score_lines(wide_rows(shown), room)]
-    parts += ["\n".join(lines_for(line, room) for line in (*legend, *gaps))]
+    parts += ["\n".join(lines_for(text, room) for text in legend)]
     if table.costs:
         parts += [PERFORMANCE, fitted(plain_grid(cost_rows(table), 0.95), room)]
     return "\n\n".join(part for part in parts if part) + "\n"

@@ -1,6 +1,6 @@
 """A comparison for people: sentences, the differences, the groups, the order of systems."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -165,14 +165,20 @@ def difference_text(
     return "\n\n".join(part.rstrip("\n") for part in parts if part) + "\n"
 
 
-def query_differences(per_query: Sequence[Row]) -> list[Row]:
-    """The differences among the values of queries, as people read them."""
+def query_differences(
+    per_query: Sequence[Row], digits: Callable[[str], int | None] = lambda _: None
+) -> list[Row]:
+    """The differences among the values of queries, as people read them. digits: unit -> decimals;
+    None for those of the unit.
+    """
+
+    def _text(row: Row) -> PrintedFigure:
+        unit = row["unit"]
+        return PrintedFigure(format_value(row["value"], unit, signed=True, digits=digits(unit)))
+
     names = {"run": "run", "against": "against", "query": "query", "measure": "label"}
     return [
-        {
-            **{word: row[name] for word, name in names.items()},
-            "difference": PrintedFigure(format_value(row["value"], row["unit"], signed=True)),
-        }
+        {**{word: row[name] for word, name in names.items()}, "difference": _text(row)}
         for row in per_query
         if row.get("against") is not None
     ]

@@ -87,7 +87,6 @@ def present(
         terminal=terminal,
         tables=tables,
         answer=answer_of(result),
-        digits=None if style is None else style.digits,
     )
     messages, next_step = list[str](), ""
     if output is not None:

@@ -33,7 +33,6 @@ from rankwell.reporting import (
     Terminal,
     format_value,
     plain,
-    render_rows,
     visible,
 )
 
@@ -539,6 +538,9 @@ def render_system_tables(
     if format in ("csv", "tsv", "json", "jsonl"):
         rows = [row for table in tables for row in long_rows(table)]
         return OUTPUTS[format](Document(rows, None, shared, findings, summary=False))
+    # The layout of answers is above this module.
+    from rankwell.reporting.answers import system_text
+
     texts: list[str] = []
     for number, table in enumerate(tables, len(tables) > 1):
         # Of LaTeX each may float to another page, and so needs all of its own.
@@ -548,7 +550,7 @@ def render_system_tables(
         elif is_last:
             rules = shared
         texts.append(
-            _terminal_text(table, rules, terminal)
+            system_text(table, rules, terminal)
             if format == "table"
             else _wide_text(
                 table, format, rules, findings if is_last or format == "latex" else (), number
@@ -606,22 +608,6 @@ def _wide_text(
         )
         for place, (name, part_rules, rows, legend) in enumerate(parts, number or 1)
     )
-
-
-def _terminal_text(table: SystemTable, rules: Mapping[str, Any], terminal: Terminal) -> str:
-    if not terminal.details:
-        # The layout of answers is above this module.
-        from rankwell.reporting.answers import system_text
-
-        return system_text(table, terminal)
-    parts = [visible(table.title), render_rows(wide_rows(table), terminal=terminal)]
-    if rules:
-        parts.append(
-            OUTPUTS["table"](Document([], None, rules, (), summary=False, terminal=terminal))
-        )
-    if table.costs:
-        parts += [PERFORMANCE, render_rows(cost_rows(table), terminal=terminal)]
-    return "\n\n".join(part.strip("\n") for part in parts) + "\n"
 
 
 def page(tables: Sequence[SystemTable], findings: Sequence[Finding], *, title: str = "") -> str:

@@ -5,6 +5,7 @@ queries where it does not hold.
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
+from rankwell.data.options import shown_digits
 from rankwell.data.tables import format_value, p_text
 
 Direction = Literal["higher", "lower", "neither"]
@@ -131,7 +132,9 @@ def headline(comparison: MeasuredDifference, family: Family, *, is_only: bool) -
         first = f"{better} is better" if is_only else f"{better} is better than {worse}"
 
     def _short(value: float, *, signed: bool = False) -> str:
-        digits = 3 if comparison.unit in ("share", "score") else None
+        digits = shown_digits()
+        if digits is None and comparison.unit in ("share", "score"):
+            digits = 3
         return format_value(value, comparison.unit, signed=signed, digits=digits)
 
     evidence = [

@@ -17,12 +17,12 @@ def test_a_model_turns_the_verdict_and_people_turn_it_back(tmp_path: Path, monke
 
     assert cli.main() == 0
 
-    found = re.findall(
-        r"^(\w+) is better than \w+ by .* interval \[(\S+), (\S+)\]\)\.$",
-        capsys.readouterr().out,
-        re.MULTILINE,
-    )
+    text = capsys.readouterr().out
+    assert re.search(r"^whole_docs is better: people's judgments of 360 items", text, re.MULTILINE)
+    rows = re.findall(r"^.* \S+ \[(\S+), (\S+)\] +\d+% +(\w+)$", text, re.MULTILINE)
+    found = [(name, low, high) for low, high, name in rows]
     assert [name for name, _, _ in found] == ["whole_docs", "first_sentences", "whole_docs"]
+    assert len(text.splitlines()) <= 25
     here = {entry.id for entry in modules()}
     judged: dict[str, dict[str, int]] = {}
     for need, module, grade in read_judgments():

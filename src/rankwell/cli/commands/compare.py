@@ -97,7 +97,8 @@ def compare(
 ) -> Output:
     """Test whether one system is better than another.
 
-    Prints paired differences with intervals, tests, verdicts, groups, and the order of systems.
+    Prints the verdict, both means of every measure, and paired differences with intervals; of
+    several systems which is better than which. --verbose adds tests, effects and orders.
 
     Two systems are compared the second against the first; more of them all with each other, or
     with --baseline.

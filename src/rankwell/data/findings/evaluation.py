@@ -176,8 +176,11 @@ def lists_shorter_than_cutoff(run: str, longest: int, others: int, labels: Seque
 
 @finding("warning")
 def not_above_chance(run: str, labels: Sequence[str]) -> str:
-    """The whole interval of a mean is below what lists in random order reach."""
-    return f"it is worse than chance by {', '.join(labels)}, whose whole interval is below it"
+    """The interval of a mean includes what lists in random order reach, or is worse than it.
+
+    The run may be no better than a list in random order. Are scores sorted the right way round?
+    """
+    return f"it is no better than chance by {', '.join(labels)}"
 
 
 @finding("info")

@@ -1,14 +1,12 @@
 """The table on a terminal, and the same text in a pipe. What does not fit a terminal is wrapped or
-goes on in further panels.
-
-What leaves the table of a summary before that: exact names and units, names of runs, then `sd`,
-`chance` and `ceiling`, which is said. A panel repeats the columns that name the rows, and no
-heading is ever cut. Decimal points are one below the other.
+goes on in further panels, which repeat the columns that name the rows. No heading is ever cut.
+Decimal points are one below the other.
 """
 
 import re
 from collections.abc import Sequence
-from itertools import compress, zip_longest
+from functools import partial
+from itertools import zip_longest
 
 from rankwell.data.tables import MISSING
 from rankwell.reporting import (
@@ -32,8 +30,6 @@ _WRAPPED = 20
 """No text is wrapped to fewer columns than these where there is room for a further panel."""
 _BROKEN = 8
 """Names that do not leave room for a single figure are broken into pieces of at least this size."""
-_LEGEND = 160
-"""A legend of more characters has a line for each name."""
 _PIECES = re.compile(r"\S+?(?:,|(?=\s|$))\s*")
 _ENDS = re.compile(r"(?<=,) | (?=\[)")
 _WITH_INTERVAL = 3
@@ -49,9 +45,10 @@ def text_table(document: Document) -> str:
     terminal, rules = document.terminal, rules_line(document.rules)
     if document.summary and not terminal.details:
         # It loads what most tables do not need.
-        from rankwell.reporting.answers import answer_text
+        from rankwell.reporting.answers import answer_text, score_digits
 
-        single = [fitted(grid, terminal) + "\n" for grid in per_query_grids(document)]
+        grids_of_queries = per_query_grids(document, partial(score_digits, document.rules))
+        single = [fitted(grid, terminal) + "\n" for grid in grids_of_queries]
         return "\n".join([*single, answer_text(document)])
     parts = (
         [styled(folded(visible(document.title), terminal), "1", terminal)] if document.title else []
@@ -64,78 +61,14 @@ def text_table(document: Document) -> str:
 
 
 def fitted(grid: Grid, terminal: Terminal) -> str:
-    """The table with no more taken out of it than must be; panels where it does not fit without its
-    last figures.
-    """
+    """The table, in panels where the terminal is too narrow for it."""
     if not grid.headers:
         return ""
-    room, cells, grid = terminal.width, grid, _aligned(grid)
-    if room is None or _total(_widths(grid)) <= room:
-        return "\n".join(_lines(grid, range(len(grid.headers)), _widths(grid), terminal))
-    if not {"measure", "mean"} <= set(grid.headers):
-        return _panels(grid, terminal, room) or _stack(cells, terminal, room)
-    table, below, names, dropped_columns = (
-        _without(grid, "exact name", "unit"),
-        _legend(grid),
-        list[str](),
-        list[str](),
-    )
-    if _total(_widths(table)) > room and table.grouped:
-        table, names = _without(table, "run"), [row[0] for row in table.rows]
-    fewer = table
-    for name in ("sd", "chance", "ceiling"):
-        if room >= _NARROW and _total(_widths(fewer)) > room and name in fewer.headers:
-            fewer, dropped_columns = _without(fewer, name), [*dropped_columns, name]
-    if _total(_widths(fewer)) > room:
-        return _panels(table, terminal, room, names, below) or _stack(cells, terminal, room)
-    if dropped_columns:
-        below.append(f"left out for want of width: {', '.join(dropped_columns)}")
-    return "\n".join(
-        [
-            *_lines(fewer, range(len(fewer.headers)), _widths(fewer), terminal, names),
-            *_faint(below, terminal),
-        ]
-    )
-
-
-def _faint(texts: Sequence[str], terminal: Terminal) -> list[str]:
-    return [
-        styled(line, "2", terminal)
-        for text in texts
-        for line in folded(text, terminal, "    ").split("\n")
-    ]
-
-
-def _legend(grid: Grid) -> list[str]:
-    """The exact names and the units of a table without the columns for them."""
-    names_by_unit: dict[str, dict[str, None]] = {}
-    for cells in grid.rows:
-        row = dict(zip(grid.headers, cells, strict=True))
-        word, exact = row["measure"], row.get("exact name", row["measure"])
-        full_name = word if exact in (word, word.partition(" (")[0]) else f"{word} = {exact}"
-        if "unit" in row or full_name != word:
-            names_by_unit.setdefault(row.get("unit", "exact names"), {})[full_name] = None
-    line = "; ".join(
-        f"{unit}: {', '.join(full_names)}" for unit, full_names in names_by_unit.items()
-    )
-    if len(line) <= _LEGEND:
-        return [line] if line else []
-    return [
-        line
-        for unit, full_names in names_by_unit.items()
-        for line in (f"{unit}:", *(f"  {name}" for name in full_names))
-    ]
-
-
-def _without(grid: Grid, *names: str) -> Grid:
-    is_kept = [name not in names for name in grid.headers]
-    rows = [[*compress(row, is_kept)] for row in grid.rows]
-    return Grid(
-        [*compress(grid.headers, is_kept)],
-        [*compress(grid.numeric, is_kept)],
-        rows,
-        grid.grouped and "run" not in names,
-    )
+    room, aligned = terminal.width, _aligned(grid)
+    widths = _widths(aligned)
+    if room is None or _total(widths) <= room:
+        return "\n".join(_lines(aligned, range(len(widths)), widths, terminal))
+    return _panels(aligned, terminal, room) or _stack(grid, terminal, room)
 
 
 def _aligned(grid: Grid) -> Grid:
@@ -209,9 +142,7 @@ def _total(widths: Sequence[int]) -> int:
     return sum(widths) + 2 * max(len(widths) - 1, 0)
 
 
-def _panels(
-    grid: Grid, terminal: Terminal, room: int, names: Sequence[str] = (), below: Sequence[str] = ()
-) -> str:
+def _panels(grid: Grid, terminal: Terminal, room: int) -> str:
     """The columns in as many tables as needed, each with those that name the rows; long texts are
     wrapped. "" without room.
     """
@@ -262,8 +193,8 @@ def _panels(
             > room
         ):
             cap -= 1
-        tables.append("\n".join(_lines(grid, columns, widths, terminal, names)))
-    return "\n".join(["\n\n".join([above] * bool(same) + tables), *_faint(below, terminal)])
+        tables.append("\n".join(_lines(grid, columns, widths, terminal)))
+    return "\n\n".join([above] * bool(same) + tables)
 
 
 def _longest(text: str) -> int:
@@ -289,25 +220,16 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 
 def _lines(
-    grid: Grid,
-    columns: Sequence[int],
-    widths: Sequence[int],
-    terminal: Terminal,
-    names: Sequence[str] = (),
+    grid: Grid, columns: Sequence[int], widths: Sequence[int], terminal: Terminal
 ) -> list[str]:
-    """The lines of these columns. names: that of each row's run, which stands above the first of
-    its rows.
-    """
-    numeric, last, run = [grid.numeric[index] for index in columns], "", None
+    """The lines of these columns."""
+    numeric, last = [grid.numeric[index] for index in columns], ""
     lines = [
         styled(_line([grid.headers[index] for index in columns], widths, numeric), "1", terminal)
     ]
     if grid.ruled:
         lines.append(styled("─" * _total(widths), "2", terminal))
-    for number, row in enumerate(grid.rows):
-        if names and names[number] != run:
-            run = names[number]
-            lines.append(styled(run, "1", terminal))
+    for row in grid.rows:
         texts = ["", *row[1:]] if grid.grouped and row[0] == last else row
         cells = [
             _wrapped(texts[index], width) for index, width in zip(columns, widths, strict=True)

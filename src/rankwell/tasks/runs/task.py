@@ -32,8 +32,8 @@ evaluate = Task(
 
 Each mean comes with its interval; --per-query adds the values of each query.
 
-Without -m the convention's own set is reported. The line under the table lists the rules by \
-which the numbers were computed.""",
+Without -m the convention's own set is reported. --verbose adds the rules by which the numbers \
+were computed.""",
     command_lines="""
 rankwell evaluate qrels.txt bm25.run dense.run
 rankwell evaluate qrels.txt bm25.run -m nDCG@10 RR --per-query
