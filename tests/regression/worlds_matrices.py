@@ -396,6 +396,24 @@ def _images(folder: Path) -> None:
         (folder / "keep" / f"{name}.toml").write_text(
             f'base = "{name}"\n[tasks.images]\n{keeping}contentless = "keep"\n'
         )
+    (folder / "all").mkdir()
+    for name in [
+        "gldv2",
+        "market1501",
+        "oxford",
+        "revisited-E",
+        "revisited-H",
+        "revisited-M",
+        "sop",
+        "thesis",
+        "thesis-code",
+        "torchreid",
+        "trec_eval10",
+        "vpr",
+    ]:
+        (folder / "all" / f"{name}.toml").write_text(
+            f'base = "{name}"\n[tasks.images]\nexclude = []\n'
+        )
     for name, text in BENCHES.items():
         (folder / name).write_text(text, encoding="utf-8")
 
