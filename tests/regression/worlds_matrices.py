@@ -128,6 +128,9 @@ def _vectors(folder: Path) -> None:
         flip = np.random.default_rng(seed).random(teacher.shape) < share
         np.save(folder / f"{name}.npy", np.where(flip, -teacher, teacher))
     np.save(folder / "teacher.npy", teacher)
+    (folder / "scholar-deep.toml").write_text(
+        'base = "scholar-stream"\n[tasks.embeddings]\ngold_depth = 5\n'
+    )
     (folder / "deep.toml").write_text('base = "rankwell"\n[tasks.embeddings]\ngold_depth = 3\n')
     real = np.random.default_rng(24).standard_normal((n, 8))
     np.save(folder / "real.npy", real.astype(np.float32))
