@@ -721,8 +721,6 @@ def test_the_command_tunes_and_lists_its_choices(
     tuning = [
         "--tune",
         tmp_path / "judged.qrels",
-        "--step",
-        0.5,
         "--folds",
         4,
         "-m",
@@ -739,9 +737,7 @@ def test_the_command_tunes_and_lists_its_choices(
 
     said = capsys.readouterr()
     found = json.loads(said.out)
-    tuned = tune_fusion(
-        runs, judged, measure="nDCG@5", methods=["combsum", "rrf"], step=0.5, folds=4
-    )
+    tuned = tune_fusion(runs, judged, measure="nDCG@5", methods=["combsum", "rrf"], folds=4)
     reached = rankwell.evaluate(judged, {"fused": tuned.ranking}, ["nDCG@5", "AP"]).summary
     assert "tuned out of fold by nDCG@5" in said.err
     assert scores_of(rankwell.read_ranking(target)) == scores_of(tuned.ranking)
@@ -839,16 +835,7 @@ def test_another_hash_seed_gives_the_same_bytes(tmp_path: Path) -> None:
     for seed in ("1", "2"):
         target = tmp_path / seed / "fused.run"
         target.parent.mkdir()
-        arguments = [
-            "fuse",
-            *paths,
-            "-o",
-            str(target),
-            "--tune",
-            str(tmp_path / "judged.qrels"),
-            "--step",
-            "0.5",
-        ]
+        arguments = ["fuse", *paths, "-o", str(target), "--tune", str(tmp_path / "judged.qrels")]
         script = [sys.executable, "-c", "from rankwell.cli import script; script()", *arguments]
         done = subprocess.run(script, env={"PYTHONHASHSEED": seed}, capture_output=True, check=True)
         found.append((done.stdout, target.read_bytes()))
@@ -883,7 +870,7 @@ def test_a_fusion_that_does_not_beat_its_best_input_is_reported(
     queries = [f"q{each}" for each in range(6)]
     runs = [{query: {item: 2.0, "z": 1.0} for query in queries} for item in ("x", second)]
     paths = written(tmp_path, runs, {query: {"x": 1, "y": 1} for query in queries})
-    tuning = ["--tune", tmp_path / "judged.qrels", "--step", 0.5, "--folds", 2, "-m", "AP"]
+    tuning = ["--tune", tmp_path / "judged.qrels", "--folds", 2, "-m", "AP"]
 
     assert call(*paths, "-o", tmp_path / "fused.run", *tuning, monkeypatch=monkeypatch) == 0
 

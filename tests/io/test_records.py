@@ -258,9 +258,7 @@ CASES: dict[str, Case] = {
     ),
     "fuse: run": Case("fuse {table} b.run -o out.run", RUN, file="out.run"),
     "fuse: judgments": Case(
-        "fuse a.run b.run -o out.run --tune {table} --folds 2 --step 0.5 -f json",
-        QRELS,
-        file="out.run",
+        "fuse a.run b.run -o out.run --tune {table} --folds 2 -f json", QRELS, file="out.run"
     ),
     "clicks interleave: run": Case(
         "clicks interleave {table} b.run -o out.jsonl", RUN, file="out.jsonl"

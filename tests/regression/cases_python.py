@@ -408,6 +408,7 @@ CASES: dict[str, Call] = {
         "rankwell",
         "keywords",
         'weight_by = "relevant"',
+        measures="P R AP nDCG",
         relevance="graded",
         keyword_groups=["object type"],
         k=(2, 3),

@@ -34,6 +34,7 @@ def build(folder: Path) -> None:
     (folder / "runs/bench").mkdir()
     for name, of in (("one", "a"), ("two", "b")):
         _text(folder / f"runs/bench/{name}.run", (folder / f"{of}.run").read_text(encoding="utf-8"))
+    _text(folder / "keep-self.toml", 'base = "beir"\nexclude_self = false\n')
     _text(folder / "bench.toml", BENCH)
     _text(folder / "pages.toml", BENCH + "[table]\npages = true\n")
     _text(folder / "plain.toml", BENCH + "[table]\nmean = false\nintervals = false\n")

@@ -325,6 +325,7 @@ CONVENTIONS = {
     "similarity": 'piaf context_similarity = "words"; context_threshold = 0.4',
     "hi": 'mlqa language = "hi"',
     "extra": 'piaf extra = "error"',
+    "zero-haystack-v1": 'haystack-v1 missing = "zero"',
     **{
         f"empty-{base}": f'{base} missing = "empty"'
         for base in (

@@ -128,6 +128,9 @@ def _vectors(folder: Path) -> None:
         flip = np.random.default_rng(seed).random(teacher.shape) < share
         np.save(folder / f"{name}.npy", np.where(flip, -teacher, teacher))
     np.save(folder / "teacher.npy", teacher)
+    (folder / "scholar-deep.toml").write_text(
+        'base = "scholar-stream"\n[tasks.embeddings]\ngold_depth = 5\n'
+    )
     (folder / "deep.toml").write_text('base = "rankwell"\n[tasks.embeddings]\ngold_depth = 3\n')
     real = np.random.default_rng(24).standard_normal((n, 8))
     np.save(folder / "real.npy", real.astype(np.float32))
@@ -395,6 +398,24 @@ def _images(folder: Path) -> None:
     ]:
         (folder / "keep" / f"{name}.toml").write_text(
             f'base = "{name}"\n[tasks.images]\n{keeping}contentless = "keep"\n'
+        )
+    (folder / "all").mkdir()
+    for name in [
+        "gldv2",
+        "market1501",
+        "oxford",
+        "revisited-E",
+        "revisited-H",
+        "revisited-M",
+        "sop",
+        "thesis",
+        "thesis-code",
+        "torchreid",
+        "trec_eval10",
+        "vpr",
+    ]:
+        (folder / "all" / f"{name}.toml").write_text(
+            f'base = "{name}"\n[tasks.images]\nexclude = []\n'
         )
     for name, text in BENCHES.items():
         (folder / name).write_text(text, encoding="utf-8")

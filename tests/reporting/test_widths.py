@@ -31,7 +31,7 @@ CASES = (
     "evaluate/format-table-per-query",
     "explain/Recall-at-5",
     "explain/list",
-    "fuse/tune-many",
+    "fuse/tune-several",
     "gate/fail",
     "gate/regression",
     "grid/plain",

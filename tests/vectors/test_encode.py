@@ -364,9 +364,9 @@ def test_a_file_that_is_there_is_kept_made_again_or_an_error(folder: Path, monke
     assert run(monkeypatch, *first) == 0
     assert "nothing to do" in capsys.readouterr().err
     assert (folder / "e.npy").stat().st_mtime_ns == before
-    assert run(monkeypatch, *first, "--no-normalize") == 2
+    assert run(monkeypatch, *first, "--dimensions", "4") == 2
     assert "made from other texts or in another way" in capsys.readouterr().err
-    assert run(monkeypatch, *first, "--no-normalize", "--dtype", "float16", "--overwrite") == 0
+    assert run(monkeypatch, *first, "--dtype", "float16", "--overwrite") == 0
     assert read_embeddings("e.npy").vectors.dtype == np.float16
 
 
@@ -572,7 +572,7 @@ def test_a_killed_overwrite_leaves_no_earlier_vectors_that_pass_for_new_ones(
     step: int, folder: Path, monkeypatch, capsys
 ):
     options = ("c.txt", "-o", "e.npy", "--encoder", "tfidf-svd:5", "--fit", "c.txt")
-    assert run(monkeypatch, *options, "--no-normalize") == 0
+    assert run(monkeypatch, *options, "--dimensions", "4") == 0
     assert run(monkeypatch, *options[:2], "whole.npy", *options[3:]) == 0
     line = [sys.executable, "-c", KILLED_AT_THE_END, "encode", *options, "--overwrite", str(step)]
     assert subprocess.run(line, check=False).returncode == -signal.SIGKILL

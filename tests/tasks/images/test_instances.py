@@ -162,9 +162,7 @@ def test_a_measure_without_a_cut_off_is_taken_at_every_k() -> None:
 
 
 def test_the_same_camera_is_taken_out_of_an_instance_and_the_rest_of_the_list_moves_up() -> None:
-    found = of_gallery(
-        exclude_self=False, exclude_group="camera", measures="RR NumRel", details=True
-    )
+    found = of_gallery(exclude_group="camera", measures="RR NumRel", details=True)
     values = {(row["query"], row["measure"]): row["value"] for row in found.per_query()}
 
     # q1 (c1) loses r1 and has r2 at the first place; q3 (c2) loses r2 and has r1 at the third; q2
@@ -207,7 +205,12 @@ def test_the_image_itself_is_taken_out_by_its_id_wherever_it_stands() -> None:
         no_relevant="skip",
     )
     kept = evaluate_images(
-        images, scores=scores, query_ids=names, item_ids=names, measures="P@1", exclude_self=False
+        images,
+        scores=scores,
+        query_ids=names,
+        item_ids=names,
+        measures="P@1",
+        convention=own_convention("rankwell", "images", exclude=[]),
     )
 
     # b1 has nothing else of its own and does not count, where it is taken out; kept, it finds
@@ -233,7 +236,6 @@ def test_all_of_a_group_are_taken_out_whatever_they_show() -> None:
         scores=np.array([[3.0, 2.0, 1.0]]),
         query_ids=["q"],
         item_ids=["r1", "r2", "r3"],
-        exclude_self=False,
         exclude_group="group",
         measures="RR NumRet",
     )

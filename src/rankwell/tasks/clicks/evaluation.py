@@ -194,7 +194,7 @@ def _measures(
     if names is None:
         names = [
             "CTR"
-            if np.isin(log.rewards, (0, 1)).all() and options.value_of == "row"
+            if np.isin(log.rewards, (0, 1)).all() and options.value_of != "query"
             else "MeanReward"
         ]
         names += ["IPS", "SNIPS"] if policies else []

@@ -388,9 +388,9 @@ def convention_of(options: EmbeddingOptions) -> Convention:
 
 def cuts_gold(convention: Convention) -> bool:
     """Whether as many first items of the reference are relevant as the cut-off says, at each
-    cut-off.
+    cut-off, by the convention that it is or begins with.
     """
-    return _rules_of(convention).gold_depth == "cut"
+    return _rules_of(find_convention(convention.origin, "embeddings")).gold_depth == "cut"
 
 
 def _rules_of(convention: Convention) -> AgreementConvention:
@@ -438,9 +438,9 @@ def requested_measures(
     A convention whose truth is a reference's list has words of its own for it; others have words
     for judgments only.
     """
-    cut, texts = cuts_gold(rules), measure_names(options.measures)
+    texts = measure_names(options.measures)
     if texts is None or options.has_all_measures:
-        texts = bare_words(rules.defaults) if cut else default_names
+        texts = bare_words(rules.defaults) if cuts_gold(rules) else default_names
     return plan_measures(texts, ks, rules.words, gold_depth_of(rules, max(ks)))
 
 

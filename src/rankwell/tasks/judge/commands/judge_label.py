@@ -56,7 +56,7 @@ def label(
         Read a judged batch of --judge from this CSV file, or, without --judge, what such a page
         downloaded, which names its judge. Reading it again changes nothing.
     open
-        Open the page in the browser as well; its address is printed.
+        Open the page in the browser. Without it only the file to open is named.
     overwrite
         Replace files that are there; with --import also judgments of the journal that the sheet
         contradicts, which may be older.
