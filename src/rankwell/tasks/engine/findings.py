@@ -84,7 +84,7 @@ def engine_overloaded(run: str, rate: float) -> str:
     return f"overloaded at {rate:g} requests a second; no percentiles above capacity"
 
 
-@finding("info", "--rounds")
+@finding("info")
 def few_requests(names: str, n: int, n_queries: int, needs: str) -> str:
     """High percentiles of times need many requests over many queries."""
     return f"no {names}: {n} requests over {n_queries} queries after the first round; {needs}"
