@@ -141,11 +141,7 @@ def test_an_item_that_is_relevant_to_most_queries_is_named_with_what_one_list_sc
 def test_recall_of_what_the_runs_retrieved_is_named():
     runs = {name: system(JUDGED, seed) for seed, name in enumerate(("one", "two"), 1)}
     pooled = {
-        query: {
-            item: grade
-            for item, grade in grades.items()
-            if any(item in run[query] for run in runs.values())
-        }
+        query: {item: grades.get(item, 0) for run in runs.values() for item in run[query]}
         for query, grades in JUDGED.items()
     }
 
