@@ -151,8 +151,8 @@ def test_the_notes_of_cells_are_in_every_output_once(
     again = rw.bench(file, found_here / "out")
 
     note = (
-        "faq/down: object: 1 query failed; those without any answer count as empty; "
-        "try --allow-failures"
+        "faq/down: object: 1 query failed; those without any answer count as empty "
+        "(--allow-failures)"
     )
     shared = [each for each in again.findings if each.startswith("faq: no p95")]
     assert again.findings.count(note) == 1

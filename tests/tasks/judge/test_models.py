@@ -471,7 +471,9 @@ def test_a_function_grades_and_the_report_warns_of_the_system_it_favours(
     )
 
     assert not any("favours" in note for note in fair.findings)
-    assert any("biased favours a over b" in note for note in biased.findings)
+    (favour,) = json.loads(biased.text)["findings"]
+    assert (favour["name"], favour["level"]) == ("model-favours", "warning")
+    assert "biased favours a over b" in favour["message"]
     rows = json.loads(biased.text)["rows"]
     signs = {
         row["judge"]: (row["model_alone"], row["corrected"])

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from rankwell.data.findings import finding
-from rankwell.errors import count_of
+from rankwell.errors import count_of, flag
 
 
 @finding("info")
@@ -34,10 +34,15 @@ def other_items(run: str, problem: str) -> str:
     return problem
 
 
-@finding("warning", "--allow-failures")
+@finding("warning")
 def queries_failed(run: str, n: int) -> str:
-    """Queries failed; those without any answer count as empty."""
-    return f"{count_of(n, 'query', 'queries')} failed; those without any answer count as empty"
+    """Queries failed, as many as `--allow-failures` allows; those without any answer count as
+    empty.
+    """
+    return (
+        f"{count_of(n, 'query', 'queries')} failed; those without any answer count as empty "
+        f"({flag('--allow-failures')})"
+    )
 
 
 @finding("warning")
