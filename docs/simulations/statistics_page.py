@@ -264,7 +264,7 @@ def warning_table(simulations: int) -> str:
         [name, *(", ".join(map(percent, warnings(each, n, simulations))) for n in SIZES)]
         for name, each in populations
     ]
-    return table(["with a note, and missed without one", *(f"n = {n}" for n in SIZES)], rows)
+    return table(["with the finding, and missed without it", *(f"n = {n}" for n in SIZES)], rows)
 
 
 def null_differences(random: np.random.Generator, n: int, simulations: int) -> Floats:
@@ -388,7 +388,7 @@ queries: what would the mean be for other queries of the same kind? Below 10 que
 * `t`: mean ± t · sd / √n, for arithmetic means.
 
 Where every query has the same value there is no `bootstrap-t` interval, except for 0 and 1; where every difference is 0, the
-two systems are the same on these queries, and the interval is 0 to 0. In both cases a note says so, as for the other kinds of
+two systems are the same on these queries, and the interval is 0 to 0. In both cases the finding `equal-values` says so, as for the other kinds of
 intervals, which have no width then.
 
 How often a 95 % interval holds the true mean, in per cent, by {intervals} simulations with 2,000 resamples each (by chance up
@@ -399,14 +399,14 @@ to about 1.0 off); where there is no interval, it does not:
 * Values of 0 and 1: the default holds its level with any number of queries. Percentiles do not: of 10 queries of which one in
   twenty succeeds, six sets in ten have no success at all, and no resample of these has one.
 * Other values: from 20 queries on the default holds the true mean in 93 % of sets or more in every one of the table except the
-  last three. With 10 to 19 queries it is given, in the others with 89 to 98 %, and a note says so. Ranks have a long tail: 92 %.
-  Values that are skewed even more have less, and a note of their own:
+  last three. With 10 to 19 queries it is given, in the others with 89 to 98 %, as `small-sample` says. Ranks have a long tail: 92 %.
+  Values that are skewed even more have less, and the finding `long-tail`:
     * Where all values lie close together, far from an end of their range, others may exist that no query of the set shows: n
       queries without one do not exclude that 1 - 0.05^(1/n) of all are such, 26 % with 10 and 6 % with 50. The note appears where
       these would move the mean nearly three times as far as Student's interval reaches.
     * Of values without an upper end it appears where n < 8 G², with the skewness G that was measured (Cochran 1977, 2.15: 25).
 
-How often the note appears, in per cent, and how often an interval that comes without it misses the true mean:
+How often the finding appears, in per cent, and how often an interval that comes without it misses the true mean:
 
 {warnings}
 

@@ -363,7 +363,6 @@ def evaluate_embeddings(
     samples: int | str = 500,
     seed: int | None = None,
     metric: Literal["cosine", "dot", "l2"] = "cosine",
-    all_measures: bool = False,
     item_ids: Any = None,
     exclude_group: Any = None,
     qrels: Any = None,

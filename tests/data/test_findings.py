@@ -152,6 +152,7 @@ EXAMPLES = {
     "other-items": ("mine", "the problem"),
     "pairs-share-items": (),
     "passages-repeated": ("the noun", ["q1"], ["P@1"], "mine"),
+    "places-counted": ("t2v",),
     "pooled-file-gone": ("the name", "a.csv"),
     "queries-failed": ("mine", 2),
     "queries-left-out": ("mine", "the problem"),

@@ -272,7 +272,9 @@ def test_check_finds_what_evaluate_finds(tmp_path: Path, monkeypatch: pytest.Mon
         if line == "evaluate q r" and code == 0:
             call(tmp_path, FILES[name], "check q r", monkeypatch)
             lines = capsys.readouterr().out.splitlines()
-            assert any(f": {sentence} [" in line for line in lines), name
+            assert any(
+                f": {sentence} [" in line.replace(" in `evaluate` [", " [") for line in lines
+            ), name
 
 
 def test_what_did_not_occur_is_not_in_a_check():

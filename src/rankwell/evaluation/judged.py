@@ -19,6 +19,7 @@ from rankwell.data.findings import Finding
 from rankwell.data.findings.evaluation import (
     grades_alike,
     grades_as_binary,
+    lists_shorter_than_cutoff,
     own_items_judged,
     queries_missing,
     queries_unknown,
@@ -259,6 +260,23 @@ def findings_on_grades(measures: Sequence[LabelledMeasure], grades: Floats) -> I
     if thresholds and len(relevant) > 1:
         labels = [label for threshold, label in thresholds if threshold == rel]
         yield grades_as_binary(labels, float(relevant[0]), float(relevant[-1]), rel)
+
+
+def findings_on_lengths(
+    measures: Sequence[LabelledMeasure], longest_lists: Mapping[str, int]
+) -> Iterator[Finding]:
+    """The findings on runs with much shorter lists than others and than a cut-off. longest_lists:
+    run -> the items of its longest list.
+    """
+    longest = max(longest_lists.values(), default=0)
+    for run, length in longest_lists.items():
+        labels = [
+            label
+            for measure, label in measures
+            if 2 * length <= min(measure.cutoff or longest, longest)
+        ]
+        if labels:
+            yield lists_shorter_than_cutoff(run, length, longest, labels)
 
 
 class RunInput(NamedTuple):

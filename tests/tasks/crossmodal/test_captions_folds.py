@@ -166,7 +166,7 @@ def test_a_result_folder_has_every_query_with_its_first_items(tmp_path: Any) -> 
     assert len(details["item"]) == 50 * 2 + 10 * 10
     assert result.queries is not None
     assert len(result.queries["query"]) == 60
-    assert "MedR: the mean of the folds' figures, which has no interval" in result.findings
+    assert [row["ci_low"] for row in result.summary if row["label"] == "MedR"] == [None, None]
 
 
 def test_transforms_see_one_fold_alone() -> None:

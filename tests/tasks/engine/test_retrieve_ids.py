@@ -75,7 +75,7 @@ def test_some_unknown_ids_and_another_number_of_items_are_noted() -> None:
         for note in result.findings
     )
     assert any(
-        "foreign has 200 items, the exact results are those of 12;" in note
+        "foreign: it has 200 items, the exact results are those of 12;" in note
         for note in result.findings
     )
     assert not any("unknown to" in note for note in foreign("d0 d1 d2").findings)

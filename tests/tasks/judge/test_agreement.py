@@ -192,7 +192,7 @@ def test_a_single_judge_has_drift_alone_and_no_judge_nothing(tmp_path, truth):
         found = agreement(str(study))
 
     assert "grade per 100 places" in found.text
-    assert any("no item that two judges graded" in note for note in found.messages)
+    assert any("no item that two judges graded" in note for note in found.findings)
 
 
 def test_whole_queries_weigh_every_item_the_same(tmp_path, truth):

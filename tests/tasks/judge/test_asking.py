@@ -135,7 +135,7 @@ def test_the_page_does_not_show_what_an_item_is_for_and_the_journal_does(
             [client.get("/state"), *(client.get(f"/items/1/{ask}") for ask in range(len(asks)))]
         )
         assert server.session.findings == (
-            f"1 of the items in {gold} is not in the pool, and is not shown",
+            f"{gold}: 1 of its items is not in the pool, and is not shown",
         )
         for ask in range(len(asks)):
             assert client.act(ask, grade=1)[0] == 200

@@ -276,7 +276,7 @@ def test_another_prompt_asks_anew_and_only_its_replies_are_used(tmp_path, study,
 
     found = model_grades(read_study(study), "judge/7b")
     assert (int(found.replied.sum()), found.n_unused) == (4, 5)
-    assert any("5 replies were made under other prompts" in note for note in done.messages)
+    assert any("5 replies were made under other prompts" in note for note in done.findings)
 
 
 @pytest.mark.parametrize(
@@ -379,7 +379,7 @@ def test_a_reply_without_a_grade_is_kept_and_counted(study):
         ("invalid", None, "I cannot say"),
         ("grade", 2, "Grade: 2"),
     ]
-    assert any("1 of 4 replies have not exactly one grade" in note for note in done.messages)
+    assert any("1 of 4 replies have not exactly one grade" in note for note in done.findings)
 
 
 def test_a_text_that_orders_a_grade_is_flagged_and_cannot_close_its_fence(study):
@@ -470,8 +470,10 @@ def test_a_function_grades_and_the_report_warns_of_the_system_it_favours(
         format="json",
     )
 
-    assert not any("favours" in note for note in fair.messages)
-    assert any("biased favours a over b" in note for note in biased.messages)
+    assert not any("favours" in note for note in fair.findings)
+    (favour,) = json.loads(biased.text)["findings"]
+    assert (favour["name"], favour["level"]) == ("model-favours", "warning")
+    assert "biased favours a over b" in favour["message"]
     rows = json.loads(biased.text)["rows"]
     signs = {
         row["judge"]: (row["model_alone"], row["corrected"])

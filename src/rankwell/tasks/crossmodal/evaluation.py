@@ -47,6 +47,7 @@ from rankwell.tasks.crossmodal.findings import (
     hits_beyond_gallery,
     intervals_beyond_range,
     no_positives,
+    places_counted,
     word_of_convention,
 )
 from rankwell.tasks.crossmodal.inputs import CaptionInputs, Direction
@@ -465,11 +466,15 @@ def _together(texts: Sequence[str]) -> str:
 def _on_convention(
     convention: Convention, directions: Sequence[Direction], options: CrossmodalOptions
 ) -> list[Finding]:
-    """The finding on what is used of a convention of other tasks."""
-    if "crossmodal" in convention.tasks:
-        return []
-    ties = "" if options.ties is not None else f", and ties are {directions[0].ties}"
-    return [convention_of_other_tasks(convention.name, ties)]
+    """The findings on what is used of a convention of other tasks, and on a rule of ties by which n
+    is no number of queries.
+    """
+    findings: list[Finding] = []
+    if "crossmodal" not in convention.tasks:
+        ties = "" if options.ties is not None else f", and ties are {directions[0].ties}"
+        findings = [convention_of_other_tasks(convention.name, ties)]
+    names = [direction.name for direction in directions if direction.ties == "multiplied"]
+    return [*findings, places_counted(", ".join(names))] if names else findings
 
 
 def _beyond_range(result: Results) -> list[Finding]:

@@ -78,3 +78,13 @@ def intervals_beyond_range(labels: Sequence[str]) -> str:
         f"t intervals of {', '.join(labels)} go beyond what the figures can be, for few or "
         "lopsided values"
     )
+
+
+@finding("info")
+def places_counted(directions: str) -> str:
+    """Under `--ties multiplied` n is the number of places, not of queries: a query counts once for
+    each place of a tie.
+    """
+    return (
+        f"ties=multiplied ({directions}): a query with a tied positive counts once for each place"
+    )

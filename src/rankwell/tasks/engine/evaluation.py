@@ -41,6 +41,7 @@ from rankwell.evaluation.judged import (
     RunInput,
     findings_on_counts,
     findings_on_grades,
+    findings_on_lengths,
     findings_on_weights,
     hide_own_items,
     with_negative_grades,
@@ -274,6 +275,7 @@ class RetrieveEvaluation:
     def __post_init__(self) -> None:
         self.convention = find_convention(self.options.convention)
         self.findings: list[Finding] = []
+        self._longest: dict[str, int] = {}
         names = measure_names(self.options.measures)
         check_truth(self.options)
         if names and self.options.qrels is None:
@@ -288,9 +290,10 @@ class RetrieveEvaluation:
             check_views((labelled.measure for labelled in self.measures), JudgedRankings)
             self.judgments = self._read_judgments()
 
-    def _on_grades(self) -> Iterator[Finding]:
+    def _on_measures(self) -> Iterator[Finding]:
         if self.judgments is not None:
             yield from findings_on_grades(self.measures, self.judgments.grades)
+            yield from findings_on_lengths(self.measures, self._longest)
             yield from findings_on_weights(self.grade_weights.described)
 
     @cached_property
@@ -356,7 +359,7 @@ class RetrieveEvaluation:
         findings = [
             *self.findings,
             *builder.findings,
-            *self._on_grades(),
+            *self._on_measures(),
             *about_ids,
             *chain.from_iterable(self._on_lists(setting.asked, truth) for setting in settings),
             *chain.from_iterable(map(_on_plan, measured.by_setting)),
@@ -449,6 +452,7 @@ class RetrieveEvaluation:
         yield name, details_of(judgments, hits, view.resolve("input")), None
         if self.judgments is None:
             return
+        self._longest[name] = int(view.n_retrieved.max(initial=0))
         run = JudgedRun(name=name, view=view, ties="input")
         bare, counted = self._counted(view)
         if not counted.any():

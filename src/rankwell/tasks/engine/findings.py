@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from rankwell.data.findings import finding
-from rankwell.errors import count_of
+from rankwell.errors import count_of, flag
 
 
 @finding("info")
@@ -34,10 +34,15 @@ def other_items(run: str, problem: str) -> str:
     return problem
 
 
-@finding("warning", "--allow-failures")
+@finding("warning")
 def queries_failed(run: str, n: int) -> str:
-    """Queries failed; those without any answer count as empty."""
-    return f"{count_of(n, 'query', 'queries')} failed; those without any answer count as empty"
+    """Queries failed, as many as `--allow-failures` allows; those without any answer count as
+    empty.
+    """
+    return (
+        f"{count_of(n, 'query', 'queries')} failed; those without any answer count as empty "
+        f"({flag('--allow-failures')})"
+    )
 
 
 @finding("warning")
@@ -84,7 +89,7 @@ def engine_overloaded(run: str, rate: float) -> str:
     return f"overloaded at {rate:g} requests a second; no percentiles above capacity"
 
 
-@finding("info", "--rounds")
+@finding("info")
 def few_requests(names: str, n: int, n_queries: int, needs: str) -> str:
     """High percentiles of times need many requests over many queries."""
     return f"no {names}: {n} requests over {n_queries} queries after the first round; {needs}"

@@ -4,7 +4,7 @@ of a convention.
 
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import chain
@@ -18,7 +18,6 @@ from rankwell.conventions import LabelledMeasure, Rules, choose_measures
 from rankwell.data.columns import chosen_columns
 from rankwell.data.findings import Finding
 from rankwell.data.findings.evaluation import (
-    lists_shorter_than_cutoff,
     second_judgments_missing,
     session_queries_unjudged,
     sessions_unjudged,
@@ -62,6 +61,7 @@ from rankwell.evaluation.judged import (
     RunInput,
     findings_on_counts,
     findings_on_grades,
+    findings_on_lengths,
     findings_on_weights,
     hide_own_items,
     name_runs,
@@ -568,22 +568,10 @@ class RunEvaluation:
             *self.run_judgments.findings,
             *self.builder.findings,
             *findings_on_grades(self.measures, self.run_judgments.judgments.grades),
-            *self._on_lengths(),
+            *findings_on_lengths(self.measures, self._longest),
             *findings_on_weights(self.grade_weights.described),
             *self.abstention.findings,
         ]
-
-    def _on_lengths(self) -> Iterator[Finding]:
-        """The findings on runs with much shorter lists than others and than a cut-off."""
-        longest = max(self._longest.values(), default=0)
-        for run, length in self._longest.items():
-            labels = [
-                labelled.label
-                for labelled in self.measures
-                if 2 * length <= min(labelled.measure.cutoff or longest, longest)
-            ]
-            if labels:
-                yield lists_shorter_than_cutoff(run, length, longest, labels)
 
     def gauge(self, run_input: RunInput) -> Gauge:
         """The mean of the first measure, by which the effect of a mistake is shown."""

@@ -40,6 +40,8 @@ _ENOUGH = 10
 """The least number of queries for a statement about most of them, as for an interval."""
 _DEEP = 1_000
 _TOP = 10
+_POOLED = 0.95
+"""The share of judged items among the first ones of a run that was in a pool."""
 _BY_TIES = 0.02
 """The least difference of means that is worth a word: 50 topics hardly resolve less (Voorhees and
 Buckley 2002).
@@ -220,18 +222,19 @@ def _on_pool(
     if 10 * n_other < len(judgments.grades):
         # What is not relevant is not listed, so that nothing shows which items were judged.
         return
-    retrieved = np.unique(np.concatenate([run.hits.row for run in runs]))
-    labels = [label for measure, label in measures if measure.name in ("R", "AP")]
-    if labels and len(retrieved) == len(judgments.grades) and not is_given.all():
-        what = "what these runs retrieved: each judged item is in one of them, as in a pool of them"
-        yield recall_of_retrieved("", labels, what)
     shares = dict[str, float]()
     for run in runs:
         hits = run.hits
         n_first = int(np.minimum(hits.n_retrieved, _TOP).sum())
         shares[run.name] = int((hits.above + hits.before < _TOP).sum()) / max(n_first, 1)
     judged_run = max(shares, key=lambda name: shares[name])
-    if shares[judged_run] >= 0.95:
-        for name, share in shares.items():
-            if share <= 0.5:
-                yield judged_for_other_runs(name, share, judged_run, shares[judged_run], _TOP)
+    if shares[judged_run] < _POOLED:
+        return
+    retrieved = np.unique(np.concatenate([run.hits.row for run in runs]))
+    labels = [label for measure, label in measures if measure.name in ("R", "AP")]
+    if labels and len(retrieved) == len(judgments.grades) and not is_given.all():
+        what = "what these runs retrieved: each judged item is in one of them, as in a pool of them"
+        yield recall_of_retrieved("", labels, what)
+    for name, share in shares.items():
+        if share <= 0.5:
+            yield judged_for_other_runs(name, share, judged_run, shares[judged_run], _TOP)

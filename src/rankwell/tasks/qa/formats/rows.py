@@ -345,7 +345,8 @@ class QuestionRows(EntryRows):
             n = self.counts["duplicate_texts"] = sum(repeated.values())
             self.note(
                 f"{n} questions share their text with another ({len(repeated)} texts, {times} "
-                f"times {text[:60]!r}: {', '.join(names[:3])}); they are kept apart by their ids"
+                f"times {text[:60]!r}: {', '.join(names[:3])}); they are kept apart by their ids",
+                reading_choice,
             )
 
 
