@@ -291,7 +291,7 @@ def test_three_systems_have_marks_orders_and_a_diagram(two, tmp_path):
 
     done = compare(*two, third, output=tmp_path / "out")
 
-    assert re.search(r"\nc third +\S+ᵃᵇ\s", done.text)
+    assert re.search(r"\n +a old +b new +c third\nAP +\S+ +\S+ᵃ +\S+ᵃᵇ\n", done.text)
     assert "Superscripts: the systems that this one is significantly better than" in done.text
     with showing(details=True):
         assert "Kendall's τ" in compare(*two, third).text
@@ -338,9 +338,9 @@ def test_judgments_and_runs_are_evaluated_first(tmp_path):
     # A third of the queries has the relevant item second in the first run.
     assert done.text.startswith("second is better: +0.167 RR (95% CI ")
     assert re.search(r"\nRR .* 20/40/0\n", done.text)
-    assert [line[:15] for line in done.text.splitlines() if "(n = 30)" in line] == [
-        "RR · a (n = 30)",
-        "RR · b (n = 30)",
+    assert [line.split("  ")[0] for line in done.text.splitlines() if "(n = 30)" in line] == [
+        "RR · type = a (n = 30)",
+        "RR · type = b (n = 30)",
     ]
 
 

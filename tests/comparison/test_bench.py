@@ -471,7 +471,8 @@ def test_a_cell_that_fails_is_named_and_the_others_go_on(runs: Path):
 
     assert code == 2
     assert re.search(r"^low +failed +failed$", out, re.MULTILINE)
-    perfect = rf"1.0000 \[{0.025 ** (1 / 24):.4f}, 1.0000\]"  # Clopper and Pearson's of 24 successes in 24  # noqa: E501
+    low = f"{0.025 ** (1 / 24):.3f}".lstrip("0")  # Clopper and Pearson's of 24 successes in 24
+    perfect = rf"1\.000 \[{low}, 1\.000\]"
     assert re.search(rf"^high +{perfect} +{perfect}$", out, re.MULTILINE)
     assert "runs/low failed: runs/low.run:1: " in err
     assert "0 of 2 cells evaluated, 1 failed" in err
@@ -677,9 +678,10 @@ def test_a_table_for_every_measure_unless_each_has_a_data_set_of_its_own(
     apart, together = rankwell.bench(three), with_table(three, "side_by_side = true")
 
     assert [table.label for table in apart.system_tables] == ["AP", "nDCG@10"]
-    assert apart.render().count("system") == 2 + apart.render().count(
-        "every system"
-    ) + apart.render().count("the systems")
+    assert re.findall(r"(?m)^(\S+), 95 % interval in brackets$", apart.render()) == [
+        "AP",
+        "nDCG@10",
+    ]
     assert "runs: AP (n = 24)" in together.render()
     assert "graded: nDCG@10 (n = 24)" in together.render()
     assert "videos: R@1 (t2v) (%) (n = 24)" in rankwell.bench(finished / "bench.toml").render()

@@ -177,7 +177,7 @@ def test_columns_that_need_a_word_are_explained_below_the_table():
     assert "Superscripts: the systems that this one is significantly better than" in " ".join(
         three.split()
     )
-    assert re.search(r"^a +C +\S+ᵇᶜ$", three, re.MULTILINE)
+    assert re.search(r"^ +a A +b B +c C\nRR +\S+ +\S+ᵃ +\S+ᵃᵇ$", three, re.MULTILINE)
 
 
 def test_lower_ranks_are_better():

@@ -817,6 +817,7 @@ def test_notes_say_what_scores_below_0_do(
             "combmnz",
             "--normalization",
             "none",
+            "--verbose",
             monkeypatch=monkeypatch,
         )
         == 0

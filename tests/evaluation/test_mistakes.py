@@ -270,7 +270,7 @@ def test_check_finds_what_evaluate_finds(tmp_path: Path, monkeypatch: pytest.Mon
     for name in FILES:
         line, code, sentence = MISTAKES[name]
         if line == "evaluate q r" and code == 0:
-            call(tmp_path, FILES[name], "check q r", monkeypatch)
+            call(tmp_path, FILES[name], "check q r --verbose", monkeypatch)
             lines = capsys.readouterr().out.splitlines()
             assert any(
                 f": {sentence} [" in line.replace(" in `evaluate` [", " [") for line in lines

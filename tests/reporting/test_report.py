@@ -413,7 +413,7 @@ TWO_WAYS = [
 ]
 
 
-@pytest.mark.parametrize("width", [80, 66, 60])
+@pytest.mark.parametrize("width", [80, 66])
 def test_a_terminal_of_usual_width_gets_every_column_in_panels(width):
     text = printed(TWO_WAYS, width=width)
 

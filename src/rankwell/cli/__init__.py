@@ -349,9 +349,12 @@ def _say(text: str, *, fold: bool = True, most_lines: int | None = None) -> None
         without_credentials(text), frozenset(("\n", "\t", *map(chr, range(0xDC80, 0xDD00))))
     )
     if fold and sys.stderr.isatty():
+        from rankwell.reporting import terminal_of
+
         lines = _folded(text).split("\n")
-        text = "\n".join(lines[:most_lines])
-        if len(lines) > len(lines[:most_lines]):
+        shown = lines if terminal_of(sys.stderr).columns < _WIDE else lines[:most_lines]
+        text = "\n".join(shown)
+        if len(lines) > len(shown):
             text = f"{text.rpartition(' ')[0]} …"
     try:
         sys.stderr.write(text + "\n")

@@ -6,6 +6,7 @@ from typing import Any
 
 from rankwell.data.catalogue import result_kind
 from rankwell.data.frames import Heading
+from rankwell.data.options import shown_digits
 from rankwell.data.tables import MISSING, format_value, p_value
 from rankwell.errors import count_of
 from rankwell.reporting import (
@@ -65,17 +66,37 @@ def difference_answer(result: Any) -> Answer:
             attributes=attributes,
         )
         if table is not None:
-            table = for_paper(table, TableStyle(), intervals=False)
+            table = for_paper(table, TableStyle(digits=shown_digits()), intervals=False)
             meaning = table.footnotes.get("superscripts")
             marks = [f"Superscripts: {meaning}."] if meaning else []
             return Answer(sentence, table=wide_rows(table), legend=[" ".join([*marks, test])])
     rows = [*result.differences, *(row for row in result.groups if row["of"] == first["of"])]
+    # The better run comes second, as the sentence names it.
+    turn = _turned if len(pairs) == 1 and _is_behind(first) else dict[str, Any]
     shown = [
-        _pair(row, attributes, rules, " *" * (row is first and several), len(pairs) > 1)
+        _pair(turn(row), attributes, rules, " *" * (row is first and several), len(pairs) > 1)
         for row in rows
     ]
     legend = ["* decides. " * several + test, _losses(result, first)]
     return Answer(sentence, table=shown, legend=[line for line in legend if line])
+
+
+def _is_behind(row: Row) -> bool:
+    """Whether the run has the worse mean."""
+    return bool(row["mean"]) and (row["mean"] > 0) is (row["better"] == "lower")
+
+
+_EXCHANGED = {"run": "against", "mean_run": "mean_against", "wins": "losses", "ci_low": "ci_high"}
+
+
+def _turned(row: Row) -> Row:
+    """The difference with its two runs exchanged."""
+    turned = dict(row)
+    for name, other in _EXCHANGED.items():
+        turned[name], turned[other] = row[other], row[name]
+    for name in ("mean", "ci_low", "ci_high"):
+        turned[name] = None if turned[name] is None else -turned[name]
+    return turned
 
 
 def _pair(
@@ -110,19 +131,19 @@ def _losses(result: Any, first: Row) -> str:
     if not first["decisive"] or not first["mean"]:
         return ""
     values = result.values[result.n_summarised + result.differences.index(first)]
-    sign = 1.0 if first["mean"] > 0 else -1.0
+    sign = -1.0 if _is_behind(first) else 1.0
+    direction = -1.0 if first["better"] == "lower" else 1.0
+    gains = (sign * direction * values.values).tolist()
     lost = sorted(
-        (sign * value, query)
-        for query, value in zip(values.queries, values.values.tolist(), strict=True)
-        if sign * value < 0
+        (gain, query) for query, gain in zip(values.queries, gains, strict=True) if gain < 0
     )
     queries = result.queries or {}
     texts = dict(zip(queries.get("query", ()), queries.get("text", ()), strict=False))
     digits = score_digits(result.describe(), first["unit"])
     names = [
         f"{visible(texts.get(query) or query)[:_LONGEST]} "
-        f"{format_value(value, first['unit'], digits=digits)}"
-        for value, query in lost[:_MOST_LOST]
+        f"{format_value(direction * gain, first['unit'], signed=True, digits=digits)}"
+        for gain, query in lost[:_MOST_LOST]
     ]
     return f"Biggest losses: {' · '.join(names)}" if names else ""
 

@@ -52,12 +52,13 @@ def test_the_smallest_command_prints_a_row_for_each_setting(tmp_path: Path) -> N
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[0] == "RR is 0.5000 to 1.0000, over 2 settings."
-    assert lines[2].split()[:2] == ["run", "RR"]
-    assert [line.split()[:3] for line in lines[4:6]] == [
-        ["sqlite-fts5", "words=any", "1.0000"],
-        ["sqlite-fts5", "words=all", "0.5000"],
+    assert lines[2].split()[:2] == ["setting", "RR"]
+    assert [line.split()[:2] for line in lines[3:5]] == [
+        ["words=any", "1.000"],
+        ["words=all", "0.500"],
     ]
-    assert "requests=closed, 1 client" in done.stdout
+    detailed = command(tmp_path, f"{smallest.COMMAND} --sweep words=any,all --verbose")
+    assert "requests=closed, 1 client" in detailed.stdout
     files = {path.name for path in (tmp_path / "out").iterdir()}
     assert {
         "run.parquet",

@@ -210,7 +210,7 @@ def test_whole_queries_weigh_every_item_the_same(tmp_path, truth):
 
 def test_the_command_prints_tables_without_an_adjective(study):
     done = subprocess.run(
-        [sys.executable, "-m", "rankwell", "judge", "agreement", str(study)],
+        [sys.executable, "-m", "rankwell", "judge", "agreement", str(study), "--verbose"],
         capture_output=True,
         text=True,
         check=False,

@@ -441,7 +441,7 @@ def test_the_folder_holds_the_figures_and_every_pair(folder, run):
 
 
 def test_the_table_shows_small_p_values_below_four_decimals(folder, run):
-    text, notes = run("gold.txt", "sim.npy", "--intervals", "none")
+    text, notes = run("gold.txt", "sim.npy", "--intervals", "none", "--verbose")
 
     expected = stats.spearmanr(np.loadtxt("gold.txt"), np.load("sim.npy")).pvalue
     assert expected < 0.0001
@@ -665,7 +665,10 @@ def test_a_smaller_error_is_better_in_verdicts_and_thresholds_are_never_tested(
         assert cli.main() == 0
     said = capsys.readouterr()
 
-    assert re.search(r"(?m)^near is better: \+0\.\d{3} Spearman \(95% CI ", said.out)
+    assert re.search(r"(?m)^near is better: -1\.498 MAE \(95% CI -1\.835 to -1\.193, p", said.out)
+    assert re.search(
+        r"(?m)^MAE \* +1\.572 +0\.074 +-1\.498 \[-1\.835, -1\.193\] +76/0/4$", said.out
+    )
     assert "does not say which values are better" not in said.err
     better = {
         name: each["better"]

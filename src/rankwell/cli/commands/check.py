@@ -4,7 +4,9 @@ import sys
 from typing import Annotated, Literal
 
 from rankwell import reporting
+from rankwell.data.findings import first_of_each_kind
 from rankwell.data.json_types import JsonTables
+from rankwell.errors import count_of
 from rankwell.reporting.options import Output, PrintedAs
 from rankwell.tasks.runs import checks
 
@@ -44,9 +46,14 @@ def check(
     if format != "table":
         text = checked.text(format, terminal)
     elif terminal.details:
-        lines = f"{checked.sentence}\n\n{checked.text()}\n{checked.lines}\n"
+        facts = checked.text(terminal=terminal)
+        lines = f"{checked.sentence}\n\n{facts}\n{checked.lines}\n"
         text = reporting.folded(lines, terminal, "  ")
     else:
-        room = terminal._replace(width=terminal.columns)
-        text = reporting.folded(f"{checked.answer}\n", room, "  ")
+        findings = first_of_each_kind(checked.findings)
+        parts = [checked.sentence, checks.lines_of(findings)]
+        text = "\n\n".join(part for part in parts if part) + "\n"
+        if more := len(checked.findings) - len(findings):
+            text += f"{count_of(more, 'more finding')} of these kinds: --verbose\n"
+        text = reporting.folded(text, terminal, "  ")
     return Output(text=text, exit_code=int(bool(checked.errors or (strict and checked.warnings))))

@@ -252,7 +252,8 @@ def _stack(grid: Grid, terminal: Terminal, room: int) -> str:
     texts = [*grid.numeric, True].index(True)
     lines: list[str] = []
     for row in grid.rows:
-        lines.append(styled(" · ".join(row[:texts]), "1", terminal))
+        subject = folded(" · ".join(row[:texts]), terminal)
+        lines += [styled(line, "1", terminal) for line in subject.split("\n")]
         line = ""
         for name, cell in zip(grid.headers[texts:], row[texts:], strict=True):
             part = f"  {name} {cell}"

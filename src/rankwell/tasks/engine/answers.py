@@ -53,7 +53,7 @@ def engine_answer(result: Any) -> Answer:
     ]
     legend = [mark for name, mark in _MARKS.items() if name in settings[0]][-1:]
     if hidden := len(settings) - len(shown):
-        legend.append(f"{count_of(hidden, 'more setting', 'more settings')}: --verbose")
+        legend.append(count_of(hidden, "more setting", "more settings"))
     verdicts = "\n".join(row["text"] for row in result.verdicts)
     return Answer(verdicts, table=table, legend=[" · ".join(legend)] if legend else [])
 

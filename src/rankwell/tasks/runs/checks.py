@@ -2,7 +2,7 @@
 pass over the data.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 
 from rankwell import reporting
 from rankwell.conventions import Rules, choose_measures
-from rankwell.data.findings import Finding, advising, by_level, first_of_each_kind, unignored
+from rankwell.data.findings import Finding, advising, by_level, unignored
 from rankwell.data.findings.mistakes import judged_items_missing, ranks_contradict_scores
 from rankwell.data.options import DocumentTexts, takes_options
 from rankwell.data.rankings import Ranking, hits_of_ranking
@@ -105,27 +105,19 @@ class Check:
         return f"{count_of(len(self.errors), 'error')}, {number}: correct the errors first."
 
     @property
-    def answer(self) -> str:
-        """The sentence, and the first finding of each kind."""
-        lines = [
-            f"{finding.level}: {finding} [{finding.name}]"
-            for finding in first_of_each_kind(self.findings)
-        ]
-        more = len(self.findings) - len(lines)
-        further = [f"{count_of(more, 'more finding')} of these kinds: --verbose"] if more else []
-        return "\n".join([self.sentence, *([""] if lines else []), *lines, *further])
-
-    @property
     def lines(self) -> str:
         """The findings, one to a line, each with its level and its name."""
-        return "\n".join(
-            f"{finding.level}: {finding} [{finding.name}]" for finding in self.findings
-        )
+        return lines_of(self.findings)
 
     def __str__(self) -> str:
         return f"{self.text()}\n{self.lines}\n{self.count}"
 
     __repr__ = __str__
+
+
+def lines_of(findings: Iterable[Finding]) -> str:
+    """A line for each finding, with its level and its name."""
+    return "\n".join(f"{finding.level}: {finding} [{finding.name}]" for finding in findings)
 
 
 @dataclass(frozen=True, kw_only=True)
