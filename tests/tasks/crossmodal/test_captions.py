@@ -14,7 +14,7 @@ import pytest
 
 import rankwell
 from oracles.captions import among_videos, best_rank, q2m, transposed
-from rankwell import cli, eval_q2m, evaluate_crossmodal
+from rankwell import cli, eval_q2m
 from rankwell._native import matrix_counts
 from rankwell._native.products import Groups
 from rankwell._native.resamples import over_resamples
@@ -28,6 +28,12 @@ from rankwell.errors import (
 )
 from rankwell.tasks.crossmodal.aggregates import aggregate_interval
 from rankwell.tasks.crossmodal.inputs import read_mask
+
+
+def evaluate_crossmodal(*arguments: Any, **options: Any) -> Any:
+    """An evaluation by the words and rules of HGR."""
+    return rankwell.evaluate_crossmodal(*arguments, **{"convention": "hgr"} | options)
+
 
 FIVE = ["Success@1", "Success@5", "Success@10", "MedR", "MnR"]
 
@@ -641,6 +647,9 @@ def test_the_command_prints_both_directions_and_writes_what_pages_need(
         "-o",
         tmp_path / "out",
         "--per-query",
+        "-c",
+        "hgr",
+        "--verbose",
     )
     out, err = capsys.readouterr()
 

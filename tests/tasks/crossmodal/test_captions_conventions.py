@@ -35,7 +35,16 @@ def meaning(name: str, side: str, word: str) -> str:
 
 
 def test_all_seven_sources_are_there() -> None:
-    assert set(NAMES) == {"hgr", "mmt", "frozen", "clip4clip", "clip4clip-multi", "vse", "lavis"}
+    assert set(NAMES) == {
+        "rankwell/crossmodal",
+        "hgr",
+        "mmt",
+        "frozen",
+        "clip4clip",
+        "clip4clip-multi",
+        "vse",
+        "lavis",
+    }
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -57,7 +66,7 @@ def test_a_source_has_rules_for_both_directions_and_reports_hits_of_the_best_pos
     assert entry.unit == "percent"
     assert options_of(name).protocol in get_args(VideoToText)
     aggregates = options_of(name).aggregates
-    assert aggregates
+    assert bool(aggregates) == (name != "rankwell/crossmodal")
     assert set(aggregates) <= set(get_args(Aggregate))
 
 
@@ -86,6 +95,7 @@ def test_ties_differ_by_source_and_direction() -> None:
     ties = {name: tuple(getattr(options_of(name), side) for side in DIRECTIONS) for name in NAMES}
 
     assert ties == {
+        "rankwell/crossmodal": ("expected", "expected"),
         "hgr": ("input", "input"),
         "mmt": ("averaged", "averaged"),
         "frozen": ("optimistic", "averaged"),
@@ -105,7 +115,11 @@ def test_only_clip4clip_ranks_a_video_among_videos() -> None:
 def test_a_query_without_positives_counts_as_a_miss_where_the_source_has_it_so() -> None:
     policies = {name: CONVENTIONS[name].no_relevant for name in NAMES}
 
-    assert {name for name, rule in policies.items() if rule == "empty"} == {"hgr", "lavis"}
+    assert {name for name, rule in policies.items() if rule == "empty"} == {
+        "hgr",
+        "lavis",
+        "rankwell/crossmodal",
+    }
     assert {name for name, rule in policies.items() if rule == "skip"} == {
         "mmt",
         "frozen",

@@ -123,7 +123,7 @@ def test_ranks_in_parts_are_those_of_sorted_rows(files: Path):
     table: list[list[float]] = (queries @ gallery.T).tolist()
     columns, groups = transposed(table, right_videos())
 
-    found = ranked(files, metric="dot", shards=7, work=str(files / "work"))
+    found = ranked(files, metric="dot", shards=7, work=str(files / "work"), convention="hgr")
 
     means = {(row["direction"], row["measure"]): row["mean"] for row in found.summary}
     for direction, expected in (("t2v", q2m(table, right_videos())), ("v2t", q2m(columns, groups))):

@@ -12,9 +12,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rankwell import cli, evaluate_crossmodal
+import rankwell
+from rankwell import cli
 from rankwell.data.registry import MEASURES, parse_measure
 from rankwell.errors import TieRefused
+
+
+def evaluate_crossmodal(*arguments: Any, **options: Any) -> Any:
+    """An evaluation by the words and rules of HGR."""
+    return rankwell.evaluate_crossmodal(*arguments, **{"convention": "hgr"} | options)
+
 
 N, ORDERS = 40, 10_000
 OFFERED = [
@@ -214,12 +221,12 @@ def test_ties_are_refused_where_the_user_excludes_them():
 def test_the_rule_of_the_convention_holds_until_the_user_names_another():
     scores, positives = world()
 
-    by_default = evaluate_crossmodal(scores, positives, intervals="none")
+    by_source = evaluate_crossmodal(scores, positives, intervals="none")
     no_source = evaluate_crossmodal(
-        scores, positives, convention="rankwell", measures=["Success@1"], intervals="none"
+        scores, positives, convention="trec_eval10", measures=["Success@1"], intervals="none"
     )
 
-    assert by_default.rules["ties"] == "input"
+    assert by_source.rules["ties"] == "input"
     assert no_source.rules["ties"] == "expected"
     assert no_source.summary[0]["mean"] * 100 == pytest.approx(value("expected", "R@1"))
     assert no_source.summary[0]["unit"] == "share"

@@ -32,6 +32,7 @@ def shown(result: Results) -> dict[str, dict[str, float]]:
 
 def test_all_sources_of_the_issue_are_there() -> None:
     assert set(NAMES) == {
+        "rankwell/images",
         "thesis",
         "thesis-code",
         "oxford",

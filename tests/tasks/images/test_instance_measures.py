@@ -5,6 +5,7 @@ one, and the source's sums.
 import math
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,8 +14,13 @@ import rankwell as rw
 from oracles import instances as by_hand
 from oracles.average_precision import AP
 from rankwell.errors import BadInput
-from rankwell.tasks.images.evaluation import evaluate_images
+from rankwell.tasks.images import evaluation
 from rankwell.vectors.neighbours import search
+
+
+def evaluate_images(*arguments: Any, **options: Any) -> Any:
+    """An evaluation by the words and rules of the thesis."""
+    return evaluation.evaluate_images(*arguments, **{"convention": "thesis"} | options)
 
 
 def ranked(marks: str) -> rw.JudgedRankings:

@@ -20,12 +20,18 @@ from rankwell.data.options import overwriting, texts_of
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, TieRefused, UnknownName
 from rankwell.reporting import rules_line
 from rankwell.results import Results
+from rankwell.tasks.images import evaluation
 from rankwell.tasks.images import task as instances_task
 from rankwell.tasks.images.computed_runs import by_encoder, by_local_features
-from rankwell.tasks.images.evaluation import evaluate_images
 from rankwell.tasks.images.images import ImageEntry, Images, read_images
 from rankwell.tasks.images.task import ImageCommandOptions
 from rankwell.vectors.transforms import TRANSFORMS
+
+
+def evaluate_images(*arguments: Any, **options: Any) -> Any:
+    """An evaluation by the words and rules of the thesis."""
+    return evaluation.evaluate_images(*arguments, **{"convention": "thesis"} | options)
+
 
 REFERENCES = [("r1", "mona", "c1"), ("r2", "mona", "c2"), ("r3", "oak", "c1"), ("r4", None, None)]
 QUERIES = [("q1", "mona", "c1"), ("q2", "oak", "c2"), ("q3", "mona", "c2")]
@@ -522,7 +528,7 @@ def test_queries_in_the_folder_of_references_do_not_find_themselves(tmp_path: Pa
 
     found = json.loads(output.text)
     assert found["rules"]["images"]["references"] == 40
-    assert {row["label"]: row["mean"] for row in found["rows"]}["MP@1"] <= 25
+    assert {row["label"]: row["mean"] for row in found["rows"]}["P@1"] <= 25
     assert (
         f"{tmp_path / 'set/test'} lies in {tmp_path / 'set'}: its 20 images are queries only"
         in [each["message"] for each in found["findings"]]

@@ -105,7 +105,7 @@ def test_the_best_reference_of_the_details_is_what_the_figure_counts(
 
     best = [row for row in details(tmp_path) if row["rank"] == 1]
     right = [row["item"].split("/")[1] == row["query"].split("/")[1] for row in best]
-    row = summary(tmp_path)["MP@1"]
+    row = summary(tmp_path)["P@1"]
     assert row["n"] == len(best) == sum(counts[1] for counts in museum.shown.values())
     assert row["mean"] == pytest.approx(100 * sum(right) / len(right), abs=1e-9)
     assert row["mean"] > row["chance"]
@@ -122,7 +122,7 @@ def test_visitors_photographs_of_real_pictures_are_recognised_by_local_features(
     run(museum.folder, "--encoder", "colour-histogram", "-o", tmp_path / "colours")
 
     by_features, by_colours = (
-        summary(tmp_path / name)["MP@1"]["mean"] for name in ("features", "colours")
+        summary(tmp_path / name)["P@1"]["mean"] for name in ("features", "colours")
     )
 
     assert by_features > by_colours
@@ -167,7 +167,7 @@ def test_an_onnx_network_makes_the_vectors_that_its_arithmetic_says(
 
     run(museum.folder, "--encoder", tmp_path / "tiny.onnx", "-o", tmp_path / "out")
 
-    row = summary(tmp_path / "out")["MP@1"]
+    row = summary(tmp_path / "out")["P@1"]
     took = json.loads((tmp_path / "out" / "performance.json").read_text())["runs"]
     assert row["mean"] > row["chance"]
     assert [each["dimensions"] for each in took.values()] == [16]

@@ -46,7 +46,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """The folder that the demo leaves, and what it prints."""
     folder = tmp_path_factory.mktemp("demo") / "out"
     done = subprocess.run(
-        [sys.executable, "-m", "rankwell", "demo", "keywords", "-o", str(folder)],
+        [sys.executable, "-m", "rankwell", "demo", "keywords", "--verbose", "-o", str(folder)],
         capture_output=True,
         text=True,
         check=True,
@@ -120,7 +120,7 @@ def test_edges_of_what_is_ahead_find_more_than_chance_and_than_the_colours_of_th
             row["measure"]: row
             for row in json.loads((folder / name / "summary.json").read_text())["rows"]
         }
-        return found["AP"]["mean"], found["AP"]["chance"]
+        return found["nDCG@5"]["mean"], found["nDCG@5"]["chance"]
 
     colours, chance = mean("colours_and_shapes")
     ahead, _ = mean("edges_ahead")

@@ -194,7 +194,7 @@ def test_a_table_of_single_questions_keeps_the_underscores_of_a_measure(
     (tmp_path / "my_judge.py").write_text(
         "def my_grade(question, answer, right):\n    return 1.0\n"
     )
-    line = "qa gold.json said.json -c nq-open --per-query -m"
+    line = "qa gold.json said.json -c nq-open --per-query --verbose -m"
     monkeypatch.setattr(
         "sys.argv", ["rankwell", *line.split(), "AnswerJudge(judge='./my_judge.py:my_grade')"]
     )

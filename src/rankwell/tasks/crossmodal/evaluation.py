@@ -179,8 +179,7 @@ def _measures(
     """
     words = {**convention.words, **convention.words_of_parts.get(side, {})}
     ks = None if options.k is None else cutoffs(options.k)
-    # Everything that a matrix ranks has been judged.
-    names = list(texts or [text for text in convention.defaults if not text.startswith("Judged")])
+    names = list(texts or convention.defaults)
     if texts is None and ks is not None:
         names = list(dict.fromkeys(text.partition("@")[0] for text in names))
     measures, notes = dict[str, LabelledMeasure](), dict[str, str]()

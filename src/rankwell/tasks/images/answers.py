@@ -19,6 +19,10 @@ def images_answer(result: Any) -> Answer:
     known = first.get("chance")
     chance = "" if known is None else f"; chance is {known / whole:.0%}"
     right, n = share * first["n"], first["n"]
-    sentence = f"{run} recognises {right:.0f} of {n} photographs ({share:.0%}){chance}."
+    # A tie counts in part.
+    is_whole = abs(right - round(right)) < 1e-6
+    recognised = f"{right:.0f} of {n} photographs ({share:.0%})"
+    recognised = recognised if is_whole else f"{share:.0%} of {n} photographs"
+    sentence = f"{run} recognises {recognised}{chance}."
     worst = result.worst(run)[:_WORST]
     return answer._replace(sentence=sentence, legend=[f"Worst: {', '.join(worst)}"])
