@@ -126,6 +126,7 @@ CASES = (
     ),
     Case("convert", ("convert one.run out.parquet", "convert two.run out.parquet")),
     Case("report", ("report one -o out.html", "report two -o out.html")),
+    Case("gate", tuple(f"gate {name} --require AP>=0 -o out.xml" for name in ("one", "two"))),
     Case(
         "qa",
         tuple(f"qa {_ANSWERS} -c {name} -o out" for name in ("squad2", "piaf-article")),

@@ -274,7 +274,7 @@ def test_embeddings_give_the_ranks_of_the_matrix_that_is_never_made():
     for ties in ("input", "input-desc", "id-desc", "expected"):
         for measures in (["MedR", "R@5"], ["AP", "R@5"]):
             options: dict[str, Any] = {
-                "protocol": "both",
+                "direction": "t2v,v2t,v2t-videos",
                 "measures": measures,
                 "ties": ties,
                 "intervals": "none",
@@ -880,8 +880,7 @@ def test_positives_are_refused_where_they_are_named_twice_or_unknown():
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"direction": "up"}, UnknownName, "direction: there is no 'up'; known are both, t2v, v2t"),
-        ({"protocol": "among"}, UnknownName, "protocol: there is no 'among'"),
+        ({"direction": "up"}, UnknownName, "direction='up'; known are both, t2v, v2t"),
         ({"ties": "coin"}, UnknownName, "unknown tie rule 'coin'"),
         ({"no_relevant": "maybe"}, UnknownName, "no_relevant: there is no 'maybe'"),
         ({"convention": "nobody"}, UnknownName, "unknown convention 'nobody'"),

@@ -62,7 +62,7 @@ def ranked(files: Path, **options: Any) -> Results:
     given = {
         "query_vectors": str(files / "q.npy"),
         "item_vectors": str(files / "g.npy"),
-        "protocol": "both",
+        "direction": "t2v,v2t,v2t-videos",
         **options,
     }
     return rankwell.evaluate_crossmodal(qrels=str(files / "positives.json"), **given)
@@ -147,7 +147,7 @@ def test_the_folder_that_the_command_writes_has_the_same_bytes(files: Path):
         with_fields(crossmodal_task.command()),
         {"query_vectors": str(files / "q.npy"), "item_vectors": str(files / "g.npy")},
     )
-    given |= {"qrels": str(files / "positives.json"), "protocol": "both"}
+    given |= {"qrels": str(files / "positives.json"), "direction": "t2v,v2t,v2t-videos"}
 
     one = run(**given, output=files / "one")
     parts = run(**given, output=files / "parts", executor="here", shards=5, memory="30k")

@@ -127,10 +127,7 @@ def test_the_expected_value_lies_between_the_best_and_the_worst_order(measure: s
 @pytest.mark.parametrize("direction", ["t2v", "v2t", "v2t-videos"])
 def test_every_rule_has_a_value_of_its_own(direction: str):
     scores, _ = world()
-    options: dict[str, Any] = {
-        "direction": direction[:3],
-        "protocol": "both" if direction == "v2t-videos" else None,
-    }
+    options: dict[str, Any] = {"direction": direction}
     rules = [
         "input",
         "input-desc",

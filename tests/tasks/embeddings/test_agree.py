@@ -136,7 +136,7 @@ def test_ranks_and_measures_under_duplicates_are_those_of_a_stable_sort():
         table[40:] = table[:20]
 
     found = rankwell.evaluate_embeddings(
-        reference, {"c": candidate}, samples="all", k=(1, 5), intervals="none", all_measures=True
+        reference, {"c": candidate}, samples="all", k=(1, 5), intervals="none", measures="all"
     )
 
     exact = []
@@ -281,7 +281,7 @@ def test_a_change_without_an_interval_says_why():
 
 def test_the_residual_of_rbo_is_neither_good_nor_bad():
     found = rankwell.evaluate_embeddings(
-        vectors(1), {"a": vectors(2), "b": vectors(3, noise=0.3)}, k=5, all_measures=True
+        vectors(1), {"a": vectors(2), "b": vectors(3, noise=0.3)}, k=5, measures="all"
     )
 
     compared = found.compare()

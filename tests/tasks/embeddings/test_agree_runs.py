@@ -40,9 +40,7 @@ def runs(tmp_path: Path) -> list[Path]:
 def test_two_runs_agree_as_their_sets_do(runs: list[Path]):
     found = {
         row["label"]: row["mean"]
-        for row in rankwell.evaluate_embeddings(
-            runs[0], runs[1], k="3,5", all_measures=True
-        ).summary
+        for row in rankwell.evaluate_embeddings(runs[0], runs[1], k="3,5", measures="all").summary
     }
     left, right = drawn(0), drawn(1)
     for k in (3, 5):
