@@ -79,10 +79,12 @@ def test_a_users_file_changes_what_the_task_means_by_it(tmp_path):
     assert find_convention(str(own)).defaults == LABELS[""]
 
 
-def test_what_a_convention_is_in_a_task_has_no_name_of_its_own():
-    assert not [name for name in convention_names() if "/" in name]
-    with pytest.raises(rw.RankwellError, match="unknown convention 'rankwell/qa'"):
-        find_convention("rankwell/qa", "images")
+@pytest.mark.parametrize("name", ["rankwell/keywords", "rankwell/qa"])
+def test_what_a_convention_is_in_a_task_has_no_name_of_its_own(name: str):
+    assert name in CONVENTIONS.builtin_names
+    assert name not in convention_names()
+    with pytest.raises(rw.RankwellError, match=f"unknown convention '{name}'"):
+        find_convention(name, "images")
 
 
 def test_every_explanation_is_a_clause():
