@@ -384,8 +384,8 @@ def convention_of(options: EmbeddingOptions) -> Convention:
     name, convention = options.convention, find_convention(options.convention, "embeddings")
     if options.all_measures and (options.measures is not None or cuts_gold(convention)):
         raise BadUsage(
-            f"{flag('--all', True, name='all_measures')} has no effect where measures are named or the convention "
-            f"{name} has its own; leave it out."
+            f"{flag('--all', True, name='all_measures')} has no effect where measures are named "
+            f"or the convention {name} has its own; leave it out."
         )
     if name != "rankwell" and "embeddings" not in convention.tasks:
         names = [name for name in CONVENTIONS if "embeddings" in CONVENTIONS[name].tasks]
