@@ -50,6 +50,12 @@ def test_each_task_has_the_plain_measures_of_its_field(task: str):
     assert not plain.rule_notes
 
 
+def test_they_are_a_file_of_the_task():
+    own = [name for name in CONVENTIONS if "/" in name]
+
+    assert own == ["rankwell/crossmodal", "rankwell/images", "rankwell/keywords", "rankwell/qa"]
+
+
 def test_a_task_without_plain_measures_of_its_own_has_those_of_rankings():
     assert find_convention("rankwell", "rag") is CONVENTIONS["rankwell"]
 

@@ -128,7 +128,11 @@ def images(
     return introduced(
         "A museum, drawn and badly photographed: which exhibit is it? Four ways to compare "
         "pictures, none of which knows anything about art.",
-        Output(text=f"{sentence}\n{scores}", findings=(*numbers.findings, *system_table.findings)),
+        Output(
+            text=f"{sentence}\n{scores}",
+            messages=(*numbers.messages, *system_table.messages),
+            findings=(*numbers.findings, *system_table.findings),
+        ),
         output,
         StatusNote(
             f"wrote {output}/: the pictures, the results with contact sheets of the worst queries, "
