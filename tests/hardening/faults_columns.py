@@ -259,7 +259,7 @@ CASES: list[Case] = [
         "columns of a run as a table of a bench",
         "bench bench.toml",
         codes=(0,),
-        shows=r"f +1\.0000",
+        shows=r"f +1\.000\b",
         q=_QRELS,
         f="1 a 1\n1 b 2\n2 d 1\n2 e 2\n",
         **{

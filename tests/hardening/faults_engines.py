@@ -194,14 +194,14 @@ SERVERS = [
         _served("URL --option preset=elasticsearch"),
         _world(_WHOLE, about=_ABOUT, search="_search", is_zipped=True),
         codes=(0,),
-        shows=r"1\.0000",
+        shows=r"RR +1\.000 ",
     ),
     Case(
         "a server that takes a search by its address alone",
         _served("own.toml --url URL"),
         _world({"hits": [{"id": "a"}]}, search="all=hits", refused=["POST"]),
         codes=(0,),
-        shows=r"1\.0000",
+        shows=r"RR +1\.000 ",
     ),
     Case(
         "a class whose search takes vectors",

@@ -181,11 +181,11 @@ INPUTS = [
         "embeddings --reference run run2",
         _world(run2="1 Q0 d1a 1 2 t\n"),
         codes=(0,),
-        shows="RBO",
+        shows="Overlap@10",
     ),
     Case(
         "texts that answer SQuAD 2.0",
-        "qa gold.json texts.json",
+        "qa gold.json texts.json -c squad2",
         text_files({"gold.json": _squad(), "texts.json": '{"q1": "the b", "q2": ""}'}),
         codes=(0,),
         shows="convention=squad2",
@@ -277,9 +277,9 @@ TABLES = [
         hides=_TOO_WIDE,
     )
     for line, heading in (
-        ("compare few bad.run good.run -m P@1 -m RR", r"won/tied/lost +detectable +n\n"),
+        ("compare few bad.run good.run -m P@1 -m RR", r"difference \(95% CI\) +win/tie/loss\n"),
         ("explain --list", r"(?m)^measure +\S.*$"),
-        ("check few good.run bad.run", r"(?m)^file +fact +count +detail$"),
+        ("check few good.run bad.run", r"(?m)^No errors, \d+ warnings\.$"),
     )
 ]
 PAGES = [
