@@ -254,7 +254,7 @@ def test_the_command_prints_a_line_for_each_point_and_exits_with_1(tmp_path: Pat
         "check": "scores do not rise",
         "outcome": "ok",
         "message": "the engine returns no scores",
-    } in json.loads(good.stdout)
+    } in json.loads(good.stdout)["rows"]
     assert bad.returncode == 1
     assert "an item appears twice" in bad.stdout
     assert (unknown.returncode, unknown.stdout) == (2, "")
@@ -311,7 +311,7 @@ def test_an_engine_that_ends_its_process_fails_by_name(
     monkeypatch.chdir(tmp_path)
 
     output = check(f"./ending_engines.py:{engine}", format="json")
-    rows = json.loads(output.text)
+    rows = json.loads(output.text)["rows"]
 
     assert output.exit_code == 1
     assert rows[passed] == {
@@ -388,7 +388,7 @@ def test_queries_of_files_are_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_the_list_of_engines_has_parameters_defaults_and_how_to_install():
-    listed = {each["name"]: each for each in json.loads(engine_list(format="json").text)}
+    listed = {each["name"]: each for each in json.loads(engine_list(format="json").text)["rows"]}
 
     assert list(listed) == list(ENGINES)
     assert listed["hnswlib"]["install"] == "pip install 'rankwell[engines]'"

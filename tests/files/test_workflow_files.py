@@ -26,7 +26,7 @@ def test_check_prints_what_the_command_prints(folder: Path):
     with at_the_command_line():
         found = rw.check("qrels.txt", "a.run")
 
-    _, out, err = in_process(["check", "qrels.txt", "a.run"])
+    _, out, err = in_process(["check", "qrels.txt", "a.run", "--verbose"])
 
     assert str(found).splitlines() == [*out.splitlines(), *err.splitlines()]
     assert str(found) == repr(found)

@@ -424,7 +424,7 @@ def test_ids_that_are_not_utf_8_are_still_read_from_json(tmp_path: Path):
     found = rankwell("evaluate", "qrels", "run.json", "-m", "RR", folder=tmp_path)
 
     assert found.returncode == 0, found.stderr
-    assert "1.0000" in found.stdout
+    assert "RR  1.000" in found.stdout
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def check(
     format
         table for reading, json for programs.
     """
-    arguments = engine, parameters_of(option), _queries(queries, query_vectors)
+    arguments = engine, parameters_of(option or []), _queries(queries, query_vectors)
     lines = list[ConformanceLine]()
     try:
         for line in apart(_checked, *arguments):
