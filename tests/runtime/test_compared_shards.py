@@ -48,7 +48,7 @@ def ranked(files: Path, gallery: object, **options: Any) -> Results:
     (files / "positives.json").write_text(positives)
     given = {
         "qrels": str(files / "positives.json"),
-        "protocol": "both",
+        "direction": "t2v,v2t,v2t-videos",
         "intervals": "none",
         **options,
     }

@@ -781,6 +781,8 @@ def test_embeddings_on_the_command_line_have_a_progress_and_no_matrix(
             tmp_path / "a.npy",
             "--item-vectors",
             tmp_path / "b.npy",
+            "-c",
+            "hgr",
             "-f",
             "json",
         )

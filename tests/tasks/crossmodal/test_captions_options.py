@@ -71,7 +71,7 @@ def test_a_matrix_as_numpy_writes_it_to_text_keeps_its_first_row(
     assert run(monkeypatch, "crossmodal", tmp_path / "s.csv") == 2
     assert "names of columns, or scores?" in capsys.readouterr().err
     np.savetxt(tmp_path / "s.csv", scores, delimiter=",")
-    assert run(monkeypatch, "crossmodal", tmp_path / "s.csv", "-f", "json") == 0
+    assert run(monkeypatch, "crossmodal", tmp_path / "s.csv", "-c", "hgr", "-f", "json") == 0
 
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert [row["mean"] for row in rows] == [
@@ -440,7 +440,7 @@ def test_a_printed_figure_is_checked_against_what_was_counted_under_the_rule_for
     assert checked(monkeypatch, capsys, scores, "--check", "44.44", "--ties", "multiplied") == [
         "t2v: 44.44 is possible with n = 9: 4 of 9"
     ]
-    assert checked(monkeypatch, capsys, scores, "--check", "66.67") == [
+    assert checked(monkeypatch, capsys, scores, "-c", "hgr", "--check", "66.67") == [
         "t2v: 66.67 is possible with n = 3: 2 of 3"
     ]
     (told,) = checked(monkeypatch, capsys, scores, "--check", "33.33", "--ties", "expected")
