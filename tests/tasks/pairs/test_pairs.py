@@ -168,6 +168,7 @@ def test_few_pairs_have_no_interval_and_two_no_correlation():
     assert two.findings == [
         "model: no correlation below 3 pairs (here 2)",
         "no interval below 10 pairs (here 2): model",
+        "model: calibrated by 1 · similarity +0",
     ]
 
 

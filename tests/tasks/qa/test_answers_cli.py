@@ -94,7 +94,13 @@ def world(tmp_path: Path) -> dict[str, Path]:
 
 def test_counts_come_before_scores_and_who_failed_comes_last(run: Any, world: dict[str, Path]):
     code, out, err = run(
-        world["gold"], world["given"], "--retrieved", world["found"], "--isolated", world["alone"]
+        world["gold"],
+        world["given"],
+        "--retrieved",
+        world["found"],
+        "--isolated",
+        world["alone"],
+        "--verbose",
     )
 
     assert code == 0
@@ -122,7 +128,7 @@ def test_marks_stand_below_what_an_answer_and_the_right_one_share(run: Any, worl
     given = {"q1": "in Paris, the capital", "q2": "Lyon", "q3": ""}
     place = written(world["gold"].with_name("texts.json"), given)
 
-    code, out, _ = run(world["gold"], place, "-c", "squad2")
+    code, out, _ = run(world["gold"], place, "-c", "squad2", "--verbose")
 
     assert code == 0
     shown = out[out.index("q1  reader: partly right\n") :].splitlines()
@@ -171,6 +177,7 @@ def test_the_values_of_single_questions_stand_run_by_run_before_the_means(
         "--retrieved",
         world["found"],
         "--per-query",
+        "--verbose",
         "-m",
         "recall",
         "-m",
@@ -207,6 +214,7 @@ def test_a_folder_holds_tables_for_a_page_and_charts(
         numbers,
         "-o",
         out,
+        "--verbose",
     )
 
     assert code == 0, err
@@ -262,7 +270,7 @@ def test_a_threshold_that_helps_is_named_with_what_it_gains(
     given = written(tmp_path / "texts.json", {"q1": "Paris", "q2": "Paris", "q3": "Louis"})
     numbers = written(tmp_path / "na.json", {"q1": 0.2, "q2": 0.3, "q3": 0.7})
 
-    _, out, _ = run(world["gold"], given, "-c", "squad2", "--na-probs", numbers)
+    _, out, _ = run(world["gold"], given, "-c", "squad2", "--na-probs", numbers, "--verbose")
     table = out[out.index("Answering nothing above a threshold") :].splitlines()
 
     assert table[1].split() == ["measure", "now", "best", "threshold", "AP"]
@@ -334,19 +342,34 @@ def test_bad_input_is_one_line_with_the_path_inside(
     assert err.count("\n") == 1
 
 
-def test_a_narrow_terminal_gets_short_lines_and_the_exact_names_below(
+def test_a_narrow_terminal_gets_short_lines_and_the_whole_exact_names(
     run: Any, world: dict[str, Path], monkeypatch: Any
 ):
-    monkeypatch.setattr("rankwell.reporting.terminal_of", lambda _: Terminal(80))
+    monkeypatch.setattr("rankwell.reporting.terminal_of", lambda _: Terminal(80, details=True))
 
     _, out, _ = run(
         world["gold"], world["given"], "--retrieved", world["found"], "--isolated", world["alone"]
     )
-    tables = [line for line in out.splitlines() if not line.startswith(("rules:", "  reader_"))]
+    lines = out.splitlines()
+    first = next(place for place, line in enumerate(lines) if "isolated  " in line)
+    last = next(place for place, line in enumerate(lines) if line.startswith("rules:"))
+    exact, figures = (lines[first].index(name) for name in ("exact name", "isolated"))
+    # Names go on below the line that has the figures of their row.
+    rows: list[tuple[str, str, list[str]]] = []
+    for line in lines[first + 2 : last]:
+        label, name, numbers = line[:exact].strip(), line[exact:figures].strip(), line[figures:]
+        if numbers:
+            rows.append((label, name, numbers.split()))
+        else:
+            rows[-1] = (rows[-1][0] + label, rows[-1][1] + name, rows[-1][2])
+    found = {label: (name, numbers[0]) for label, name, numbers in rows}
 
-    assert max(map(len, tables)) <= 80
-    assert "  reader_top1_em = AnswerEM(match='offset',no_answer='explicit')@1\n" in out
-    assert "\nreader_top1_em_has_answer          1.0000" in out
+    assert max(map(len, lines)) <= 80
+    assert found["reader_top1_em"] == ("AnswerEM(match='offset',no_answer='explicit')@1", "1.0000")
+    assert found["reader_top1_em_has_answer"] == (
+        "AnswerEM(match='offset',no_answer='explicit',population='answerable')@1",
+        "1.0000",
+    )
 
 
 EXAMPLE: dict[str, Any] = {

@@ -72,7 +72,7 @@ def test_the_file_is_read_as_squad_without_a_note(document: dict[str, Any]):
     found = read_questions(document)
 
     assert found.format == "squad"
-    assert not found.notes
+    assert not found.findings
 
 
 def hits(questions: Questions, predictions: Predictions) -> set[str]:
