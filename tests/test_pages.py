@@ -78,7 +78,11 @@ def checked(command: str) -> list[str]:
         name = find_command(words[1:])
         bind(
             command_function(name),
-            [*filter("--quiet".__ne__, without_threads(words[1 + len(name) :]))],
+            [
+                word
+                for word in without_threads(words[1 + len(name) :])
+                if word not in ("--quiet", "--verbose")
+            ],
         )
     return words
 

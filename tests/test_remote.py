@@ -118,7 +118,9 @@ def test_the_command_evaluates_a_remote_run(s3, tmp_path, monkeypatch, capsys):
     (tmp_path / "qrels.txt").write_text("q0 0 d1 1\n")
     place = s3.put("runs/b.run", b"q0 Q0 d1 1 2.0 t\nq0 Q0 d2 2 1.0 t\n")
     monkeypatch.setattr(
-        sys, "argv", ["rankwell", "evaluate", "qrels.txt", place, "-m", "RR", "-o", "results"]
+        sys,
+        "argv",
+        ["rankwell", "evaluate", "qrels.txt", place, "-m", "RR", "-o", "results", "--verbose"],
     )
 
     assert main() == 0
@@ -138,7 +140,10 @@ def test_a_remote_folder_is_one_run(s3, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(
         sys,
         "argv",
-        ["rankwell", "evaluate", "qrels.txt", "s3://bucket/runs/", "-m", "RR", "-o", "results"],
+        [
+            *("rankwell", "evaluate", "qrels.txt", "s3://bucket/runs/", "-m", "RR"),
+            *("-o", "results", "--verbose"),
+        ],
     )
 
     assert main() == 0

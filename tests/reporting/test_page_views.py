@@ -160,7 +160,7 @@ def test_embeddings_shows_rank_similarity_and_margin_under_the_reference(
         assert f"reference {detail['reference_rank']}" in text
         assert f"{detail['reference_score']:.4f}".replace("-", "−") in text
         assert f"{abs(detail['margin']):.4f}" in text
-        assert ("as good as counted" in text) == (-0.05 <= detail["margin"] < 0)
+        assert ("as good as counted" in text) == (-0.005 <= detail["margin"] < 0)
     kept = [
         sum(row["state"] == "relevant" and row["rank"] <= 10 for row in listed) for listed in lists
     ]

@@ -40,6 +40,7 @@ from rankwell.reporting.system_table import (
 )
 
 _LEADING_ZERO = re.compile(r"(?<![\d.])0(?=\.\d)")
+_ABOVE_ONE = re.compile(r"\d\d\.|[2-9]\.")
 _CHANCE = "chance"
 
 
@@ -275,8 +276,10 @@ def _interval(row: Row, rules: Mapping[str, Any]) -> str:
 
 
 def short_interval(interval: str) -> str:
-    """An interval without zeros before its points."""
-    return _LEADING_ZERO.sub("", interval)
+    """An interval without zeros before its points, which stay where a bound is above 1, as in
+    percent.
+    """
+    return interval if _ABOVE_ONE.search(interval) else _LEADING_ZERO.sub("", interval)
 
 
 class _Layout(NamedTuple):

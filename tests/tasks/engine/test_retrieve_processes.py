@@ -54,7 +54,7 @@ def test_each_client_of_an_engine_in_process_is_a_worker_of_its_own(tmp_path: Pa
     done = command(
         tmp_path,
         "engine run engines_here:who --queries queries.tsv --clients 2 --rounds 2 --warm-up 0 "
-        "-o out",
+        "-o out --verbose",
     )
 
     assert done.returncode == 0, done.stderr

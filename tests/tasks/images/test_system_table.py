@@ -256,7 +256,7 @@ def test_superscripts_in_the_table_name_the_systems_that_a_figure_is_better_than
     _, out, _ = run(written(tmp_path / "r", "m", {"weak": [0] * 12, "best": [1] * 12}))
 
     low = 100 * 0.025 ** (1 / 12)  # Clopper and Pearson's of 12 successes in 12
-    weak, best = f"0.00 [.00, {100 - low:.2f}]", f"100.00ᵃ [{low:.2f}, 100.00]"
+    weak, best = f"0.00 [0.00, {100 - low:.2f}]", f"100.00ᵃ [{low:.2f}, 100.00]"
     head = f"{'':10}  {'a weak':>{len(weak)}}  {'b best':>{len(best)}}"
     assert f"\n{head}\nm (n = 12)  {weak}  {best}\n" in out
     assert "\nsuperscripts: the systems that this one is significantly better than\n" in out
