@@ -223,7 +223,7 @@ SHOWN = {
         inspect.signature(summarise).parameters["resamples"].default
     ),
     r"Below (\d+) queries there is none": lambda: MIN_QUERIES,
-    r"below (\d+) a note says": lambda: FEW_QUERIES,
+    r"below (\d+) `small-sample` says": lambda: FEW_QUERIES,
     r"hgr_v2t's (\w+) figures": lambda: len(eval_q2m([[0.9, 0.1], [0.8, 0.3]], [[0], [1]])),
     r"`rankwell.compat.sentence_transformers` has (\w+) of": lambda: sum(
         name.endswith("Evaluator") for name in dir(sentence_transformers)

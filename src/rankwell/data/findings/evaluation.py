@@ -180,7 +180,7 @@ def not_above_chance(run: str, labels: Sequence[str]) -> str:
 
     The run may be no better than a list in random order. Are scores sorted the right way round?
     """
-    return f"it is no better than chance by {', '.join(labels)}"
+    return f"it is not significantly better than chance by {', '.join(labels)}"
 
 
 @finding("info")
