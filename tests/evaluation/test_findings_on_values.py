@@ -57,7 +57,9 @@ def test_a_system_whose_interval_is_not_wholly_better_than_chance_is_named():
 
     (finding,) = named(rw.evaluate_crossmodal({"inverted": -right}), "not-above-chance")
 
-    assert finding == "inverted: it is not significantly better than chance by R@1, R@5, R@10, MedR"
+    assert finding == (
+        "inverted: it is not significantly better than chance by R@1, R@5, R@10, MedR"
+    )
     (finding,) = named(
         rw.evaluate_crossmodal({"random": np.random.default_rng(1).random((40, 40))}),
         "not-above-chance",
