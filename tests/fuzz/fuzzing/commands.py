@@ -17,8 +17,8 @@ from fuzzing import FUZZERS, Fuzzer
 from fuzzing.mutations import HUGE, LETTERS, binary_file, change_text, text_file
 
 SLOW = re.compile(
-    r"^(demo|shared|search|encode|bench)/|\n|^<|^COLUMNS=|\bopen\b|\bcp\b| "
-    r"shared/|check-urls|--thumbnails|goldens_vectors|--processes"
+    r"^(demo|shared|knn|encode|bench)/|\n|^<|^COLUMNS=|\bopen\b|\bcp\b| "
+    r"shared/|check-urls|--thumbnails|goldens_vectors|processes:"
 )
 CODES = (0, 1, 2, 4)
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202e]")
