@@ -139,6 +139,7 @@ def judged_study(_: Path) -> None:
 OWN_FILES: dict[str, Callable[[Path], None]] = {
     "rankwell judge estimate mine": judged_study,
     "rankwell evaluate qrels.txt": small_files,
+    "rankwell compare qrels.txt": small_files,
     "rankwell evaluate ratings.dat": column_files,
     "rankwell qa dev-v2.0.json": squad_files,
     "rankwell qa questions.json": answer_files,
