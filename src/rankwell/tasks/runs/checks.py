@@ -76,11 +76,6 @@ class Check:
         """Those that change how to read a number."""
         return [finding for finding in self.findings if finding.level == "warning"]
 
-    @property
-    def count(self) -> str:
-        """The numbers of errors and of warnings."""
-        return f"errors: {len(self.errors)}, warnings: {len(self.warnings)}"
-
     def text(
         self, format: reporting.Format = "table", terminal: reporting.Terminal = reporting.PLAIN
     ) -> str:
@@ -110,7 +105,7 @@ class Check:
         return lines_of(self.findings)
 
     def __str__(self) -> str:
-        return f"{self.text()}\n{self.lines}\n{self.count}"
+        return f"{self.sentence}\n\n{self.text()}\n{self.lines}"
 
     __repr__ = __str__
 
