@@ -87,7 +87,9 @@ def test_what_a_command_prints_as_json_fits_its_schema(case: str, runner: Runner
 
     printed, files = runner.workspace.printed(lines, manifest_of)
 
-    for name, text in zip(names, printed, strict=True):
+    for name, line, text in zip(names, lines, printed, strict=True):
+        if line.startswith("explain --schema"):
+            continue
         if text.startswith(("{", "[")) and name in schema_names() and "jsonl" not in case:
             assert problems(name, json.loads(text)) == []
     for manifest in files.values():
