@@ -38,7 +38,7 @@ COVERED: Mapping[str, tuple[str, ...]] = {
         "runtime/executors/array.py",
         "runtime/parts",
         "cli/commands/knn.py",
-        "cli/commands/part.py",
+        "cli/commands/worker.py",
     ),
 }
 """Name of a run -> the files and folders of the package that it covers."""
