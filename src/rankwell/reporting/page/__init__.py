@@ -14,7 +14,6 @@ from rankwell.data.catalogue import ResultKind, result_kind
 from rankwell.data.findings import Finding
 from rankwell.data.registry import Better
 from rankwell.data.tables import Floats, Values
-from rankwell.errors import typed
 from rankwell.reporting import Row
 
 NAME = "report.html"
@@ -150,13 +149,3 @@ def cells(values: Floats) -> list[Any]:
     ready[is_integer] = short[is_integer].astype(np.int64).astype(object)
     ready[~np.isfinite(short)] = None
     return ready.tolist()
-
-
-def page_lines(folder: Path, query: str = "question") -> str:
-    """The last lines of a command that has written a page into a folder. query: a word for one of
-    its queries.
-    """
-    return (
-        f"A page with every {query}, both lists side by side: {folder / NAME}\n\n  "
-        f"{typed('rankwell', 'report', folder, '--open')}\n"
-    )
