@@ -12,6 +12,7 @@ import duckdb
 import numpy as np
 import pytest
 
+import rankwell as rw
 from commanding import with_fields
 from rankwell.cli.commands.compare import compare as compare_command
 from rankwell.data.options import showing
@@ -339,8 +340,8 @@ def test_judgments_and_runs_are_evaluated_first(tmp_path):
     assert done.text.startswith("second is better: +0.167 RR (95% CI ")
     assert re.search(r"\nRR .* 20/40/0\n", done.text)
     assert [line.split("  ")[0] for line in done.text.splitlines() if "(n = 30)" in line] == [
-        "RR · type = a (n = 30)",
-        "RR · type = b (n = 30)",
+        "type = a (n = 30)",
+        "type = b (n = 30)",
     ]
 
 
@@ -370,11 +371,31 @@ def test_places_that_do_not_go_together_are_refused(two, tmp_path):
         compare(files[0], files[1])
     with pytest.raises(BadUsage, match="two runs are called 'old'"):
         compare(two[0], two[0])
-    with pytest.raises(
-        BadUsage,
-        match="--queries, --convention, --qrels-columns and --columns are for judgments and runs",
-    ):
+    with pytest.raises(BadUsage, match="--queries is for judgments and runs"):
         compare(*two, queries="x")
+    with pytest.raises(BadUsage, match="--ties and --min-grade are for judgments and runs"):
+        compare(*two, ties="expected", min_grade=2)
+    with pytest.raises(BadInput, match="absent: no such file or folder; name folders"):
+        compare(str(tmp_path / "absent"))
+
+
+def test_judgments_and_runs_are_compared_under_the_rules_that_are_given(tmp_path):
+    judgments = tmp_path / "qrels.csv"
+    judgments.write_text(
+        "query,item,grade\n" + "".join(f"q{n},a,1\nq{n},b,{n % 3 + 1}\n" for n in range(12))
+    )
+    files = [tmp_path / name for name in ("one.csv", "two.csv")]
+    for file, items in zip(files, ("ab", "ba"), strict=True):
+        rows = [f"q{n},{item},{2 - rank}\n" for n in range(12) for rank, item in enumerate(items)]
+        file.write_text("query,item,score\n" + "".join(rows))
+    rules = {"measures": ["P@1"], "min_grade": 2, "no_relevant": "skip"}
+
+    printed = compare(str(judgments), *map(str, files), **rules, format="json")
+
+    rows = json.loads(printed.text)["rows"]
+    expected = rw.evaluate(judgments, files, **rules, intervals="none")["P(rel=2)@1"]
+    assert {row["run"]: row["mean"] for row in rows if row["against"] is None} == expected
+    assert expected == {"one": 0.0, "two": 1.0}
 
 
 def test_a_folder_that_does_not_exist_is_named(two, tmp_path):

@@ -258,6 +258,38 @@ def test_runs_are_named_by_file_with_the_folder_where_names_are_equal(tmp_path: 
         name_runs([tmp_path / "one" / "bm25.run", tmp_path / "one" / "bm25.run"])
 
 
+def test_a_name_in_front_of_a_file_names_its_run(tmp_path: Path):
+    files = [tmp_path / "bm25.run", tmp_path / "a=b.run"]
+    for file in files:
+        file.write_text("q1 Q0 a 1 2 t\n")
+
+    runs = name_runs([f"old={files[0]}", f"new={files[0]}", str(files[1])])
+
+    assert runs == {"old": str(files[0]), "new": str(files[0]), "a=b": str(files[1])}
+    result = rw.evaluate({"q1": {"a": 1}}, f"mine={files[0]}", "RR", intervals="none")
+    assert [values.run for values in result.values] == ["mine"]
+    with pytest.raises(BadUsage, match="two runs are called 'old'"):
+        name_runs([f"old={files[0]}", f"old={files[1]}"])
+
+
+def test_the_lowest_relevant_grade_counts_beside_measures_that_weigh_grades():
+    truth = {"q1": {"a": 1}, "q2": {"a": 2}}
+    run = {"q1": ["a"], "q2": ["a"]}
+
+    result = rw.evaluate(truth, run, ["P@1", "nDCG@10"], min_grade=2, no_relevant="skip")
+
+    assert result["P(rel=2)@1"] == result["nDCG@10"] == 1.0
+    assert result.counts["run"]["queries_without_relevant"] == 1
+    assert result.describe()["min_grade"] == 2
+    messages = {finding.name: str(finding) for finding in result.findings}
+    assert messages["min-grade-not-used"] == (
+        "nDCG@10 does not use min_grade; nDCG(rel=2)@10 gives lower grades no gain"
+    )
+    assert "grades-as-binary" not in messages
+    plain = rw.evaluate(truth, run, ["P(rel=2)@1", "nDCG(rel=2)@10"], min_grade=2)
+    assert "min-grade-not-used" not in {finding.name for finding in plain.findings}
+
+
 def test_parts_of_a_file_are_runs_and_are_named_by_the_file_and_the_part_where_there_are_several(
     tmp_path: Path,
 ):

@@ -460,7 +460,8 @@ def test_details_are_those_of_looking_at_every_item_of_every_query(seed: int) ->
     hits = hits_of_ranking(
         Ranking.from_rows(*zip(*rows, strict=True), repeated=repeated), truth, keep=keep
     )
-    found = details_of(truth, hits, JudgedRankings.join(truth, hits))
+    lowest = draw.choice([1, 2])
+    found = details_of(truth, hits, JudgedRankings.join(truth, hits), lowest)
 
     rows = list(
         zip(*(detail_columns([("run", found, None)])[name] for name in found._fields), strict=True)
@@ -468,12 +469,35 @@ def test_details_are_those_of_looking_at_every_item_of_every_query(seed: int) ->
     assert rows == [
         row
         for query in judged
-        for row in plain_details(lists.get(query, []), judged[query], junk[query], keep, query)
+        for row in plain_details(
+            lists.get(query, []), judged[query], junk[query], keep, query, lowest
+        )
     ]
 
 
+@pytest.mark.parametrize(
+    ("measures", "min_grade", "relevant"),
+    [
+        (["nDCG@10"], None, ["a", "b"]),
+        (["P@1", "P(rel=2)@1"], None, ["a", "b"]),
+        (["P(rel=2)@1", "nDCG(rel=2)@10"], None, ["b"]),
+        (["P@1", "nDCG@10"], 2, ["b"]),
+    ],
+)
+def test_what_a_page_calls_relevant_is_what_the_measures_do(
+    measures: list[str], min_grade: float | None, relevant: list[str]
+) -> None:
+    result = rw.evaluate(
+        {"q": {"a": 1, "b": 2}}, {"q": ["a", "b"]}, measures, min_grade=min_grade, details=True
+    )
+
+    details = result.details or {}
+    states = dict(zip(details["item"], details["state"], strict=True))
+    assert [item for item, state in states.items() if state == "relevant"] == relevant
+
+
 def plain_details(
-    listed: list[str], grades: dict[str, int], junk: set[str], keep: int, query: str
+    listed: list[str], grades: dict[str, int], junk: set[str], keep: int, query: str, lowest: int
 ) -> list[tuple[Any, ...]]:
     """Ranked items by rank, then junk of the list in its order, then the rest by id."""
     ranked = [item for item in listed if item not in junk]
@@ -490,7 +514,7 @@ def plain_details(
             else "unjudged"
             if grade is None
             else "relevant"
-            if grade > 0
+            if grade >= lowest
             else "nonrelevant"
         )
         rank = float(ranked.index(item) + 1) if item in shown else None

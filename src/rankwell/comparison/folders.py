@@ -6,10 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from rankwell import store
 from rankwell.comparison.data import Origin, RowAttributes
 from rankwell.data.catalogue import result_kind
 from rankwell.data.findings import Finding
@@ -83,11 +81,6 @@ class Gathered(NamedTuple):
     def runs(self) -> list[str]:
         """The names of the runs, in order."""
         return list(dict.fromkeys(values.run for values in self.values))
-
-
-def split_name(text: str) -> tuple[str, str]:
-    """The name in front of a place, if any, and the place: `first=results/a`."""
-    return ("", text) if Path(text).exists() else store.split_name(text)
 
 
 def from_folders(folders: NamedFolders, *, details: bool) -> Gathered:

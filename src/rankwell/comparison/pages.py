@@ -13,7 +13,7 @@ from typing import Any
 
 from rankwell import reporting
 from rankwell.comparison.data import ComparisonData, ComparisonOptions
-from rankwell.comparison.folders import Gathered, NamedFolders, from_folders, split_name
+from rankwell.comparison.folders import Gathered, NamedFolders, from_folders
 from rankwell.comparison.pairwise import compare_values
 from rankwell.data.findings import Finding
 from rankwell.data.findings.comparing import not_compared, tested_against_first
@@ -41,6 +41,7 @@ from rankwell.reporting.drafts import drafting, holding
 from rankwell.reporting.options import Output, Progress, paper_text, present
 from rankwell.reporting.page import NAME, PageFolder, PageSource
 from rankwell.reporting.page.document import write_page
+from rankwell.store import split_name
 from rankwell.vectors.media.images import ItemPictures
 
 _MOST_NAMED = 3

@@ -42,9 +42,12 @@ class Details(NamedTuple):
 _STATES = np.array(["relevant", "nonrelevant", "unjudged", "junk"], dtype=object)
 
 
-def details_of(judgments: Judgments, hits: Hits, view: JudgedRankings) -> Details:
+def details_of(
+    judgments: Judgments, hits: Hits, view: JudgedRankings, relevant_from: float = 1
+) -> Details:
     """The details of one ranking. hits: in the order of `top`, the first items of each query. view:
-    the ranks without junk.
+    the ranks without junk. relevant_from: the lowest relevant grade; up to 1 every grade above 0
+    is.
     """
     n = len(judgments.items)
     # Items that are not judged have the row -1, that of the entry behind the last.
@@ -64,7 +67,8 @@ def details_of(judgments: Judgments, hits: Hits, view: JudgedRankings) -> Detail
         missing = np.flatnonzero(np.isnan(column[:n_listed]))
         column[missing] = listed_values[missing]
     order = _order(query, rank, n_listed, item)
-    state = np.select([is_junk, grade > 0, grade >= view.least_judged], [3, 0, 1], 2)
+    is_relevant = grade > 0 if relevant_from <= 1 else grade >= relevant_from
+    state = np.select([is_junk, is_relevant, grade >= view.least_judged], [3, 0, 1], 2)
     grade[is_junk] = np.nan
     return Details(
         query=np.array(judgments.queries, dtype=object)[query[order]],

@@ -20,6 +20,7 @@ from rankwell.data.findings.evaluation import (
     grades_alike,
     grades_as_binary,
     lists_shorter_than_cutoff,
+    min_grade_not_used,
     own_items_judged,
     queries_missing,
     queries_unknown,
@@ -43,7 +44,7 @@ from rankwell.data.tables import (
     segment_offsets,
 )
 from rankwell.errors import BadInput, BadUsage, shown
-from rankwell.store import STDIN, Source, encode_id, run_files, split_part
+from rankwell.store import STDIN, Source, encode_id, run_files, split_name, split_part
 
 BOUNDING_TIE_RULES = ("optimistic", "pessimistic")
 
@@ -252,14 +253,25 @@ def findings_on_counts(
 
 def findings_on_grades(measures: Sequence[LabelledMeasure], grades: Floats) -> Iterator[Finding]:
     """The finding on several relevant grades that measures take alike."""
-    thresholds = [
-        (rel, label) for measure, label in measures if (rel := measure.parameters.get("rel"))
+    labels = [label for measure, label in measures if measure.parameters.get("rel") == 1]
+    relevant = np.unique(grades[grades >= 1])
+    if labels and len(relevant) > 1:
+        yield grades_as_binary(labels, float(relevant[0]), float(relevant[-1]), 1)
+
+
+def findings_on_min_grade(
+    measures: Sequence[LabelledMeasure], min_grade: float | None
+) -> Iterator[Finding]:
+    """The finding on measures that `--min-grade`, where it is given, does not change."""
+    unchanged = [
+        labelled
+        for labelled in measures
+        if not labelled.measure.parameters.get("rel") and labelled.measure.entry.better != "neither"
     ]
-    rel = min((rel for rel, _ in thresholds), default=1)
-    relevant = np.unique(grades[grades >= rel])
-    if thresholds and len(relevant) > 1:
-        labels = [label for threshold, label in thresholds if threshold == rel]
-        yield grades_as_binary(labels, float(relevant[0]), float(relevant[-1]), rel)
+    if min_grade is not None and unchanged:
+        weighing = [each.measure for each in unchanged if "rel" in each.measure.entry.parameters]
+        example = str(weighing[0].with_parameters(rel=min_grade)) if weighing else ""
+        yield min_grade_not_used([labelled.label for labelled in unchanged], example)
 
 
 def findings_on_lengths(
@@ -311,8 +323,8 @@ def refuse_one_stream(inputs: Iterable[Any]) -> None:
 
 
 def name_runs(runs: Any) -> dict[str, Any]:
-    """Runs by name: a mapping name -> run as it is; files by their stem, with the parent folder
-    where two stems are equal.
+    """Runs by name: a mapping name -> run as it is; files by the name in front of them
+    (`NAME=FILE`), else by their stem, with the parent folder where two stems are equal.
 
     A Parquet file whose column `run` names several is that many runs.
     """
@@ -328,12 +340,23 @@ def name_runs(runs: Any) -> dict[str, Any]:
     runs = list(runs) if isinstance(runs, Iterator) else runs
     is_list = isinstance(runs, (list, tuple)) and not is_rows(runs)
     sources: list[Any] = list(runs) if is_list else [runs]
-    run_list = [run for source in sources for run in _runs_in(source)]
-    names = [_stem(run) if isinstance(run, (str, Path)) else "run" for run in run_list]
+    stated, run_list = list[str](), list[Any]()
+    for source in sources:
+        name, place = split_name(source) if isinstance(source, str) else ("", source)
+        found_runs = _runs_in(place)
+        run_list += found_runs
+        stated += [
+            f"{name}/{_stem(run)}" if name and len(found_runs) > 1 else name for run in found_runs
+        ]
+    is_file = [isinstance(run, (str, Path)) for run in run_list]
+    names = [
+        name or (_stem(run) if file else "run")
+        for name, run, file in zip(stated, run_list, is_file, strict=True)
+    ]
     for longer in (lambda path: f"{path.parent.name}/{_stem(path)}", lambda path: path.name, str):
         names = [
-            longer(Path(run)) if names.count(name) > 1 and isinstance(run, (str, Path)) else name
-            for run, name in zip(run_list, names, strict=True)
+            longer(Path(run)) if file and not own_name and names.count(name) > 1 else name
+            for run, file, own_name, name in zip(run_list, is_file, stated, names, strict=True)
         ]
     if len(set(names)) < len(names):
         double = next(name for name in names if names.count(name) > 1)
@@ -581,10 +604,12 @@ class GradeWeights:
             for labelled in measures
             if labelled.measure.parameters.get("dcg") == "binary-log2"
         ]
-        levels = np.unique(grades[grades >= 1]) if binary else np.empty(0)
         self.described: dict[str, Any] = {}
         self._variants: dict[str, tuple[Measure, Measure]] = {}
-        for measure, label in binary if len(levels) > 1 else ():
+        for measure, label in binary:
+            levels = np.unique(grades[grades >= (measure.parameters.get("rel") or 1)])
+            if len(levels) < 2:
+                continue
             weighing = measure.with_parameters(dcg="log2")
             self._variants[label] = measure, weighing
             self.described[label] = {

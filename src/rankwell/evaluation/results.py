@@ -495,6 +495,12 @@ class ResultsBuilder:
         )
 
 
-def lowest_relevant(measures: Iterable[LabelledMeasure]) -> float:
-    """The lowest grade that counts as relevant under some measure."""
-    return min((labelled.measure.parameters.get("rel") or 1 for labelled in measures), default=1)
+def lowest_relevant(measures: Iterable[LabelledMeasure], min_grade: float | None = None) -> float:
+    """The lowest grade that counts as relevant under some measure. min_grade: of measures without
+    such a grade.
+    """
+    default = min_grade or 1
+    return min(
+        (labelled.measure.parameters.get("rel") or default for labelled in measures),
+        default=default,
+    )

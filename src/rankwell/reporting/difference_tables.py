@@ -48,7 +48,8 @@ def difference_answer(result: Any) -> Answer:
     first = next(
         (row for row in result.differences if row["better"] != "neither"), result.differences[0]
     )
-    sentence, several = "\n".join(result.headlines), len(result.differences) > 1
+    sentence = "\n".join(result.headlines)
+    several = sum(row["p"] is not None for row in result.differences) > 1
     correction = (
         rules["correction"]
         if any(row["p_adjusted"] != row["p"] for row in result.differences)
@@ -72,12 +73,14 @@ def difference_answer(result: Any) -> Answer:
             return Answer(sentence, table=wide_rows(table), legend=[" ".join([*marks, test])])
     rows = [*result.differences, *(row for row in result.groups if row["of"] == first["of"])]
     # The better run comes second, as the sentence names it.
+    is_tested = any(row["p"] is not None for row in rows)
     turn = _turned if len(pairs) == 1 and _is_behind(first) else dict[str, Any]
     shown = [
-        _pair(turn(row), attributes, rules, " *" * (row is first and several), len(pairs) > 1)
+        _pair(turn(row), attributes, rules, is_named=len(pairs) > 1, is_tested=is_tested)
         for row in rows
     ]
-    legend = ["* decides. " * several + test, _losses(result, first)]
+    deciding = f"{first['of']} decides. " if several else ""
+    legend = [deciding + test, _losses(result, first)]
     return Answer(sentence, table=shown, legend=[line for line in legend if line])
 
 
@@ -100,28 +103,38 @@ def _turned(row: Row) -> Row:
 
 
 def _pair(
-    row: Row, attributes: Sequence[str], rules: Mapping[str, Any], mark: str, is_named: bool
+    row: Row,
+    attributes: Sequence[str],
+    rules: Mapping[str, Any],
+    *,
+    is_named: bool,
+    is_tested: bool,
 ) -> Row:
-    """A difference: both means, the difference with its interval, and how many queries won."""
+    """A difference: both means, the difference with its interval, its p-value, and how many queries
+    won.
+    """
 
     def _text(name: str, *, signed: bool = False) -> str:
         digits = score_digits(rules, row["unit"])
         return format_value(row[name], row["unit"], signed=signed, digits=digits)
 
     names = [difference_label(row), *(str(row[name]) for name in attributes if row.get(name))]
-    names += [f"{row['group']} (n = {row['n']})"] if row.get("group") else []
+    if row.get("group"):
+        # Groups are judged by the measure of the row above them alone.
+        names = [f"{row['group']} (n = {row['n']})"]
     difference = _text("mean", signed=True)
     if row["ci_low"] is not None:
         difference += short_interval(f" [{_text('ci_low')}, {_text('ci_high')}]")
     counts = [row[name] for name in ("wins", "ties", "losses")]
     return {
-        " ": " · ".join(names) + mark,
+        " ": " · ".join(names),
         **({"run": row["run"], "against": row["against"]} if is_named else {}),
         Heading("against's mean" if is_named else row["against"]): PrintedFigure(
             _text("mean_against")
         ),
         Heading("run's mean" if is_named else row["run"]): PrintedFigure(_text("mean_run")),
         f"difference ({100 * rules['level']:g}% CI)": PrintedFigure(difference),
+        **({"p": PrintedFigure(p_value(row["p_adjusted"]))} if is_tested else {}),
         "win/tie/loss": PrintedFigure(MISSING if counts[0] is None else "/".join(map(str, counts))),
     }
 

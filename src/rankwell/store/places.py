@@ -589,14 +589,15 @@ def split_part(place: str | Path) -> tuple[str, str]:
 
 
 def split_name(text: str) -> tuple[str, str]:
-    """The name and the place of `NAME=PLACE`; no name where there is none: an address may have the
-    sign, and a secret behind it.
+    """The name and the place of `NAME=PLACE`; no name where the text itself is a path, or where a
+    path or an address is before the sign, which may have a secret behind it.
 
     >>> split_name("bm25=s3://bucket/run?v=2"), split_name("s3://bucket/run?v=2")
     (('bm25', 's3://bucket/run?v=2'), ('', 's3://bucket/run?v=2'))
     """
     name, equals, path_or_url = text.partition("=")
-    return (name, path_or_url) if equals and ":/" not in name else ("", text)
+    is_named = equals and not {*":/"} & {*name} and not exists(text)
+    return (name, path_or_url) if is_named else ("", text)
 
 
 def exists(place: str | Path) -> bool:

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated
 
 import rankwell
 from rankwell import reporting
 from rankwell.comparison.data import ComparisonOptions, Origin, attribute_named
-from rankwell.comparison.folders import Gathered, from_folders, split_name
+from rankwell.comparison.folders import Gathered, from_folders
 from rankwell.comparison.pages import present_differences
 from rankwell.comparison.planning import PlanObject, check_plan, forecast
 from rankwell.data.json_types import (
@@ -19,14 +19,7 @@ from rankwell.data.json_types import (
     TextObject,
     ValueObject,
 )
-from rankwell.data.options import (
-    ConventionName,
-    Doc,
-    JudgmentColumns,
-    RunColumns,
-    ShownDocumentTexts,
-    ShownQueryTexts,
-)
+from rankwell.data.options import Doc, ShownDocumentTexts, ShownQueryTexts
 from rankwell.data.registry import measure_names
 from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.bounds import UnjudgedItems
@@ -42,14 +35,15 @@ from rankwell.reporting.drafts import drafting, refuse_foreign, refuse_unclaimed
 from rankwell.reporting.options import FolderOption, FormatOption, Output, PerQueryOption, Progress
 from rankwell.reporting.page import NAME
 from rankwell.results import compare_values
-from rankwell.store import exists, remote_url
+from rankwell.store import exists, remote_url, split_name
+from rankwell.tasks.runs.options import JudgedRunOptions
 
 _ADVICE = "evaluate with --queries, and with -o"
 
 
 @dataclass(frozen=True, kw_only=True)
-class ComparedQueries:
-    """Attributes of the queries that are compared, and the reading of judgments and runs."""
+class ComparedQueries(JudgedRunOptions):
+    """Attributes of the queries that are compared, and the choices for judgments and runs."""
 
     group: Annotated[
         str | None, Doc("An attribute of the queries: each of its values is judged alone.", "Input")
@@ -62,13 +56,8 @@ class ComparedQueries:
             "Input",
         ),
     ] = None
-    convention: Annotated[ConventionName, Doc("For judgments and runs: whose words and rules.")] = (
-        "rankwell"
-    )
     queries: ShownQueryTexts = None
     documents: ShownDocumentTexts = None
-    qrels_columns: JudgmentColumns = None
-    columns: RunColumns = None
 
 
 def compare(
@@ -177,15 +166,14 @@ def _gather(
     named_sources = [split_name(source) for source in places]
     folders = [is_result_folder(source) for _, source in named_sources]
     if places and all(folders):
-        if (
-            inputs.queries is not None
-            or inputs.convention != "rankwell"
-            or inputs.qrels_columns
-            or inputs.columns
-        ):
+        allowed = ("group", "cluster", "documents")
+        judged = [each for each in fields(inputs) if each.name not in allowed]
+        if changed := [each.name for each in judged if getattr(inputs, each.name) != each.default]:
+            names = " and ".join(f"--{name.replace('_', '-')}" for name in changed)
+            verb = "is" if len(changed) == 1 else "are"
             raise BadUsage(
-                "--queries, --convention, --qrels-columns and --columns are for judgments and "
-                "runs; folders of results have their own."
+                f"{names} {verb} for judgments and runs; folders of results keep those of their "
+                "evaluation."
             )
         return from_folders(
             [(name, read_results(source)) for name, source in named_sources], details=details
@@ -209,6 +197,12 @@ def _gather(
             "wrote with -o, or judgments and runs."
         )
     if len(places) < 3:
+        for _, source in named_sources:
+            if not exists(source):
+                raise BadInput(
+                    f"{source}: no such file or folder; name folders that a command wrote with -o, "
+                    "or a file of judgments and two runs."
+                )
         raise BadUsage(
             "give two folders of results or more, or judgments and two runs or more: rankwell "
             "compare QRELS RUN RUN"
@@ -218,11 +212,9 @@ def _gather(
         places[0],
         runs,
         measure_names(options.measures),
-        convention=inputs.convention,
+        **{each.name: getattr(inputs, each.name) for each in fields(JudgedRunOptions)},
         details=True if details else "unjudged",
         queries=inputs.queries,
-        qrels_columns=inputs.qrels_columns,
-        columns=inputs.columns,
         intervals="none",
         progress=progress,
     )

@@ -4,7 +4,6 @@ import webbrowser
 from pathlib import Path
 from typing import Annotated
 
-from rankwell.comparison.folders import split_name
 from rankwell.comparison.pages import has_page, write_report
 from rankwell.data.options import Differs, Pictures, ShownDocumentTexts, ShownQueryTexts
 from rankwell.errors import BadInput, BadUsage
@@ -12,7 +11,7 @@ from rankwell.evaluation.options import Seed
 from rankwell.io.result_folder import other_place
 from rankwell.reporting.options import Output, PageOption
 from rankwell.reporting.page import NAME
-from rankwell.store import is_file_name, refuse_blocked, remote_url
+from rankwell.store import is_file_name, refuse_blocked, remote_url, split_name
 
 
 def report(

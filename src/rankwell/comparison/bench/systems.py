@@ -25,7 +25,6 @@ from rankwell.comparison.bench.results import (
     table_choices,
 )
 from rankwell.comparison.data import ComparisonOptions, Origin, Pair
-from rankwell.comparison.folders import split_name
 from rankwell.comparison.pages import write_missing_pages
 from rankwell.comparison.pairwise import compare_values
 from rankwell.data.catalogue import result_kinds
@@ -56,7 +55,7 @@ from rankwell.reporting.system_table import (
     winners,
 )
 from rankwell.stats.granularity import granularity_of
-from rankwell.store import write_text
+from rankwell.store import split_name, write_text
 
 _RULES = ("exclude", "ties", "contentless", "absent", "no_relevant", "marks")
 _WRITTEN: Mapping[TableFormat, str] = {

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from rankwell.data.findings import finding
-from rankwell.errors import count_of
+from rankwell.errors import count_of, flag
 
 
 @finding("info")
@@ -159,6 +159,17 @@ def grades_as_binary(labels: Sequence[str], low: float, high: float, rel: float)
     """
     verb = "takes" if len(labels) == 1 else "take"
     return f"{', '.join(labels)} {verb} the grades {low:g} to {high:g} alike, from {rel:g} on"
+
+
+@finding("info")
+def min_grade_not_used(labels: Sequence[str], example: str) -> str:
+    """A measure weighs every grade, so that `--min-grade` does not change it.
+
+    nDCG takes grades as gains. With the parameter `rel`, as in nDCG(rel=2)@10, lower grades gain 0.
+    """
+    verb = "does" if len(labels) == 1 else "do"
+    way = f"; {example} gives lower grades no gain" if example else ""
+    return f"{', '.join(labels)} {verb} not use {flag('--min-grade')}{way}"
 
 
 @finding("warning")

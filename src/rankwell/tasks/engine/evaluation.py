@@ -449,7 +449,8 @@ class RetrieveEvaluation:
         ranking = self.ranking(asked)
         hits = hits_of_ranking(ranking, judgments, ties="input", keep=DETAIL_DEPTH)
         view = self._view(judgments, hits)
-        yield name, details_of(judgments, hits, view.resolve("input")), None
+        relevant_from = lowest_relevant(self.measures)
+        yield name, details_of(judgments, hits, view.resolve("input"), relevant_from), None
         if self.judgments is None:
             return
         self._longest[name] = int(view.n_retrieved.max(initial=0))

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.comparison.folders import split_name
 from rankwell.data.matrices import Embeddings, Scores
 from rankwell.errors import BadInput, BadUsage, flag
 from rankwell.evaluation.results import progress_of
+from rankwell.store import split_name
 from rankwell.tasks.images.images import Images
 from rankwell.tasks.images.local_features import LocalFeatures, PairMatches
 from rankwell.tasks.images.options import ENCODER_SETTINGS, ImageSystemOptions

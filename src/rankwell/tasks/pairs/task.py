@@ -95,8 +95,7 @@ def _names(texts: Sequence[str]) -> dict[str, str]:
     """Places by name: NAME=PLACE, else the file's stem with the column, with the parent folder
     where two are equal.
     """
-    named_texts = [("", text) if Path(text).exists() else split_name(text) for text in texts]
-    named_files = [(name, *split_part(path)) for name, path in named_texts]
+    named_files = [(name, *split_part(path)) for name, path in map(split_name, texts)]
     stems = [
         name or ":".join(filter(None, (Source(path).stem, part)))
         for name, path, part in named_files
@@ -108,7 +107,7 @@ def _names(texts: Sequence[str]) -> dict[str, str]:
     double = next((name for name in names if names.count(name) > 1), None)
     if double is not None:
         raise BadUsage(f"two files are called {double!r}; name them as in teacher=a/vectors.npy.")
-    return dict(zip(names, (path for _, path in named_texts), strict=True))
+    return dict(zip(names, (path for _, path in map(split_name, texts)), strict=True))
 
 
 def _sources(paths: Mapping[str, str]) -> dict[str, Source]:

@@ -62,6 +62,7 @@ from rankwell.evaluation.judged import (
     findings_on_counts,
     findings_on_grades,
     findings_on_lengths,
+    findings_on_min_grade,
     findings_on_weights,
     hide_own_items,
     name_runs,
@@ -518,7 +519,7 @@ class RunEvaluation:
         self.grade_weights = GradeWeights(measures, run_judgments.judgments.grades)
         self._left_out: dict[str, dict[str, list[str]]] = {}
         self._longest: dict[str, int] = {}
-        self._min_relevant_grade = lowest_relevant(measures)
+        self._min_relevant_grade = lowest_relevant(measures, options.min_grade)
 
     def request(self, progress: Callable[[int, int], None] | None = None) -> Request:
         """The options of reading runs."""
@@ -568,6 +569,7 @@ class RunEvaluation:
             *self.run_judgments.findings,
             *self.builder.findings,
             *findings_on_grades(self.measures, self.run_judgments.judgments.grades),
+            *findings_on_min_grade(self.measures, self.options.min_grade),
             *findings_on_lengths(self.measures, self._longest),
             *findings_on_weights(self.grade_weights.described),
             *self.abstention.findings,
@@ -595,7 +597,12 @@ class RunEvaluation:
             JudgedRankings.join(self.run_judgments.judgments, hits), self.rules.convention
         )
         if hits.top is not None:
-            details = details_of(self.run_judgments.judgments, hits, view.resolve(self.rules.ties))
+            details = details_of(
+                self.run_judgments.judgments,
+                hits,
+                view.resolve(self.rules.ties),
+                self._min_relevant_grade,
+            )
             if self.unjudged_items is None:
                 self.details[name] = compact(details) if self.details else details
             else:
@@ -804,6 +811,7 @@ class RunEvaluation:
             "no_relevant": rules.no_relevant,
             "unjudged": rules.unjudged,
             "exclude_self": rules.exclude_self,
+            **({} if self.options.min_grade is None else {"min_grade": self.options.min_grade}),
             **builder.rules(self.measures, self.options),
         }
         for labelled in self.measures:

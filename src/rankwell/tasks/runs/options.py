@@ -23,18 +23,9 @@ from rankwell.evaluation.options import (
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunOptions(
-    TieOptions, RunFileOptions, JudgmentFileOptions, StatisticsOptions, MeasureOptions
-):
-    """The choices that decide the values of `evaluate`."""
+class JudgedRunOptions(TieOptions, RunFileOptions, JudgmentFileOptions):
+    """The choices that decide how judgments and runs are read, and what counts."""
 
-    measures: Annotated[
-        MeasureNames,
-        Doc(
-            "A measure such as nDCG@10, AP(rel=2)@100 or a convention's word for one; "
-            "repeat it for more, or separate names by blanks."
-        ),
-    ] = None
     convention: Annotated[
         ConventionName,
         Doc("Whose words and rules: rankwell, trec_eval9, trec_eval10, ranx, beir, mteb, st."),
@@ -58,6 +49,19 @@ class RunOptions(
         float | None,
         Option(("--min-grade", "-l")),
         Doc("The lowest grade that counts as relevant."),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions(JudgedRunOptions, StatisticsOptions, MeasureOptions):
+    """The choices that decide the values of `evaluate`."""
+
+    measures: Annotated[
+        MeasureNames,
+        Doc(
+            "A measure such as nDCG@10, AP(rel=2)@100 or a convention's word for one; "
+            "repeat it for more, or separate names by blanks."
+        ),
     ] = None
     queries: QueryTexts = None
     other_qrels: Annotated[
