@@ -48,12 +48,12 @@ from rankwell.reporting import TableStyle
 from rankwell.results import ComparisonResults as _ComparisonResults
 from rankwell.results import Results as _Results
 from rankwell.tasks.beyond.options import BeyondOptions as BeyondOptions
-from rankwell.tasks.clicks.interleaving import InterleavedList
-from rankwell.tasks.clicks.interleaving import InterleavingOptions as InterleavingOptions
 from rankwell.tasks.clicks.options import ClickOptions as ClickOptions
+from rankwell.tasks.clicks.preference import InterleavedList
+from rankwell.tasks.clicks.preference import InterleavingOptions as InterleavingOptions
 from rankwell.tasks.clicks.preference import InterleavingTestOptions as InterleavingTestOptions
 from rankwell.tasks.crossmodal.evaluation import CaptionResults
-from rankwell.tasks.crossmodal.hgr import eval_q2m as eval_q2m
+from rankwell.tasks.crossmodal.inputs import eval_q2m as eval_q2m
 from rankwell.tasks.crossmodal.options import CrossmodalOptions as CrossmodalOptions
 from rankwell.tasks.crossmodal.options import CrossmodalPartOptions
 from rankwell.tasks.embeddings.evaluation import AgreementResults

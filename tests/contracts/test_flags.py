@@ -120,7 +120,7 @@ TYPED_ALONE = re.compile(
     r"cli/|.*/commands/|tasks/judge/|compat/|.*/task\.py|tasks/keywords/(presentation|lint|options)"
     r"|engines/conformance|runtime/executors/array|runtime/parts/(execution|plans)|threads|data/"
     r"|.*/measures/|measures/|comparison/(fusion/runs|gate|planning|bench/__init__)"
-    r"|files/(explanations|image_encoding)|tasks/images/(computed_runs|runs)|tasks/pairs/evaluation"
+    r"|files/(explanations|image_encoding)|tasks/images/(local_features|runs)"
     r"|vectors/encoders/images_|tasks/embeddings/evaluation|tasks/engine/exact"
     r"|tasks/keywords/mapping"
 )

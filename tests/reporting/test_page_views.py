@@ -26,7 +26,7 @@ from rankwell.tasks.embeddings.printing import write_folder as write_agreement
 from rankwell.tasks.images.evaluation import evaluate_images
 from rankwell.tasks.images.images import ImageEntry, Images
 from rankwell.tasks.keywords.evaluation import evaluate_keywords
-from rankwell.tasks.pairs.evaluation import ModelPairs, PairInputs, PairOptions, evaluate_pairs
+from rankwell.tasks.pairs.task import ModelPairs, PairInputs, PairOptions, evaluate_pairs
 from rankwell.tasks.qa.evaluation import evaluate_qa
 
 HOSTILE = '<img src="x" onerror="window.ran = 1">'

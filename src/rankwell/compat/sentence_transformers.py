@@ -7,13 +7,13 @@ is not finite and arguments that contradict each other are errors with a sentenc
 columns is left alone, and an evaluator that names no similarity takes each model's own.
 """
 
+from rankwell.compat.st_evaluator import InformationRetrievalEvaluator, RerankingEvaluator
 from rankwell.compat.st_pairs import (
     BinaryClassificationEvaluator,
     EmbeddingSimilarityEvaluator,
     TranslationEvaluator,
     TripletEvaluator,
 )
-from rankwell.compat.st_rankings import InformationRetrievalEvaluator, RerankingEvaluator
 
 __all__ = [
     "BinaryClassificationEvaluator",

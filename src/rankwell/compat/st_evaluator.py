@@ -1,19 +1,29 @@
-"""The work that all evaluators of sentence-transformers share: encoding, names of figures, lines of
-CSV.
+"""Evaluators of sentence-transformers that rank documents for queries, and the work that all of its
+evaluators share: encoding, names of figures, lines of CSV.
 """
 
 import csv
 import io
+import json
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, chain, pairwise
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
+from rankwell._native.similarity import similarity_name
+from rankwell.conventions import CONVENTIONS
+from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.options import own_arithmetic
-from rankwell.data.tables import refuse_masked
-from rankwell.errors import BadInput, BadScore, MissingExtra
+from rankwell.data.registry import parse_measure
+from rankwell.data.tables import Judgments, refuse_masked
+from rankwell.errors import BadInput, BadScore, BadUsage, MissingExtra
+from rankwell.evaluation.judged import JudgedRun
+from rankwell.io.mapping import find_hits
+from rankwell.stats.classification import classify
 from rankwell.store import write_text
 
 try:
@@ -186,3 +196,308 @@ def _file_with(folder: Path, stem: str, header: list[str]) -> Path:
                 return path
         _log.warning("%s has other columns and is left as it is", path)
         number += 1
+
+
+Similarities = Mapping[str, Callable[[Any, Any], Any]]
+
+
+@dataclass(eq=False, repr=False)
+class RerankingEvaluator(Evaluator):
+    """MAP, MRR and nDCG of documents ordered by their similarity to a query.
+
+    samples: mappings with the keys `query`, `positive` and `negative`, the latter two each a
+        document or a list of documents; or a mapping whose values are such mappings. A sample
+        without a positive or a negative document is left out.
+    at_k: the cut-off of MRR and nDCG.
+    name: text before the names of figures, and a part of the CSV's name.
+    write_csv: whether a call with a folder adds a line to the CSV there.
+    similarity_fct: a function of the vectors of a query and of documents; None for cosine.
+    batch_size: number of texts that the model encodes at once.
+    show_progress_bar: whether the model shows a progress bar while it encodes.
+    use_batched_encoding: whether all samples are encoded together, which is faster but holds all
+        vectors in memory; otherwise one after the other.
+    truncate_dim: number of leading dimensions of each vector to keep; None for all that the model
+        gives.
+    mrr_at_k: the library's older name of at_k; replaces at_k where it is given.
+
+    Tied documents are treated as in the library: nDCG is the mean over their orders, AP takes them
+    together, and for MRR positives come first. Raises BadInput where no sample is left.
+    """
+
+    samples: Any
+    at_k: int = 10
+    name: str = ""
+    write_csv: bool = True
+    similarity_fct: Any = None
+    batch_size: int = 64
+    show_progress_bar: bool = False
+    use_batched_encoding: bool = True
+    truncate_dim: int | None = None
+    mrr_at_k: int | None = None
+    _file: ClassVar = "RerankingEvaluator"
+    _config: ClassVar = ("at_k", "truncate_dim")
+
+    def __post_init__(self) -> None:
+        self.at_k = self.at_k if self.mrr_at_k is None else self.mrr_at_k
+        samples = list(self.samples.values() if isinstance(self.samples, Mapping) else self.samples)
+        self.samples = []
+        for sample in samples:
+            positive, negative = (
+                [texts] if isinstance(texts, str) else list(texts)
+                for texts in (sample["positive"], sample["negative"])
+            )
+            if positive and negative:
+                self.samples.append({**sample, "positive": positive, "negative": negative})
+        if not self.samples:
+            raise BadInput(
+                f"none of the {len(samples)} samples has a positive and a negative document."
+            )
+
+    @property
+    def csv_file(self) -> str:
+        """The name of the CSV."""
+        return super().csv_file.replace(".csv", f"_@{self.at_k}.csv")
+
+    def _scores(self, model: Any) -> Iterator[Any]:
+        """The similarities of each sample's documents, positive ones first."""
+        similarity = self.similarity_fct or library_similarity("cosine")
+        for part in (
+            [self.samples] if self.use_batched_encoding else [[sample] for sample in self.samples]
+        ):
+            queries = [sample["query"] for sample in part]
+            texts = [[*sample["positive"], *sample["negative"]] for sample in part]
+            query_vectors, vectors = (
+                self._encode(model, column, side, convert_to_tensor=True)
+                for column, side in ((queries, "query"), (list(chain(*texts)), "document"))
+            )
+            ends = list(accumulate(map(len, texts), initial=0))
+            for query, (start, end) in zip(query_vectors, pairwise(ends), strict=True):
+                yield finite(similarity(query, vectors[start:end])).reshape(-1)
+
+    def _values(self, model: Any) -> Figures:
+        scores = list(self._scores(model))
+        labels = [
+            np.arange(len(sample_scores)) < len(sample["positive"])
+            for sample, sample_scores in zip(self.samples, scores, strict=True)
+        ]
+        view = _view(
+            *([dict(enumerate(row.tolist())) for row in rows] for rows in (labels, scores))
+        )
+        first, gain = (_measure(f"{word}@{self.at_k}") for word in ("mrr", "ndcg"))
+        precisions = [classify(*columns).ap for columns in zip(labels, scores, strict=True)]
+        gains = JudgedRun(name="", view=view, ties="expected").evaluate(gain).values
+        return {
+            "map": float(np.mean(precisions)),
+            f"mrr@{self.at_k}": float(first(view.resolve("input")).mean()),
+            f"ndcg@{self.at_k}": float(gains.mean()),
+        }
+
+    def _columns(self, figures: Figures) -> Figures:
+        return {name.upper(): value for name, value in figures.items()}
+
+
+@dataclass(eq=False, repr=False)
+class InformationRetrievalEvaluator(Evaluator):
+    """Accuracy, precision, recall, MRR, nDCG and MAP of a search through a corpus, as under the
+    convention `st`.
+
+    queries: query id -> text.
+    corpus: document id -> text.
+    relevant_docs: query id -> ids of the relevant documents. Queries without any are left out.
+    corpus_chunk_size: number of documents that are encoded and compared at once.
+    mrr_at_k, ndcg_at_k, accuracy_at_k, precision_recall_at_k, map_at_k: the cut-offs of each
+        measure.
+    show_progress_bar: whether the model shows a progress bar while it encodes.
+    batch_size: number of texts that the model encodes at once.
+    name: text before the names of figures, and a part of the CSV's name.
+    write_csv: whether a call with a folder adds a line to the CSV there.
+    truncate_dim: number of leading dimensions of each vector to keep; None for all that the model
+        gives.
+    score_functions: name -> similarity of the vectors of queries and of documents.
+    main_score_function: the similarity whose nDCG at the largest cut-off chooses the best model;
+        None for the similarity with the highest nDCG.
+    query_prompt, query_prompt_name: a text to put before queries, or the name of one of the model's
+        prompts; None for no prompt.
+    corpus_prompt, corpus_prompt_name: the same for documents.
+    write_predictions: whether a call with a folder also writes the lists of all queries there.
+    similarity_fn_names: names of similarities, among `cosine`, `dot`, `euclidean` and `manhattan`,
+        in place of score_functions; the model's own where neither is given.
+
+    Documents of equal scores are in the order of their ids. Raises BadInput where no query is left
+    or the corpus is empty, UnknownName, BadUsage.
+    """
+
+    queries: Any
+    corpus: Mapping[Any, Any]
+    relevant_docs: Mapping[Any, Any]
+    corpus_chunk_size: int = 50000
+    mrr_at_k: Sequence[int] = (10,)
+    ndcg_at_k: Sequence[int] = (10,)
+    accuracy_at_k: Sequence[int] = (1, 3, 5, 10)
+    precision_recall_at_k: Sequence[int] = (1, 3, 5, 10)
+    map_at_k: Sequence[int] = (100,)
+    show_progress_bar: bool = False
+    batch_size: int = 32
+    name: str = ""
+    write_csv: bool = True
+    truncate_dim: int | None = None
+    score_functions: Similarities | None = None
+    main_score_function: Any = None
+    query_prompt: str | None = None
+    query_prompt_name: str | None = None
+    corpus_prompt: str | None = None
+    corpus_prompt_name: str | None = None
+    write_predictions: bool = False
+    similarity_fn_names: Any = None
+    _line_end: ClassVar = "\n"
+    _config: ClassVar = (
+        "truncate_dim",
+        "query_prompt",
+        "query_prompt_name",
+        "corpus_prompt",
+        "corpus_prompt_name",
+    )
+    _file: ClassVar = "Information-Retrieval_evaluation"
+
+    def __post_init__(self) -> None:
+        if self.score_functions and self.similarity_fn_names:
+            raise BadUsage(
+                "score_functions and similarity_fn_names both name the similarities; leave "
+                "one of them out."
+            )
+        names = [similarity_name(plain_name(name)) for name in self.similarity_fn_names or ()]
+        if names:
+            self.score_functions = {name: library_similarity(name) for name in names}
+        self.score_functions = self.score_functions or None
+        self.queries_ids = [query for query in self.queries if self.relevant_docs.get(query)]
+        self.corpus_ids = sorted(self.corpus)
+        if not self.queries_ids or not self.corpus_ids:
+            raise BadInput(
+                f"{len(self.queries_ids)} queries with relevant documents, {len(self.corpus_ids)} "
+                "documents; expected at least one of each."
+            )
+
+    def _measures(self) -> list[str]:
+        """The words of all measures, such as `ndcg@10`."""
+        cutoffs = {
+            "accuracy": self.accuracy_at_k,
+            "precision": self.precision_recall_at_k,
+            "recall": self.precision_recall_at_k,
+            "ndcg": self.ndcg_at_k,
+            "mrr": self.mrr_at_k,
+            "map": self.map_at_k,
+        }
+        return [f"{word}@{k}" for word, ks in cutoffs.items() for k in ks]
+
+    def _values(self, model: Any) -> Figures:
+        functions = self.score_functions or {plain_name(model.similarity_fn_name): model.similarity}
+        row_of_document = {document: row for row, document in enumerate(self.corpus_ids)}
+        truth = [
+            {row_of_document.get(item, f"other {item}"): 1 for item in self.relevant_docs[query]}
+            for query in self.queries_ids
+        ]
+        figures: Figures = {}
+        for name, (scores, rows) in self._search(model, functions, row_of_document).items():
+            if self.write_predictions and self._folder is not None:
+                self._write_predictions(self._folder, name, scores, rows)
+            # The lists are in their order already.
+            view = _view(
+                truth, [{row: -rank for rank, row in enumerate(ranked)} for ranked in rows.tolist()]
+            )
+            for word in self._measures():
+                figures[f"{name}_{word}"] = float(_measure(word)(view).mean())
+        return figures
+
+    def _search(
+        self, model: Any, functions: Similarities, row_of_document: Mapping[Any, int]
+    ) -> dict[str, tuple[Any, Any]]:
+        """name of the similarity -> (queries, depth) scores and rows in `corpus_ids` of the first
+        documents.
+        """
+        texts = [self.queries[query] for query in self.queries_ids]
+        of_queries = {"prompt_name": self.query_prompt_name, "prompt": self.query_prompt}
+        of_corpus = {"prompt_name": self.corpus_prompt_name, "prompt": self.corpus_prompt}
+        queries = self._encode(model, texts, "query", convert_to_tensor=True, **of_queries)
+        depth = max(int(word.partition("@")[2]) for word in self._measures())
+        best = dict[str, tuple[Any, Any]]()
+        # In the corpus's own order, on which the rounding of products depends.
+        corpus = list(self.corpus)
+        for start in range(0, len(corpus), self.corpus_chunk_size):
+            part = corpus[start : start + self.corpus_chunk_size]
+            texts = [self.corpus[document] for document in part]
+            vectors = self._encode(model, texts, "document", convert_to_tensor=True, **of_corpus)
+            for name, function in functions.items():
+                scores = finite(function(queries, vectors))
+                rows = np.broadcast_to([row_of_document[item] for item in part], scores.shape)
+                if name in best:
+                    scores = np.hstack([best[name][0], scores])
+                    rows = np.hstack([best[name][1], rows])
+                best[name] = _first(scores, rows, depth)
+        return best
+
+    def _write_predictions(self, folder: Path, name: str, scores: Any, rows: Any) -> None:
+        lines: list[dict[str, Any]] = []
+        predictions = zip(self.queries_ids, rows.tolist(), scores.tolist(), strict=True)
+        for query, *columns in predictions:
+            results = [
+                {"corpus_id": self.corpus_ids[row], "score": score}
+                for row, score in zip(*columns, strict=True)
+            ]
+            lines.append({"query_id": query, "query": self.queries[query], "results": results})
+        path = folder / self.csv_file.replace("_results.csv", f"_predictions_{name}.jsonl")
+        write_text(path, "".join(json.dumps(line) + "\n" for line in lines))
+
+    def _columns(self, figures: Figures) -> Figures:
+        groups = (
+            (("Accuracy",), self.accuracy_at_k),
+            (("Precision", "Recall"), self.precision_recall_at_k),
+            (("MRR",), self.mrr_at_k),
+            (("NDCG",), self.ndcg_at_k),
+            (("MAP",), self.map_at_k),
+        )
+        words = [f"{word}@{k}" for group, cutoffs in groups for k in cutoffs for word in group]
+        names = sorted({name.rpartition("_")[0] for name in figures})
+        return {
+            f"{name}-{word}": figures[f"{name}_{word.lower()}"] for name in names for word in words
+        }
+
+    def _primary(self, figures: Figures) -> str:
+        ending = f"_ndcg@{max(self.ndcg_at_k)}"
+        main = plain_name(self.main_score_function) if self.main_score_function else None
+        ranked = sorted(name for name in figures if name.endswith(ending))
+        return main + ending if main else max(ranked, key=lambda name: figures[name])
+
+
+def _first(scores: Any, rows: Any, depth: int) -> tuple[Any, Any]:
+    """The highest scores of each query and their rows, ties by row, both (queries, depth)."""
+    depth = min(depth, scores.shape[1])
+    least = np.partition(scores, -depth, axis=1)[:, -depth]
+    best_rows = np.empty((len(scores), depth), dtype=np.int64)
+    for query, (query_scores, lowest) in enumerate(zip(scores, least, strict=True)):
+        candidates = np.flatnonzero(query_scores >= lowest)
+        best_rows[query] = candidates[
+            np.lexsort((rows[query, candidates], -query_scores[candidates]))[:depth]
+        ]
+    return np.take_along_axis(scores, best_rows, axis=1), np.take_along_axis(
+        rows, best_rows, axis=1
+    )
+
+
+def _view(
+    truth: Sequence[Mapping[Any, float]], run: Sequence[Mapping[Any, float]]
+) -> JudgedRankings:
+    """The view of the grades and the scores of each query's items."""
+    grades, scores = (
+        {
+            str(row): {str(item): float(number) for item, number in numbers.items()}
+            for row, numbers in enumerate(table)
+        }
+        for table in (truth, run)
+    )
+    judgments = Judgments.from_dict(grades)
+    return JudgedRankings.join(judgments, find_hits(scores, judgments, ties="input"))
+
+
+def _measure(text: str) -> Any:
+    """The measure that the library means by a word."""
+    return parse_measure(text, CONVENTIONS["st"].words)

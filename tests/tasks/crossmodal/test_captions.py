@@ -26,7 +26,7 @@ from rankwell.errors import (
     NothingToEvaluate,
     UnknownName,
 )
-from rankwell.tasks.crossmodal.aggregates import aggregate_interval
+from rankwell.tasks.crossmodal.evaluation import aggregate_interval
 from rankwell.tasks.crossmodal.inputs import read_mask
 
 

@@ -18,9 +18,15 @@ from rankwell.errors import BadInput, BadUsage, MissingExtra, UnknownName
 from rankwell.stats.percentiles import percentiles
 from rankwell.stats.settings import lower_bound
 from rankwell.tasks.engine.addresses import check_load, hosts_of
-from rankwell.tasks.engine.costs import is_overloaded
-from rankwell.tasks.engine.hosts import WorkerLost, ask_watched
-from rankwell.tasks.engine.loops import BatchReport, Emit, RequestBatch, SentRequest
+from rankwell.tasks.engine.comparison import is_overloaded
+from rankwell.tasks.engine.loops import (
+    BatchReport,
+    Emit,
+    RequestBatch,
+    SentRequest,
+    WorkerLost,
+    ask_watched,
+)
 from rankwell.tasks.engine.measuring import EngineFailed, Journal, SentBatch
 from tasks.engine import engines_here, smallest
 
@@ -553,7 +559,7 @@ def test_what_cannot_be_asked_is_refused_in_a_sentence(
 
 def test_settings_are_all_combinations_and_share_the_index_of_their_build() -> None:
     from rankwell.engines import ENGINES
-    from rankwell.tasks.engine.settings import read_settings
+    from rankwell.tasks.engine.inputs import read_settings
 
     found = read_settings(
         ENGINES["sqlite-fts5"], {}, ["tokenizer=porter,unicode61", "words=any,all"]

@@ -23,8 +23,8 @@ from rankwell.reporting import rules_line
 from rankwell.results import Results
 from rankwell.tasks.images import evaluation
 from rankwell.tasks.images import task as instances_task
-from rankwell.tasks.images.computed_runs import by_encoder, by_local_features
 from rankwell.tasks.images.images import ImageEntry, Images, read_images
+from rankwell.tasks.images.local_features import by_encoder, by_local_features
 from rankwell.tasks.images.task import ImageCommandOptions
 from rankwell.vectors.transforms import TRANSFORMS
 

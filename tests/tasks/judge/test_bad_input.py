@@ -13,8 +13,7 @@ import pytest
 from full_disk import mounted, unavailable
 from rankwell.cli import main
 from rankwell.tasks.judge.batches import lease_batch
-from rankwell.tasks.judge.folder import read_study
-from rankwell.tasks.judge.journal import JournalLine, append_lines, read_journals
+from rankwell.tasks.judge.folder import JournalLine, append_lines, read_journals, read_study
 from tasks.judge.judging import Client, serving
 from tasks.judge.studies import judge_batches, pool, pool_study, write_world
 

@@ -10,8 +10,7 @@ import pytest
 from rankwell.data.options import overwriting
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.io.line_files import append_rows, rows_in
-from rankwell.tasks.judge.folder import read_study
-from rankwell.tasks.judge.journal import JournalLine, append_lines, read_journals
+from rankwell.tasks.judge.folder import JournalLine, append_lines, read_journals, read_study
 from tasks.judge.studies import (
     estimate,
     fill,

@@ -12,13 +12,13 @@ import rankwell
 from oracles import sampling as oracle
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.tasks.judge.batches import batch_pairs, batch_sizes, batches_of, lease_batch
-from rankwell.tasks.judge.folder import read_study
-from rankwell.tasks.judge.journal import (
+from rankwell.tasks.judge.folder import (
     JournalLine,
     StudyAnswers,
     append_lines,
     journal_of,
     read_journals,
+    read_study,
 )
 from tasks.judge.studies import (
     estimate,

@@ -29,13 +29,11 @@ from rankwell.io.reader import Irregular
 from rankwell.results import Results
 from rankwell.stats import SummaryRow, check_intervals
 from rankwell.store import sources_of
-from rankwell.tasks.beyond.attributes import ItemAttributes
 from rankwell.tasks.beyond.findings import items_ungrouped, items_unseen
-from rankwell.tasks.beyond.inputs import read_attributes
-from rankwell.tasks.beyond.lists import ExposureCounts, ItemLists, ListCollections
+from rankwell.tasks.beyond.inputs import RunLists, read_attributes
+from rankwell.tasks.beyond.lists import ExposureCounts, ItemAttributes, ItemLists, ListCollections
 from rankwell.tasks.beyond.measures.diversity import catalogue_distance
 from rankwell.tasks.beyond.options import BeyondOptions
-from rankwell.tasks.beyond.reading import RunLists
 
 
 @takes_options(BeyondOptions, "measures")

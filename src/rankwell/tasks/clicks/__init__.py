@@ -6,8 +6,8 @@ from rankwell.data.catalogue import ResultKind
 
 PUBLIC_NAMES = {
     "evaluate_clicks": "rankwell.tasks.clicks.evaluation",
-    "InterleavingOptions": "rankwell.tasks.clicks.interleaving",
-    "interleave": "rankwell.tasks.clicks.interleaving",
+    "InterleavingOptions": "rankwell.tasks.clicks.preference",
+    "interleave": "rankwell.tasks.clicks.preference",
     "ClickOptions": "rankwell.tasks.clicks.options",
     "InterleavingTestOptions": "rankwell.tasks.clicks.preference",
     "evaluate_interleaving": "rankwell.tasks.clicks.preference",

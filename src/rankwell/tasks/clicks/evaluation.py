@@ -30,6 +30,8 @@ from rankwell.tasks.clicks.inputs import (
     LOGGING,
     Entries,
     Log,
+    LoggedRounds,
+    LoggedRows,
     Policy,
     model_estimates,
     pairs_of,
@@ -41,7 +43,6 @@ from rankwell.tasks.clicks.inputs import (
     slots_of,
 )
 from rankwell.tasks.clicks.options import ClickOptions
-from rankwell.tasks.clicks.rounds import LoggedRounds, LoggedRows
 
 _PLAIN = ("CTR", "MeanReward")
 """Measures of the log, which no policy changes."""

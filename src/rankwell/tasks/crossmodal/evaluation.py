@@ -1,5 +1,5 @@
 """Scores of captions and videos -> values: the ranks of the positives, from text to video and from
-video to text.
+video to text; aggregates of recalls; and what a person reads first.
 """
 
 import json
@@ -19,26 +19,20 @@ from rankwell.conventions import (
     find_convention,
 )
 from rankwell.data.findings import Finding
+from rankwell.data.frames import Heading
 from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.options import PartOptions, PartOutcome, cutoffs, takes_options
 from rankwell.data.registry import Measure, at_each_cutoff, measure_names, parse_measure, suggest
-from rankwell.data.tables import TIE_RULES, Values, sort_ids
+from rankwell.data.tables import TIE_RULES, Floats, Values, exact_means, format_value, sort_ids
 from rankwell.errors import BadScore, BadUsage, UnknownName, flag
 from rankwell.evaluation import results
 from rankwell.evaluation.details import COMPLETE, Details, detail_columns
 from rankwell.evaluation.results import ResultsBuilder, progress_of
+from rankwell.reporting import Answer, PrintedFigure, Row
+from rankwell.reporting.answers import score_answer, score_digits, short_interval
 from rankwell.results import Results
-from rankwell.stats import SummaryRow, check_intervals, figure_of
-from rankwell.stats.intervals import RANGES
-from rankwell.tasks.crossmodal.aggregates import (
-    CUTOFFS,
-    DEFINITIONS,
-    RECALLS,
-    Column,
-    aggregate_row,
-    named_aggregates,
-)
-from rankwell.tasks.crossmodal.answers import crossmodal_answer
+from rankwell.stats import MIN_QUERIES, SummaryRow, check_intervals, figure_of, resampled_sums
+from rankwell.stats.intervals import RANGES, percentile_interval
 from rankwell.tasks.crossmodal.conventions import CaptionConvention, CaptionTies
 from rankwell.tasks.crossmodal.findings import (
     aggregates_left_out,
@@ -51,8 +45,143 @@ from rankwell.tasks.crossmodal.findings import (
     word_of_convention,
 )
 from rankwell.tasks.crossmodal.inputs import CaptionInputs, Direction
+from rankwell.tasks.crossmodal.measures.recall_sums import GMEAN, R_MEAN, RSUM
 from rankwell.tasks.crossmodal.options import CrossmodalOptions, CrossmodalPartOptions
 from rankwell.tasks.crossmodal.runs import CaptionRun
+
+CUTOFFS = (1, 5, 10)
+
+
+def rsum(recalls: Sequence[float]) -> float:
+    """The sum of R@1, R@5 and R@10 of both directions, in their own unit: 600 percent at most.
+    Source: Lee and others 2018, SCAN.
+
+    Raises BadUsage where there is none.
+    """
+    return math.fsum(_some(recalls))
+
+
+def geometric_mean(recalls: Sequence[float]) -> float:
+    """The geometric mean of R@1, R@5 and R@10 of one direction; 0 where one is 0. Source: Liu and
+    others 2019, Use what you have.
+
+    Raises BadUsage where there is none or one is negative.
+    """
+    if min(_some(recalls)) < 0:
+        raise BadUsage(f"a recall of {min(recalls)}; recalls are from 0.")
+    return 0.0 if 0 in recalls else math.exp(math.fsum(map(math.log, recalls)) / len(recalls))
+
+
+def mean_recall(recalls: Sequence[float]) -> float:
+    """The mean of R@1, R@5 and R@10, of one direction or of both (`r_mean`). Source: Li and others
+    2023, LAVIS, itm_eval.
+
+    Raises BadUsage where there is none.
+    """
+    return math.fsum(_some(recalls)) / len(recalls)
+
+
+def _some(recalls: Sequence[float]) -> Sequence[float]:
+    if not recalls:
+        raise BadUsage("no recall is given; name at least one, as R@1.")
+    return recalls
+
+
+Column = tuple[Values, Mapping[str, Any]]
+"""The values of one measure in one direction, with the other cells of its summary row."""
+
+RECALLS = tuple(f"Success@{k}" for k in CUTOFFS)
+AGGREGATES: Mapping[str, Callable[[Sequence[float]], float]] = {
+    "rsum": rsum,
+    "gmean": geometric_mean,
+    "r_mean": mean_recall,
+}
+DEFINITIONS = {
+    aggregate.name: {
+        "definition": aggregate.text,
+        "better": aggregate.better,
+        "source": aggregate.source,
+    }
+    for aggregate in (RSUM, GMEAN, R_MEAN)
+}
+
+
+def aggregate_interval(
+    groups: Sequence[Floats],
+    aggregate: Callable[[Sequence[float]], float],
+    *,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> tuple[float, float] | None:
+    """The 95 % percentile bootstrap interval of an aggregate of means; None below 10 queries (Efron
+    and Tibshirani 1993, 13.3).
+
+    groups: (queries, means) of each set of queries, in the order of `aggregate`. Sets of as many
+    queries are drawn alike, for where captions and videos are in pairs the same pair is drawn for
+    both; sets of different sizes are drawn apart.
+    """
+    if not groups or min(map(len, groups)) < MIN_QUERIES:
+        return None
+    drawn = {
+        n: iter(
+            resampled_sums(
+                np.hstack([group for group in groups if len(group) == n]),
+                resamples,
+                seed=seed + number,
+            ).T
+            / n
+        )
+        for number, n in enumerate(dict.fromkeys(map(len, groups)))
+    }
+    means = np.column_stack([next(drawn[len(group)]) for group in groups for _ in group.T])
+    return percentile_interval(np.array([aggregate(row) for row in means.tolist()]), 0.95)
+
+
+def named_aggregates(
+    names: Sequence[str] | None, convention: Convention, requested: str
+) -> tuple[list[str] | None, list[str]]:
+    """The measures among the names, with the recalls of named aggregates, and the aggregates.
+    Raises BadUsage.
+    """
+    sides = requested.split(",")
+    is_both = requested == "both" or ("t2v" in sides and len(sides) > 1)
+    if names is None:
+        rules = convention.rules_of("crossmodal", CaptionConvention())
+        return None, [name for name in rules.aggregates if name != "rsum" or is_both]
+    measures = [name for name in names if name not in AGGREGATES]
+    aggregates = [name for name in names if name in AGGREGATES]
+    if "rsum" in aggregates and not is_both:
+        raise BadUsage(
+            f"rsum is the sum over both directions, and only {requested} is requested; leave "
+            f"{flag('--direction')} out."
+        )
+    word = "R" if convention.words.get("R") == "Success" else "Success"
+    return measures + [f"{word}@{k}" for k in CUTOFFS if aggregates], aggregates
+
+
+def aggregate_row(
+    name: str, recalls: Mapping[str, Sequence[Column]], options: CrossmodalOptions
+) -> dict[str, Any]:
+    """recalls: direction -> R@1, R@5 and R@10."""
+    aggregate, low, high = AGGREGATES[name], None, None
+    columns = [column for group in recalls.values() for column in group]
+    # The recalls of one direction count the same queries.
+    groups = [
+        np.column_stack([values.values[values.counted] for values, _ in group])
+        for group in recalls.values()
+    ]
+    if options.intervals != "none":
+        low, high = aggregate_interval(groups, aggregate, seed=options.seed) or (None, None)
+    first, n = columns[0][0], sum(map(len, groups))
+    mean = aggregate([mean for group in groups for mean in exact_means(group).tolist()])
+    row = SummaryRow.of(first.run, name, name, mean, None, low, high, n, first.unit) | {
+        "direction": "+".join(recalls)
+    }
+    for level in ("ceiling", "chance"):
+        levels = [level_of[level] for _, level_of in columns]
+        row |= {level: None if None in levels else aggregate(levels)}
+    return row
+
 
 Progress = Callable[[str, int, int], None]
 _SIDES = ("t2v", "v2t", "v2t-videos")
@@ -557,3 +686,69 @@ def _mean_levels(folds: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             values = [cells_of_fold[level] for cells_of_fold in folds]
             cells_of_row[level] = None if None in values else math.fsum(values) / len(values)
     return cells_of_row
+
+
+_NAMES = {
+    "t2v": "text to video",
+    "v2t": "video to text",
+    "v2t-videos": "video to text, among videos",
+}
+
+
+def crossmodal_answer(result: Any) -> Answer:
+    """Of one run a column for each direction; of several runs their scores."""
+    if len({row["run"] for row in result.summary}) > 1:
+        return score_answer(result)
+    rules, rows = result.describe(), result.summary
+    directions = list(dict.fromkeys(row["direction"] for row in rows if row["direction"] in _NAMES))
+
+    def _text(row: Row, value: float | None) -> str:
+        return format_value(value, row["unit"], digits=score_digits(rules, row["unit"]))
+
+    def _cell(row: Row | None) -> PrintedFigure:
+        if row is None:
+            return PrintedFigure("")
+        if row["ci_low"] is None:
+            return PrintedFigure(_text(row, row["mean"]))
+        ends = f"[{_text(row, row['ci_low'])}, {_text(row, row['ci_high'])}]"
+        return PrintedFigure(f"{_text(row, row['mean'])} {short_interval(ends)}")
+
+    sizes = {row["direction"]: row["n"] for row in rows if row["direction"] in directions}
+    place = {(row["label"], row["direction"]): row for row in rows}
+    table = [
+        {
+            " ": label,
+            **{
+                Heading(f"{_NAMES[name]} ({sizes[name]})"): _cell(place.get((label, name)))
+                for name in directions
+            },
+        }
+        for label in dict.fromkeys(row["label"] for row in rows if row["direction"] in directions)
+    ]
+    others = [
+        f"{row['label']} ({row['direction']}): {_text(row, row['mean'])}"
+        for row in rows
+        if row["direction"] not in directions
+    ]
+    first = [row for row in rows if row["label"] == rows[0]["label"]]
+    first = [row for row in first if row["mean"] is not None and row["direction"] in directions]
+    figures = [f"{_NAMES[row['direction']]} {_reached(row, _text)}" for row in first]
+    sentence = f"{rows[0]['run']}: {rows[0]['label']} {', '.join(figures)}."
+    percent = any(row["unit"] == "percent" for row in rows)
+    interval = any(row["ci_low"] is not None for row in rows)
+    parts = ["mean", *(["95% CI"] if interval else []), *(["R@K in percent"] if percent else [])]
+    return Answer(
+        sentence, " · ".join(parts), table=table, legend=[*others, *_chance(first, _text)]
+    )
+
+
+def _reached(row: Row, text: Any) -> str:
+    ceiling, best = row.get("ceiling"), 100.0 if row["unit"] == "percent" else 1.0
+    most = f" of at most {text(row, ceiling)}" if ceiling is not None and ceiling < best else ""
+    return f"{text(row, row['mean'])}{most}"
+
+
+def _chance(rows: Sequence[Row], text: Any) -> list[str]:
+    known = [row for row in rows if row.get("chance") is not None]
+    figures = [f"{text(row, row['chance'])} {_NAMES[row['direction']]}" for row in known]
+    return [f"Chance of {known[0]['label']}: {', '.join(figures)}."] if known else []

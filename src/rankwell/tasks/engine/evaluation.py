@@ -59,15 +59,17 @@ from rankwell.results import Results
 from rankwell.stats import SummaryRow, check_intervals, figure_of
 from rankwell.stats.settings import interval
 from rankwell.store import sources_of, unchanged
-from rankwell.tasks.engine.answers import engine_answer
-from rankwell.tasks.engine.comparison import SettingResult, SettingsChosen, recall_names
-from rankwell.tasks.engine.costs import (
+from rankwell.tasks.engine.comparison import (
     COSTS,
+    SettingResult,
+    SettingsChosen,
     costs_of,
+    engine_answer,
     figure_definitions,
     findings_on_load,
     findings_on_requests,
     label_of,
+    recall_names,
 )
 from rankwell.tasks.engine.exact import Truth, check_truth, findings_on_ids, read_truth
 from rankwell.tasks.engine.findings import (
@@ -80,7 +82,7 @@ from rankwell.tasks.engine.findings import (
     said_by_engine,
     scores_rise,
 )
-from rankwell.tasks.engine.inputs import RetrieveInputs, check_encoder, read_inputs
+from rankwell.tasks.engine.inputs import RetrieveInputs, check_encoder, chosen_family, read_inputs
 from rankwell.tasks.engine.measuring import (
     AskedSetting,
     EngineWork,
@@ -92,7 +94,6 @@ from rankwell.tasks.engine.measuring import (
     plan_work,
 )
 from rankwell.tasks.engine.options import EngineOptions
-from rankwell.tasks.engine.settings import chosen_family
 
 _READ = ("documents", "item_vectors", "queries", "query_vectors", "encoder", "filters", "collapse")
 """Options that decide what is read before an engine is asked."""

@@ -22,29 +22,27 @@ from rankwell.io.line_files import append_rows, rows_in
 from rankwell.processes import interrupts_held
 from rankwell.store import Source
 from rankwell.tasks.engine.addresses import MANY_REQUESTS, check_load
-from rankwell.tasks.engine.hosts import (
-    MOST_CLIENTS,
-    EngineTraits,
-    Host,
-    LocalHost,
-    ProcessHost,
-    ask_together,
-)
-from rankwell.tasks.engine.inputs import RetrieveInputs
-from rankwell.tasks.engine.loops import (
-    BatchReport,
-    EngineTask,
-    RequestBatch,
-    SentRequest,
-    not_asked,
-)
-from rankwell.tasks.engine.options import EngineOptions
-from rankwell.tasks.engine.settings import (
+from rankwell.tasks.engine.inputs import (
     EngineSettings,
+    RetrieveInputs,
     chosen_family,
     given_parameters,
     read_settings,
 )
+from rankwell.tasks.engine.loops import (
+    MOST_CLIENTS,
+    BatchReport,
+    EngineTask,
+    EngineTraits,
+    Host,
+    LocalHost,
+    ProcessHost,
+    RequestBatch,
+    SentRequest,
+    ask_together,
+    not_asked,
+)
+from rankwell.tasks.engine.options import EngineOptions
 
 Progress = Callable[[str, int, int], None]
 Failure = RankwellError | OSError

@@ -34,11 +34,12 @@ from rankwell.evaluation.results import ResultsBuilder, progress_of
 from rankwell.io.formats import read_column
 from rankwell.io.matrices import like_ranks
 from rankwell.io.positives import Sides, read_positives
+from rankwell.reporting import Answer
+from rankwell.reporting.answers import score_answer
 from rankwell.results import Results
 from rankwell.stats import SummaryRow, check_intervals
 from rankwell.stats.partitions import k_means, partition_agreement
 from rankwell.store import sources_of, split_part
-from rankwell.tasks.images.answers import images_answer
 from rankwell.tasks.images.findings import images_unmatched
 from rankwell.tasks.images.images import (
     FilteredImages,
@@ -566,3 +567,26 @@ def _clusters_made(run: str, runs: InstanceRuns, images: Images, seed: int) -> d
         points /= np.linalg.norm(points, axis=1, keepdims=True)
     n_clusters = len({images.labels[name] for name in labelled})
     return dict(zip(labelled, k_means(points, n_clusters, seed=seed).tolist(), strict=True))
+
+
+_WORST = 2
+
+
+def images_answer(result: Any) -> Answer:
+    """The share of queries whose best reference is right, the scores, and the worst queries."""
+    answer, run = score_answer(result), result.summary[0]["run"]
+    first = next((row for row in result.summary if row["measure"] == "P@1"), None)
+    if len(result.views) > 1 or first is None or first["mean"] is None:
+        return answer
+    whole = 100 if first["unit"] == "percent" else 1
+    share = first["mean"] / whole
+    known = first.get("chance")
+    chance = "" if known is None else f"; chance is {known / whole:.0%}"
+    right, n = share * first["n"], first["n"]
+    # A tie counts in part.
+    is_whole = abs(right - round(right)) < 1e-6
+    recognised = f"{right:.0f} of {n} photographs ({share:.0%})"
+    recognised = recognised if is_whole else f"{share:.0%} of {n} photographs"
+    sentence = f"{run} recognises {recognised}{chance}."
+    worst = result.worst(run)[:_WORST]
+    return answer._replace(sentence=sentence, legend=[f"Worst: {', '.join(worst)}"])

@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from rankwell import threads
 from rankwell.data.catalogue import PERFORMANCE
@@ -22,11 +22,10 @@ from rankwell.reporting.options import Format, Output, Progress, StatusNote, pre
 from rankwell.stats.granularity import granularity_of
 from rankwell.store import write_text
 from rankwell.task import Presented, Task, TaskInput
-from rankwell.tasks.images.computed_runs import ComputedRun, compute_run
 from rankwell.tasks.images.evaluation import InstanceResults, evaluate_images
 from rankwell.tasks.images.findings import images_unreadable
 from rankwell.tasks.images.images import both_sides, named_place
-from rankwell.tasks.images.json_types import InstanceObject
+from rankwell.tasks.images.local_features import ComputedRun, compute_run
 from rankwell.tasks.images.options import (
     ENCODER_SETTINGS,
     ImageOptions,
@@ -36,6 +35,19 @@ from rankwell.tasks.images.options import (
 )
 from rankwell.vectors.media.contact_sheet import picture_columns, pictured, sheets_of, write_sheets
 from rankwell.vectors.media.images import Thumbnails
+
+
+class InstanceObject(TypedDict):
+    """How often the first reference is right, of one instance in a run."""
+
+    run: str
+    instance: str
+    references: int
+    queries: int
+    named: float
+    right: float
+    precision: float | None
+
 
 _SHEETS, _FIRST = 10, 5
 """Contact sheets of each run, and the references on each."""

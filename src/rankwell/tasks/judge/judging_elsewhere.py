@@ -17,10 +17,11 @@ from rankwell.reporting.page.document import embedded_json
 from rankwell.store import Source, packing, write_text
 from rankwell.tasks.judge.batches import NOTHING_LEFT, batches_of, lease_batch
 from rankwell.tasks.judge.findings import line_cut_off
-from rankwell.tasks.judge.folder import Pair, Study
-from rankwell.tasks.judge.journal import (
+from rankwell.tasks.judge.folder import (
     JUDGE_NAME,
     JournalLine,
+    Pair,
+    Study,
     append_lines,
     held_journal,
     journal_line,
@@ -30,8 +31,15 @@ from rankwell.tasks.judge.journal import (
     read_journal,
     read_journals,
 )
-from rankwell.tasks.judge.judging_page import ItemContents, batch_counts, judging_page, page_head
-from rankwell.tasks.judge.judging_session import SittingItems, gold_items, next_asks
+from rankwell.tasks.judge.judging_session import (
+    ItemContents,
+    SittingItems,
+    batch_counts,
+    gold_items,
+    judging_page,
+    next_asks,
+    page_head,
+)
 from rankwell.tasks.judge.options import JudgeOptions
 
 COLUMNS = ("query", "query text", "item", "item text", "grade", "note")

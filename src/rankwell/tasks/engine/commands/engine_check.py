@@ -17,8 +17,8 @@ from rankwell.processes import ProcessEnded, apart
 from rankwell.reporting.options import InputOption, Output
 from rankwell.task import printed_rows
 from rankwell.tasks.engine.commands.engine_list import TableOrJson
-from rankwell.tasks.engine.json_types import ConformanceObject
 from rankwell.tasks.engine.options import EngineParameters
+from rankwell.tasks.engine.task import ConformanceObject
 from rankwell.vectors.neighbours import search
 
 _MOST_QUERIES = 50

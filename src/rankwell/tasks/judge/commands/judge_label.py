@@ -9,8 +9,7 @@ from rankwell.errors import BadUsage, count_of, flag, typed
 from rankwell.reporting.options import InputPlace, Output, StatusNote
 from rankwell.store import writing_to
 from rankwell.tasks.judge.batches import progress
-from rankwell.tasks.judge.folder import Study, read_study
-from rankwell.tasks.judge.journal import held_journal, read_journals
+from rankwell.tasks.judge.folder import Study, held_journal, read_journals, read_study
 from rankwell.tasks.judge.judging_elsewhere import (
     collect_judgments,
     export_batch,
