@@ -43,8 +43,12 @@ from rankwell.tasks.beyond.lists import (
 )
 from rankwell.tasks.clicks.inputs import LoggedRounds
 from rankwell.tasks.qa.answer_pairs import AnswerPairs, Predictions, Questions
-from rankwell.tasks.rag.inputs import CitedStatements, Statement
-from rankwell.tasks.rag.passages import DocumentPassage, RetrievedPassages
+from rankwell.tasks.rag.passages import (
+    CitedStatements,
+    DocumentPassage,
+    RetrievedPassages,
+    Statement,
+)
 from tasks.clicks.world import joined, logged
 
 Run = dict[str, dict[str, float]]

@@ -13,7 +13,7 @@ from rankwell import store
 from rankwell.comparison.data import Origin, RowAttributes
 from rankwell.data.catalogue import result_kind
 from rankwell.data.findings import Finding
-from rankwell.data.findings.comparing import (
+from rankwell.data.findings.kinds import (
     attributes_differ,
     different_inputs,
     different_rules,

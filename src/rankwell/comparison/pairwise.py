@@ -32,15 +32,16 @@ from rankwell.comparison.matrices import (
 )
 from rankwell.data.catalogue import result_kind
 from rankwell.data.findings import Finding, settled
-from rankwell.data.findings.comparing import (
+from rankwell.data.findings.kinds import (
     bounds_not_listed,
     difference_unjudged,
     equal_differences,
+    few_queries,
     not_compared,
     queries_of_one_run,
     small_groups,
+    small_sample,
 )
-from rankwell.data.findings.statistics import few_queries, small_sample
 from rankwell.data.registry import Measure, measure_names, parse_measure
 from rankwell.data.tables import (
     Bools,

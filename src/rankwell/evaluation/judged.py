@@ -16,7 +16,7 @@ import numpy as np
 from rankwell.conventions import Convention, LabelledMeasure
 from rankwell.data.columns import is_rows, query_key, row_names
 from rankwell.data.findings import Finding
-from rankwell.data.findings.evaluation import (
+from rankwell.data.findings.kinds import (
     grades_alike,
     grades_as_binary,
     lists_shorter_than_cutoff,

@@ -410,8 +410,8 @@ def test_items_of_the_catalogue_without_a_group_are_noted_where_a_target_lacks_t
     ).findings
 
     what = (
-        "2 of 6 items of the catalogue have no group, for example 'e'; no group's target has "
-        "their share (AWRF@3)"
+        "2 of 6 items of the catalogue have no group, for example 'e'; their share is in "
+        "no group's target (AWRF@3)"
     )
     assert what in aimed
     assert not [note for note in equal if "have no group" in note]

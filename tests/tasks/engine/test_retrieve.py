@@ -17,8 +17,8 @@ from oracles.retrieval import exact, percentile, recall
 from rankwell.errors import BadInput, BadUsage, MissingExtra, UnknownName
 from rankwell.stats.percentiles import percentiles
 from rankwell.stats.settings import lower_bound
-from rankwell.tasks.engine.addresses import check_load, hosts_of
 from rankwell.tasks.engine.comparison import is_overloaded
+from rankwell.tasks.engine.inputs import check_load, hosts_of
 from rankwell.tasks.engine.loops import (
     BatchReport,
     Emit,
@@ -416,10 +416,10 @@ def test_the_cheapest_setting_is_tested_from_the_last_down_and_the_best_by_all_p
     assert best is not None
     assert best.is_best == [False, False, True]
     assert best.sentence.startswith(
-        "1 of 3 settings is indistinguishable from the best by nDCG@10, c: it gains +0.5000 "
-        "over a out of"
+        "1 of 3 settings shows no significant difference from the best by nDCG@10, c: it gains "
+        "+0.5000 over a in"
     )
-    assert best.sentence.endswith("fold, +0.5000 on the queries that chose it.")
+    assert best.sentence.endswith("cross-validation, +0.5000 on the queries that chose it.")
     assert best.gain["out_of_fold"] == pytest.approx(0.5)
     assert own is not None
     assert own.sentence.endswith("by nDCG@10, c, which is the baseline.")

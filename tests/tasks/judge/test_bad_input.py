@@ -299,10 +299,7 @@ def test_a_download_is_read_to_its_last_line_even_without_a_line_end_and_a_torn_
     assert "2 lines of ann read from file.jsonl" in capsys.readouterr().err
     (world / "file.jsonl").write_text("\n".join(lines)[:-9])
     assert run("judge label study --import file.jsonl", monkeypatch) == 0
-    assert (
-        "file.jsonl:3: the last line was not written to its end, and is dropped"
-        in capsys.readouterr().err
-    )
+    assert "file.jsonl:3: the last line is incomplete, and was dropped" in capsys.readouterr().err
     assert len((study / "judgments" / "ann.jsonl").read_text().splitlines()) == 2
 
 

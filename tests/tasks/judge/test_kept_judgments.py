@@ -71,7 +71,7 @@ def test_a_batch_that_a_torn_line_leaves_open_is_explained(study, truth):
 
     with pytest.raises(
         NothingToEvaluate,
-        match=r"no batch is finished.*judge-1\.jsonl: the last line was not written to its end",
+        match=r"no batch is finished.*judge-1\.jsonl: the last line is incomplete",
     ):
         estimate(str(study))
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from rankwell.data.columns import chosen_columns, known_columns, refuse_unused_columns
 from rankwell.data.findings import Finding
-from rankwell.data.findings.reading import reading_choice
+from rankwell.data.findings.kinds import reading_choice
 from rankwell.data.matrices import Embeddings
 from rankwell.data.rankings import Hits, Ranking
 from rankwell.data.tables import (

@@ -5,7 +5,7 @@ lists.
 from rankwell.data.catalogue import ResultKind
 
 PUBLIC_NAMES = {
-    "evaluate_clicks": "rankwell.tasks.clicks.evaluation",
+    "evaluate_clicks": "rankwell.tasks.clicks.inputs",
     "InterleavingOptions": "rankwell.tasks.clicks.preference",
     "interleave": "rankwell.tasks.clicks.preference",
     "ClickOptions": "rankwell.tasks.clicks.options",

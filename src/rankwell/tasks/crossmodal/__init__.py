@@ -3,7 +3,7 @@
 from rankwell.data.catalogue import ResultKind
 
 PUBLIC_NAMES = {
-    "evaluate_crossmodal": "rankwell.tasks.crossmodal.evaluation",
+    "evaluate_crossmodal": "rankwell.tasks.crossmodal.task",
     "eval_q2m": "rankwell.tasks.crossmodal.inputs",
     "CrossmodalOptions": "rankwell.tasks.crossmodal.options",
 }

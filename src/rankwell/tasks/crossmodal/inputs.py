@@ -39,7 +39,7 @@ from rankwell.runtime.parts.compared import Question, compare_in_parts
 from rankwell.runtime.parts.tables import planned_embeddings
 from rankwell.store import Head, Source, exists, naming, sources_of, split_part
 from rankwell.tasks.crossmodal.conventions import CaptionTies
-from rankwell.tasks.crossmodal.findings import indistinguishable
+from rankwell.tasks.crossmodal.findings import identical_inputs
 from rankwell.tasks.crossmodal.options import CrossmodalOptions
 from rankwell.vectors.neighbours.positive_counts import Compared, by_vectors
 from rankwell.vectors.transforms import Transform, parse_transform
@@ -374,7 +374,7 @@ class CaptionInputs:
                     f"{number} of {len(first)} {kind} are the same as another, so that {scorer} "
                     "can distinguish them"
                 )
-                self.findings.append(indistinguishable(run, problem))
+                self.findings.append(identical_inputs(run, problem))
         if self._texts is not None and firsts[0] is not None:
             # More than the words was seen, and ceilings do not hold.
             repeated = np.flatnonzero(firsts[0] != np.arange(len(firsts[0])))
@@ -386,7 +386,7 @@ class CaptionInputs:
                     "scorer saw more than these texts (or rounds), and its figures may pass the "
                     "ceilings, which are of a scorer that sees the texts alone"
                 )
-                self.findings.append(indistinguishable(run, problem))
+                self.findings.append(identical_inputs(run, problem))
         return self._copies.setdefault(run, Copies(*firsts))
 
 

@@ -270,8 +270,6 @@ class CaptionRun(JudgedRun):
 
     @cached_property
     def _ceilings(self) -> "CopyCeilings":
-        from rankwell.tasks.crossmodal.runs import CopyCeilings, choices_among, choices_collapsed
-
         queries, items = self.copies[:: -1 if self.question.transposed else 1]
         find_choices = choices_collapsed if self.question.grouped else choices_among
         choices = (

@@ -540,8 +540,8 @@ class BestSettings(NamedTuple):
     """The settings that no other is significantly better than.
 
     is_best: whether each setting is one of them.
-    gain: gain of the best setting over a baseline, apparent and out of fold with its interval, as a
-        row of a table.
+    gain: gain of the best setting over a baseline, apparent and cross-validated with its interval,
+        as a row of a table.
     sentence: the result in words.
     """
 
@@ -562,7 +562,7 @@ def best_settings(
     seed: int,
 ) -> BestSettings | None:
     """The settings that no other is significantly better than, by all pairs, and the gain of the
-    best, apparent and out of fold.
+    best, apparent and cross-validated.
 
     values: (queries, settings). None for fewer than two settings, or than 20 queries with a value
     at every setting.
@@ -590,15 +590,15 @@ def best_settings(
         "folds": _FOLDS,
     }
     sentence = (
-        f"{sum(is_best)} of {len(names)} settings {'is' if sum(is_best) == 1 else 'are'} "
-        f"indistinguishable from the best by {label}, {names[selection.best]}"
+        f"{sum(is_best)} of {len(names)} settings {'shows' if sum(is_best) == 1 else 'show'} "
+        f"no significant difference from the best by {label}, {names[selection.best]}"
     )
     if selection.best == baseline:
         return BestSettings(is_best, gain, f"{sentence}, which is the baseline.")
     signed = partial(format_value, unit=unit, signed=True)
     ends = "" if low is None or high is None else f" [{signed(low)}, {signed(high)}]"
     sentence += (
-        f": it gains {signed(mean)}{ends} over {names[baseline]} out of fold, "
+        f": it gains {signed(mean)}{ends} over {names[baseline]} in cross-validation, "
         f"{signed(selection.apparent)} on the queries that chose it."
     )
     return BestSettings(is_best, gain, sentence)

@@ -16,8 +16,7 @@ from rankwell.comparison.fusion.runs import only_queries
 from rankwell.conventions import LabelledMeasure, check_views, choose_measures, find_convention
 from rankwell.data.columns import refuse_unused_columns
 from rankwell.data.findings import Finding, settled
-from rankwell.data.findings.evaluation import queries_unknown
-from rankwell.data.findings.reading import reading_choice
+from rankwell.data.findings.kinds import queries_unknown, reading_choice
 from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.options import takes_options
 from rankwell.data.rankings import Hits, Ranking, hits_of_ranking
@@ -71,7 +70,6 @@ from rankwell.tasks.engine.comparison import (
     label_of,
     recall_names,
 )
-from rankwell.tasks.engine.exact import Truth, check_truth, findings_on_ids, read_truth
 from rankwell.tasks.engine.findings import (
     cutoff_beyond_depth,
     index_not_used,
@@ -89,9 +87,13 @@ from rankwell.tasks.engine.measuring import (
     Failure,
     Measurement,
     Progress,
+    Truth,
     ask_all,
+    check_truth,
+    findings_on_ids,
     join_works,
     plan_work,
+    read_truth,
 )
 from rankwell.tasks.engine.options import EngineOptions
 

@@ -138,6 +138,7 @@ class EngineTask:
     encoder: str | None
 
 
+@dataclass
 class Watch:
     """The requests that clients wait for, shared with a watchdog.
 
@@ -146,8 +147,9 @@ class Watch:
     ended: its `value` is 1 where no further request is to be sent.
     """
 
-    def __init__(self, since: Any, query: Any, ended: Any) -> None:
-        self.since, self.query, self.ended = since, query, ended
+    since: Any
+    query: Any
+    ended: Any
 
     def begin(self, slot: int, query: int) -> None:
         """Notes a request."""

@@ -1,6 +1,6 @@
 """From runs without judgments to a verdict: the commands of a study that print tables."""
 
-from typing import Literal, NotRequired, TypedDict
+from typing import Literal, TypedDict
 
 from rankwell.task import Task, TaskInput
 from rankwell.tasks.judge.agreement import print_agreement, print_model_report
@@ -16,27 +16,30 @@ from rankwell.tasks.judge.planning import print_forecasts
 from rankwell.tasks.judge.pooling import print_pool
 
 
-class AgreementObject(TypedDict):
-    """An agreement of raters, a cell of their confusion, or the drift, bias or sign of one."""
-
+class _AgreementKind(TypedDict):
     kind: Literal["coefficient", "confusion", "drift", "quarter", "bias", "sign"]
     judge: str
-    against: NotRequired[str | None]
-    name: NotRequired[str | None]
-    grade: NotRequired[float | None]
-    against_grade: NotRequired[float | None]
-    run: NotRequired[str | None]
-    other_run: NotRequired[str | None]
-    model_alone: NotRequired[str | None]
-    corrected: NotRequired[str | None]
-    value: NotRequired[float | None]
-    low: NotRequired[float | None]
-    high: NotRequired[float | None]
-    sample: NotRequired[float | None]
-    above_others: NotRequired[float | None]
-    seconds: NotRequired[float | None]
-    items: NotRequired[int | None]
-    queries: NotRequired[int | None]
+
+
+class AgreementObject(_AgreementKind, total=False):
+    """An agreement of raters, a cell of their confusion, or the drift, bias or sign of one."""
+
+    against: str | None
+    name: str | None
+    grade: float | None
+    against_grade: float | None
+    run: str | None
+    other_run: str | None
+    model_alone: str | None
+    corrected: str | None
+    value: float | None
+    low: float | None
+    high: float | None
+    sample: float | None
+    above_others: float | None
+    seconds: float | None
+    items: int | None
+    queries: int | None
 
 
 class EstimateObject(TypedDict):

@@ -14,8 +14,7 @@ from rankwell import __version__
 from rankwell._native.resamples import over_resamples
 from rankwell._native.similarity import Similarity, pair_similarities, similarity_name
 from rankwell.data.findings import Finding
-from rankwell.data.findings.reading import rows_matched_by_position
-from rankwell.data.findings.statistics import few_queries, no_t_interval
+from rankwell.data.findings.kinds import few_queries, no_t_interval, rows_matched_by_position
 from rankwell.data.matrices import Pairs, Positions, ScoredPairs, matching_rows, sample_pairs
 from rankwell.data.options import Differs, Doc, Input, InputData, Option, sample_size
 from rankwell.data.tables import Bools, Floats, Values

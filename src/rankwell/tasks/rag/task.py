@@ -35,19 +35,17 @@ from rankwell.tasks.rag.findings import (
     passages_repeated,
     questions_without_statements,
 )
-from rankwell.tasks.rag.inputs import (
-    CitedStatements,
-    read_chunks,
-    read_gold,
-    read_passages,
-    read_supports,
-)
 from rankwell.tasks.rag.measures.contexts import DEFAULT_THRESHOLD
 from rankwell.tasks.rag.passages import (
+    CitedStatements,
     DocumentPassage,
     RetrievedPassages,
     are_nested,
     folded,
+    read_chunks,
+    read_gold,
+    read_passages,
+    read_supports,
     shared,
     tokenizer_of,
 )

@@ -15,8 +15,11 @@ from numpy.typing import NDArray
 from rankwell import reporting
 from rankwell.conventions import LabelledMeasure, Rules, choose_measures
 from rankwell.data.findings import Finding, advising, by_level, unignored
-from rankwell.data.findings.evaluation import recall_of_retrieved
-from rankwell.data.findings.mistakes import judged_items_missing, ranks_contradict_scores
+from rankwell.data.findings.kinds import (
+    judged_items_missing,
+    ranks_contradict_scores,
+    recall_of_retrieved,
+)
 from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.options import DocumentTexts, takes_options
 from rankwell.data.rankings import Hits, Ranking, hits_of_ranking

@@ -17,13 +17,13 @@ import numpy as np
 from rankwell.conventions import LabelledMeasure, Rules, choose_measures
 from rankwell.data.columns import chosen_columns
 from rankwell.data.findings import Finding
-from rankwell.data.findings.evaluation import (
+from rankwell.data.findings.kinds import (
+    reading_choice,
     second_judgments_missing,
     session_queries_unjudged,
     sessions_unjudged,
     values_of_sessions,
 )
-from rankwell.data.findings.reading import reading_choice
 from rankwell.data.judged_rankings import (
     JudgedRankings,
     JudgmentPair,

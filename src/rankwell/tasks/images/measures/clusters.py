@@ -1,5 +1,5 @@
 """Figures of clusters of images, and of the labels that the best references give queries;
-`evaluation.py` of the task computes them.
+`task.py` of the task computes them.
 """
 
 from rankwell.data.registry import add_figure
