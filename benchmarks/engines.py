@@ -27,7 +27,7 @@ from urllib.parse import urlsplit
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.tasks.engine import hosts, measuring
+from rankwell.tasks.engine import loops, measuring
 from rankwell.tasks.engine.evaluation import RetrieveEvaluation
 from rankwell.tasks.engine.inputs import read_inputs
 from rankwell.tasks.engine.options import EngineOptions
@@ -298,7 +298,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", help="names of engines, by default all that are here")
     parser.add_argument("-o", "--output", type=Path)
     given = parser.parse_args()
-    measuring.ProcessHost = hosts.LocalHost  # pyright: ignore[reportAttributeAccessIssue]
+    measuring.ProcessHost = loops.LocalHost  # pyright: ignore[reportAttributeAccessIssue]
     items, queries = vectors(given.items, 1), vectors(QUERIES, 2)
     shared = EngineOptions(
         item_vectors={str(row): each for row, each in enumerate(items)},

@@ -25,8 +25,8 @@ from pathlib import Path
 import numpy as np
 
 from rankwell.data.matrices import Embeddings
-from rankwell.tasks.images.evaluation import evaluate_images
 from rankwell.tasks.images.images import ImageEntry, Images
+from rankwell.tasks.images.task import evaluate_images
 
 QUERIES, REFERENCES, DIMENSIONS, PER_INSTANCE = 165, 3245, 2048, 7
 

@@ -34,12 +34,21 @@ from rankwell.data.judged_rankings import (
 from rankwell.data.preferences import PreferenceRankings, Preferences
 from rankwell.data.tables import Judgments, segment_offsets, sort_ids, take_segments
 from rankwell.io.mapping import find_hits
-from rankwell.tasks.beyond.attributes import ItemAttributes, ItemLabels, QueryItems
-from rankwell.tasks.beyond.lists import ItemLists, ListCollections
-from rankwell.tasks.clicks.rounds import LoggedRounds
+from rankwell.tasks.beyond.lists import (
+    ItemAttributes,
+    ItemLabels,
+    ItemLists,
+    ListCollections,
+    QueryItems,
+)
+from rankwell.tasks.clicks.inputs import LoggedRounds
 from rankwell.tasks.qa.answer_pairs import AnswerPairs, Predictions, Questions
-from rankwell.tasks.rag.citations import CitedStatements, Statement
-from rankwell.tasks.rag.passages import DocumentPassage, RetrievedPassages
+from rankwell.tasks.rag.passages import (
+    CitedStatements,
+    DocumentPassage,
+    RetrievedPassages,
+    Statement,
+)
 from tasks.clicks.world import joined, logged
 
 Run = dict[str, dict[str, float]]

@@ -15,8 +15,7 @@ import pyarrow.parquet as pq
 
 import rankwell as rw
 from rankwell.tasks.judge.batches import lease_batch
-from rankwell.tasks.judge.folder import read_study
-from rankwell.tasks.judge.journal import JournalLine, append_lines, now
+from rankwell.tasks.judge.folder import JournalLine, append_lines, now, read_study
 from tasks.beyond import smallest as beyond_smallest
 from tasks.clicks import smallest as logs_smallest
 from tasks.judge import studies

@@ -24,8 +24,7 @@ from rankwell.data.catalogue import DROP_IN, find_command
 from rankwell.data.tables import TIE_RULES
 from rankwell.stats import FEW_QUERIES, MIN_QUERIES, summarise
 from rankwell.tasks.judge.batches import lease_batch
-from rankwell.tasks.judge.folder import read_study
-from rankwell.tasks.judge.journal import JournalLine, append_lines, now
+from rankwell.tasks.judge.folder import JournalLine, append_lines, now, read_study
 from rankwell.vectors.media.python_docs import read_needs
 from regression.comparing import same_environment
 

@@ -48,14 +48,14 @@ from rankwell.reporting import TableStyle
 from rankwell.results import ComparisonResults as _ComparisonResults
 from rankwell.results import Results as _Results
 from rankwell.tasks.beyond.options import BeyondOptions as BeyondOptions
-from rankwell.tasks.clicks.interleaving import InterleavedList
-from rankwell.tasks.clicks.interleaving import InterleavingOptions as InterleavingOptions
 from rankwell.tasks.clicks.options import ClickOptions as ClickOptions
+from rankwell.tasks.clicks.preference import InterleavedList
+from rankwell.tasks.clicks.preference import InterleavingOptions as InterleavingOptions
 from rankwell.tasks.clicks.preference import InterleavingTestOptions as InterleavingTestOptions
-from rankwell.tasks.crossmodal.evaluation import CaptionResults
-from rankwell.tasks.crossmodal.hgr import eval_q2m as eval_q2m
+from rankwell.tasks.crossmodal.inputs import eval_q2m as eval_q2m
 from rankwell.tasks.crossmodal.options import CrossmodalOptions as CrossmodalOptions
 from rankwell.tasks.crossmodal.options import CrossmodalPartOptions
+from rankwell.tasks.crossmodal.task import CaptionResults
 from rankwell.tasks.embeddings.evaluation import AgreementResults
 from rankwell.tasks.embeddings.evaluation import compare_lists as compare_lists
 from rankwell.tasks.embeddings.options import EmbeddingOptions as EmbeddingOptions
@@ -63,10 +63,10 @@ from rankwell.tasks.embeddings.options import EmbeddingPartOptions
 from rankwell.tasks.embeddings.ranking_pairs import ranking_pairs as ranking_pairs
 from rankwell.tasks.engine.evaluation import EngineResults
 from rankwell.tasks.engine.options import EngineOptions as EngineOptions
-from rankwell.tasks.images.evaluation import InstanceResults
 from rankwell.tasks.images.images import Images as Images
 from rankwell.tasks.images.images import read_images as read_images
 from rankwell.tasks.images.options import ImageOptions as ImageOptions
+from rankwell.tasks.images.task import InstanceResults
 from rankwell.tasks.keywords.annotations import Annotations as Annotations
 from rankwell.tasks.keywords.annotations import QueryKeywords as QueryKeywords
 from rankwell.tasks.keywords.evaluation import ClipResults

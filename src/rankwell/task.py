@@ -18,7 +18,7 @@ from rankwell.conventions import (
 )
 from rankwell.data.catalogue import command_function
 from rankwell.data.findings import Finding
-from rankwell.data.findings.evaluation import queries_missing, queries_unknown
+from rankwell.data.findings.kinds import queries_missing, queries_unknown
 from rankwell.data.json_types import JsonTables, ScoreObject, ValueObject
 from rankwell.data.options import Doc, Input, PartOptions, PartOutcome, refusal, takes_options
 from rankwell.data.registry import measure_names
@@ -292,7 +292,7 @@ class TaskCommand:
         output: Path | None = None,
         progress: Progress = None,
     ) -> Output:
-        task, refused = self.task, tuple[str, ...]()
+        task, refused, messages = self.task, tuple[str, ...](), tuple[str, ...]()
         if output is not None:
             from rankwell.reporting.drafts import refuse_unclaimed
 
@@ -315,7 +315,7 @@ class TaskCommand:
         if isinstance(outcome, PartOutcome):
             if outcome.result is None:
                 return Output(outcome.text, (*refused, *outcome.messages), outcome.exit_code)
-            outcome = outcome.result
+            messages, outcome = outcome.messages, outcome.result
         printed = present(
             outcome,
             format=format,
@@ -324,6 +324,7 @@ class TaskCommand:
             charts=task.charts,
             style=style,
         )
+        printed = printed._replace(messages=(*messages, *printed.messages))
         if task.next_step is None or output is not None or format != "table":
             return printed
         return printed._replace(next_step=task.next_step(words, options))

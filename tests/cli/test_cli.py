@@ -83,7 +83,7 @@ def test_evaluate_prints_numbers_on_stdout_and_notes_on_stderr(folder: Path, mon
     assert out == "a · 2 queries · mean\n\n          mean\nRR       0.750\nnDCG@10  0.815\n"
     assert err.splitlines() == [
         "! no interval below 10 counted queries (here 2): a RR, a nDCG@10",
-        "RR takes the grades 1 to 2 alike, from 1 on; try --min-grade",
+        "RR treats the grades 1 to 2 alike: 1 or more is relevant; try --min-grade",
     ]
 
 
@@ -99,7 +99,7 @@ def test_the_format_is_named_where_it_was_in_doubt_and_quiet_leaves_out_notes_on
     run(monkeypatch, "evaluate", "qrels.txt", "odd.csv", "-m", "RR", "-o", "quiet", "--quiet")
     quiet = capsys.readouterr().err
 
-    assert "odd.csv: read as csv, although tsv would fit, too; name the format" in loud
+    assert "odd.csv: read as csv; it could also be tsv: name the format" in loud
     assert "wrote plain/\nNext: rankwell report plain --open\n" in loud
     assert quiet.splitlines()
     for line in quiet.splitlines():

@@ -174,7 +174,7 @@ def test_folders_that_with_other_judgments_or_rules_are_reported(two, tmp_path):
 
     notes = " ".join(compare(two[0], other).findings)
 
-    assert "come of different judgments" in notes
+    assert "have different judgments" in notes
     assert "ties is id-desc in" in notes
     assert "and input in" in notes
 
@@ -211,8 +211,8 @@ def test_attributes_of_queries_that_depend_on_the_system_are_kept_for_each_folde
     notes = compare(*two, output=tmp_path / "out").findings
 
     (note,) = [note for note in notes if "failed" in note]
-    what = "attributes of queries that differ between folders keep the name of theirs"
-    assert note == f"{what}, as 'failed (old)' and 'failed (new)': failed"
+    what = "attributes of queries that differ between folders bear the name of their folder"
+    assert note == f"{what}, such as 'failed (old)' and 'failed (new)': failed"
     written = duckdb.sql(f"SELECT * FROM '{tmp_path}/out/queries.parquet'")
     assert {"failed (old)", "failed (new)", "type"} <= set(written.columns)
     assert "failed" not in written.columns

@@ -57,7 +57,7 @@ def test_a_difference_is_that_of_the_queries_that_count_for_both():
     assert row["mean"] == pytest.approx((0.7 + 0.3) / 2)
     assert (row["mean_run"], row["mean_against"]) == (pytest.approx(0.65), pytest.approx(0.15))
     assert (row["n"], row["wins"], row["ties"], row["losses"]) == (2, 2, 0, 0)
-    assert "AP: 2 queries count for one only of B and A, and are left out" in result.findings
+    assert "AP: 2 queries count for only one of B and A, and are left out" in result.findings
 
 
 @pytest.mark.parametrize("test", ["randomisation", "t", "wilcoxon", "sign", "bootstrap"])
@@ -268,7 +268,7 @@ def test_a_group_has_a_verdict_of_its_own_and_a_small_one_a_warning():
         in result.verdicts[0]
     )
     assert any(
-        "small groups, below 50 queries" in note and "sound (n = 12)" in note
+        "groups of fewer than 50 queries" in note and "sound (n = 12)" in note
         for note in result.findings
     )
     # The groups are a family of their own: the smallest of three p-values counts three times.
@@ -718,7 +718,7 @@ def test_a_measure_without_a_known_direction_is_taken_by_its_unit():
     result = compare_values([values_of(run, "MyRank", [3.0, 4.0], unit="rank") for run in "AB"])
 
     assert (
-        "MyRank does not say which values are better; lower ones are taken for it"
+        "MyRank does not say which values are better; lower ones are assumed to be"
         in result.findings
     )
     told = compare_values(

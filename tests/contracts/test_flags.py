@@ -120,8 +120,8 @@ TYPED_ALONE = re.compile(
     r"cli/|.*/commands/|tasks/judge/|compat/|.*/task\.py|tasks/keywords/(presentation|lint|options)"
     r"|engines/conformance|runtime/executors/array|runtime/parts/(execution|plans)|threads|data/"
     r"|.*/measures/|measures/|comparison/(fusion/runs|gate|planning|bench/__init__)"
-    r"|files/(explanations|image_encoding)|tasks/images/(computed_runs|runs)|tasks/pairs/evaluation"
-    r"|vectors/encoders/images_|tasks/embeddings/evaluation|tasks/engine/exact"
+    r"|files/(explanations|image_encoding)|tasks/images/(local_features|runs)"
+    r"|vectors/encoders/images_|tasks/embeddings/evaluation|tasks/engine/measuring"
     r"|tasks/keywords/mapping"
 )
 """Modules whose flags are those of command lines, in text that Python does not print, or that names

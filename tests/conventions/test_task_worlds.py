@@ -16,8 +16,8 @@ from answer_forms import answers_by_place, questions_by_place
 from golden.make_task_worlds import CHUNKING, LEVELS, PIAF_ALL, SQUAD2
 from make import own_convention
 from rankwell.errors import NothingToEvaluate
-from rankwell.tasks.images.evaluation import evaluate_images
 from rankwell.tasks.images.images import ImageEntry, Images, Marks
+from rankwell.tasks.images.task import evaluate_images
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "task_worlds.json"
 VALUES = json.loads(GOLDEN.read_text(encoding="utf-8"))["values"]

@@ -60,7 +60,6 @@ EXAMPLES = {
     "own-items-judged": (1, ["q1"]),
     "policy-incomplete": ("mine", "the probabilities add up to less than 1"),
     "positions-differ": (),
-    "printed-figure": ("41.7 is possible",),
     "grades-as-binary": (["AP"], 1.0, 3.0, 1.0),
     "lists-shorter-than-cutoff": ("mine", 5, 30, ["R@100"]),
     "not-above-chance": ("mine", ["nDCG@5"]),
@@ -125,7 +124,7 @@ EXAMPLES = {
     "impressions-dependent": (3, 2),
     "impressions-tied": (1, 3, 1),
     "index-not-used": ("mine", "the part"),
-    "indistinguishable": ("mine", "the problem"),
+    "identical-inputs": ("mine", "the problem"),
     "intervals-beyond-range": (["P@1"],),
     "items-without-document": (2,),
     "judged-items-not-asked": (2,),
@@ -229,10 +228,10 @@ def test_one_and_several_are_worded_apart():
     words = ("query", "queries"), "relevance judgments"
 
     assert unknown("a", ["x"], *words) == (
-        "a: 1 query has no relevance judgments, as 'x', and is ignored"
+        "a: 1 query has no relevance judgments ('x'), and is ignored"
     )
     assert unknown("a", ["x", "y"], *words) == (
-        "a: 2 queries have no relevance judgments, as 'x', and are ignored"
+        "a: 2 queries have no relevance judgments ('x', …), and are ignored"
     )
 
 

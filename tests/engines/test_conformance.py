@@ -18,8 +18,9 @@ from engines.test_chroma import Chroma
 from rankwell.engines import ENGINES, EngineQuery
 from rankwell.engines.conformance import Conformance
 from rankwell.errors import BadUsage
-from rankwell.tasks.engine.commands.engine_check import check, parameters_of
+from rankwell.tasks.engine.commands.engine_check import check
 from rankwell.tasks.engine.commands.engine_list import list as engine_list
+from rankwell.tasks.engine.inputs import read_pairs
 from scripted_server import Received, Reply, ScriptedServer
 
 
@@ -384,7 +385,7 @@ def test_queries_of_files_are_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     with pytest.raises(BadUsage, match="dimensions is unknown"):
         lines(engine, {"takes": "vector"})
     with pytest.raises(BadUsage, match="ef is given twice"):
-        parameters_of(["ef=1", "ef=2"])
+        read_pairs(["ef=1", "ef=2"], "--option")
 
 
 def test_the_list_of_engines_has_parameters_defaults_and_how_to_install():

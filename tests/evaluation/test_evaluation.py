@@ -101,7 +101,7 @@ def test_the_query_itself_leaves_the_ranking_and_its_judgment_stays(convention: 
 
     assert [found[name] for name in names] == pytest.approx([0.622038, 0.5, 0.75], abs=1e-6)
     assert any(
-        "1 query has an item of the same id judged relevant" in note for note in found.findings
+        "1 query has a relevant item with the id of the query" in note for note in found.findings
     )
 
 

@@ -46,7 +46,7 @@ def test_grades_that_binary_measures_take_alike_are_named_with_the_option():
         rw.evaluate(graded, {"run": LONG}, ["nDCG@10", "AP", "RR"]), "grades-as-binary"
     )
 
-    assert finding == "AP, RR take the grades 1 to 3 alike, from 1 on; try min_grade"
+    assert finding == "AP, RR treat the grades 1 to 3 alike: 1 or more is relevant; try min_grade"
     assert named(rw.evaluate(graded, {"run": LONG}, "AP", min_grade=3), finding.name) == []
     assert named(rw.evaluate(graded, {"run": LONG}, "nDCG@10"), finding.name) == []
     assert named(rw.evaluate(QRELS, {"run": LONG}, "AP"), finding.name) == []

@@ -24,7 +24,7 @@ from rankwell.evaluation.details import detail_columns, details_of
 from rankwell.io.result_folder import read_results
 from rankwell.reporting.folder import FolderContent, write_folder, write_result
 from rankwell.store import encode_id
-from rankwell.tasks.crossmodal.evaluation import evaluate_crossmodal
+from rankwell.tasks.crossmodal.task import evaluate_crossmodal
 from rankwell.tasks.embeddings.evaluation import evaluate_embeddings
 from rankwell.tasks.qa.evaluation import evaluate_qa
 from rankwell.tasks.qa.marks import context, overlap, shortened

@@ -81,7 +81,7 @@ CASES: list[Case] = [
         "evaluate qrels one two -c st -m ndcg@10",
         _GRADED,
         codes=(0,),
-        shows="ndcg@10 takes the grades 1 to 3 alike: one leads; two leads by nDCG@10",
+        shows="ndcg@10 treats the grades 1 to 3 alike: one leads; two leads by nDCG@10",
     ),
     *(
         Case(
@@ -90,7 +90,7 @@ CASES: list[Case] = [
             f"-o b\n{line}",
             _GRADED_TEN,
             codes=codes,
-            shows="ndcg@10 takes the grades 1 to 3 alike: (one|a) leads; two leads by nDCG@10",
+            shows="ndcg@10 treats the grades 1 to 3 alike: (one|a) leads; two leads by nDCG@10",
         )
         for command, line, codes in (
             ("comparison", "compare a b", (0,)),

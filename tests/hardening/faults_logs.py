@@ -10,7 +10,7 @@ CASES = [
         "clicks log.csv",
         text_files({"log.csv": f"user_id,click\n{_ROWS}"}),
         codes=(0,),
-        shows=r"intervals take 3000 rows of 500 users \('user_id'\) for independent .* --columns "
+        shows=r"intervals treat 3000 rows of 500 users \('user_id'\) as independent .* --columns "
         r"query=user_id",
     ),
     Case(

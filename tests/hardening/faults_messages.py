@@ -328,7 +328,7 @@ WORKS = [
         _case(
             f"purchases as judgments: {command}",
             command,
-            "bought.csv: no column is a grade, so that each row counts 1",
+            "bought.csv: no column holds grades, so each row counts as 1",
             codes=(0,),
             bought_csv="user_id,item_id\n1,a\n1,c\n2,d\n",
         )

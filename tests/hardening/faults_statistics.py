@@ -58,7 +58,7 @@ CASES: list[Case] = [
         "evaluate qrels run -m RR",
         _ranked(run=[60, 61, 62, 63, 64, 65, 66, 67, 68, 69]),
         codes=(0,),
-        shows=r"10 queries do not exclude that up to 26 % of\s+queries have quite other ones",
+        shows=r"10 queries cannot rule out that up to 26 % of\s+queries have very different ones",
     ),
     Case(
         "an interval without a width, of equal values",

@@ -18,7 +18,7 @@ from rankwell.cli import main
 from rankwell.errors import BadInput
 from rankwell.io.records import load
 from rankwell.reporting import charts
-from rankwell.tasks.rag.inputs import read_supports
+from rankwell.tasks.rag.passages import read_supports
 
 Rows = Sequence[dict[str, Any]]
 Write = Callable[[Rows], bytes]

@@ -150,7 +150,7 @@ def test_a_file_of_two_meanings_is_reported(tmp_path):
 
     assert found.format == "csv"
     assert [note.rpartition("/")[2] for note in found.findings] == [
-        "x: read as csv, although tsv would fit, too; name the format"
+        "x: read as csv; it could also be tsv: name the format"
     ]
     assert found.hits.row.tolist() == [0]
     assert (

@@ -21,7 +21,7 @@ from rankwell.data.registry import MEASURES, parse_measure
 from rankwell.data.tables import Judgments, Values
 from rankwell.errors import BadUsage
 from rankwell.stats import summarise
-from rankwell.tasks.crossmodal.ties import averaged, multiplied
+from rankwell.tasks.crossmodal.runs import averaged, multiplied
 from variants import JUDGED, variants
 
 Scores = list[list[float]]

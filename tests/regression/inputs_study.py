@@ -3,9 +3,13 @@
 from pathlib import Path
 
 from rankwell.tasks.judge.batches import lease_batch
-from rankwell.tasks.judge.folder import read_study
-from rankwell.tasks.judge.journal import JournalLine, append_lines
-from rankwell.tasks.judge.model_replies import ModelReply, append_reply
+from rankwell.tasks.judge.folder import (
+    JournalLine,
+    ModelReply,
+    append_lines,
+    append_reply,
+    read_study,
+)
 from tasks.judge import smallest
 from tasks.judge.studies import pool_study, write_world
 

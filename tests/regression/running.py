@@ -257,7 +257,7 @@ def _measurements() -> Generator[None]:
     import time
 
     from rankwell import threads
-    from rankwell.tasks.engine import hosts, measuring
+    from rankwell.tasks.engine import loops, measuring
 
     clock, processor, usage, ticks = (
         time.perf_counter,
@@ -275,7 +275,7 @@ def _measurements() -> Generator[None]:
 
     time.perf_counter = time.process_time = read
     resource.getrusage = lambda who: types.SimpleNamespace(ru_maxrss=512 * 1024)
-    measuring.ProcessHost = hosts.LocalHost  # pyright: ignore[reportAttributeAccessIssue]
+    measuring.ProcessHost = loops.LocalHost  # pyright: ignore[reportAttributeAccessIssue]
     platform.platform, platform.machine, os.cpu_count = lambda: "Linux", lambda: "x86_64", lambda: 2
     threads.machine = lambda: {
         "system": "Linux",
@@ -293,7 +293,7 @@ def _measurements() -> Generator[None]:
             count,
         )
         platform.platform, platform.machine, threads.machine = named, kind, machine
-        measuring.ProcessHost = hosts.ProcessHost
+        measuring.ProcessHost = loops.ProcessHost
 
 
 @contextlib.contextmanager

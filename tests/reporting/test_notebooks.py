@@ -17,7 +17,7 @@ import vl_convert
 
 import rankwell
 from rankwell.comparison.data import Attribute
-from rankwell.data.findings.reading import reading_choice
+from rankwell.data.findings.kinds import reading_choice
 from rankwell.data.tables import Values
 from rankwell.errors import BadUsage, MissingExtra, UnknownName
 from rankwell.reporting.charts import CHARTS, SCHEMA

@@ -12,7 +12,7 @@ import duckdb
 import numpy as np
 import pytest
 
-from rankwell.data.findings.reading import reading_choice
+from rankwell.data.findings.kinds import reading_choice
 from rankwell.data.tables import Values
 from rankwell.errors import BadInput
 from rankwell.io.result_folder import read_results

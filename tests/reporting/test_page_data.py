@@ -38,8 +38,8 @@ from rankwell.reporting.page import (
     scripts,
 )
 from rankwell.results import Results
-from rankwell.tasks.crossmodal.evaluation import evaluate_crossmodal
-from rankwell.tasks.pairs.evaluation import ModelPairs, PairInputs, PairOptions, evaluate_pairs
+from rankwell.tasks.crossmodal.task import evaluate_crossmodal
+from rankwell.tasks.pairs.task import ModelPairs, PairInputs, PairOptions, evaluate_pairs
 from rankwell.tasks.qa.evaluation import evaluate_qa
 from rankwell.tasks.runs.evaluation import evaluate
 

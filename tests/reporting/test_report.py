@@ -13,7 +13,7 @@ import pytest
 
 import rankwell
 from rankwell import reporting
-from rankwell.data.findings.reading import reading_choice
+from rankwell.data.findings.kinds import reading_choice
 from rankwell.data.tables import Values
 from rankwell.errors import UnknownName
 from rankwell.reporting import OUTPUTS, Document, Terminal, render, render_rows, rules_line

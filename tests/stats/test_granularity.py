@@ -9,7 +9,7 @@ import pytest
 
 from rankwell.errors import BadUsage
 from rankwell.stats.granularity import granularity_of
-from rankwell.tasks.crossmodal.aggregates import geometric_mean, mean_recall, rsum
+from rankwell.tasks.crossmodal.task import geometric_mean, mean_recall, rsum
 
 HALVES = (ROUND_HALF_UP, ROUND_HALF_DOWN, ROUND_HALF_EVEN)
 

@@ -171,7 +171,7 @@ def test_only_an_arithmetic_mean_has_a_t_interval():
 
     assert {row.ci_low for row in summarise([*others, ratio], intervals="t")} == {None}
     assert summary_findings([*others, ratio], intervals="t") == [
-        "a t interval exists for arithmetic means only, none for: run sum, run median, run "
+        "t intervals exist only for arithmetic means, not for: run sum, run median, run "
         "geometric, run ratio; try intervals='bootstrap'"
     ]
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from rankwell.comparison.data import Origin, RowAttributes
 from rankwell.data.catalogue import result_kind
 from rankwell.data.findings import Finding
-from rankwell.data.findings.comparing import (
+from rankwell.data.findings.kinds import (
     attributes_differ,
     different_inputs,
     different_rules,

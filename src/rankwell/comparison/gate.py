@@ -20,7 +20,7 @@ from rankwell.comparison.requirements import (
     required_of,
 )
 from rankwell.data.findings import Finding
-from rankwell.data.findings.comparing import not_compared
+from rankwell.data.findings.kinds import not_compared
 from rankwell.data.registry import suggest
 from rankwell.data.tables import Unit, Values, format_value
 from rankwell.errors import BadInput, BadUsage, UnknownName, flag

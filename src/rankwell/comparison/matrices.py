@@ -18,7 +18,7 @@ from rankwell.comparison.data import (
     known_better,
 )
 from rankwell.data.findings import Finding
-from rankwell.data.findings.comparing import (
+from rankwell.data.findings.kinds import (
     compared_by_mean,
     direction_assumed,
     measured_twice,

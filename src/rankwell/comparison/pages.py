@@ -16,7 +16,7 @@ from rankwell.comparison.data import ComparisonData, ComparisonOptions
 from rankwell.comparison.folders import Gathered, NamedFolders, from_folders
 from rankwell.comparison.pairwise import compare_values
 from rankwell.data.findings import Finding
-from rankwell.data.findings.comparing import not_compared, tested_against_first
+from rankwell.data.findings.kinds import not_compared, tested_against_first
 from rankwell.data.options import may_overwrite
 from rankwell.errors import BadUsage, NothingToEvaluate, flag
 from rankwell.io.formats import read_texts, refuse_foreign_texts

@@ -32,15 +32,16 @@ from rankwell.comparison.matrices import (
 )
 from rankwell.data.catalogue import result_kind
 from rankwell.data.findings import Finding, settled
-from rankwell.data.findings.comparing import (
+from rankwell.data.findings.kinds import (
     bounds_not_listed,
     difference_unjudged,
     equal_differences,
+    few_queries,
     not_compared,
     queries_of_one_run,
     small_groups,
+    small_sample,
 )
-from rankwell.data.findings.statistics import few_queries, small_sample
 from rankwell.data.registry import Measure, measure_names, parse_measure
 from rankwell.data.tables import (
     Bools,
@@ -632,7 +633,7 @@ def findings_on_unjudged(
         elif words := [
             text for matrix, measure in bounded for text in _bounds(matrix, measure, pair, items)
         ]:
-            findings.append(difference_unjudged(f"{pair.run} and {pair.against}", words))
+            findings.append(difference_unjudged(f"{pair.run} minus {pair.against}", words))
     if more:
         advice = "compare fewer runs"
         if len({pair.against for pair in pairs}) > 1:
@@ -669,7 +670,7 @@ def _bounds(
         low, high = (exact_mean(bound_values[counts_for_both]) * scale for bound_values in bounds)
         if high - low > 1e-12 * scale:
             yield (
-                f"Difference({matrix.label}) is between "
+                f"{matrix.label} is between "
                 f"{format_value(low, matrix.unit, signed=True)} and "
                 f"{format_value(high, matrix.unit, signed=True)}"
             )

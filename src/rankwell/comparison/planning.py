@@ -13,7 +13,7 @@ from rankwell._native.resamples import over_resamples
 from rankwell.comparison.data import ComparisonOptions, Pair
 from rankwell.comparison.folders import Gathered
 from rankwell.comparison.matrices import QuerySystemMatrix, align_values, choose_pairs
-from rankwell.data.findings.comparing import not_compared
+from rankwell.data.findings.kinds import not_compared
 from rankwell.data.options import refuse_options
 from rankwell.data.registry import measure_names
 from rankwell.data.tables import Floats, exact_sd, format_value

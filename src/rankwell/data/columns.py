@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from rankwell.data.findings import Finding
-from rankwell.data.findings.reading import distance_as_score, doubtful_columns, no_column_of_grades
+from rankwell.data.findings.kinds import distance_as_score, doubtful_columns, no_column_of_grades
 from rankwell.errors import (
     KEEP_ONE,
     BadInput,

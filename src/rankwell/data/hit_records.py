@@ -6,7 +6,7 @@ from typing import Any
 
 from rankwell.data.columns import are_ranks, result_keys
 from rankwell.data.findings import Finding
-from rankwell.data.findings.reading import distance_as_score
+from rankwell.data.findings.kinds import distance_as_score
 from rankwell.errors import BadInput, BadScore, shown
 
 

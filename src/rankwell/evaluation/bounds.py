@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rankwell.conventions import Convention, LabelledMeasure
 from rankwell.data.findings import Finding
-from rankwell.data.findings.evaluation import no_abstention_figures, unjudged_in_top
+from rankwell.data.findings.kinds import no_abstention_figures, unjudged_in_top
 from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.rankings import Ranking
 from rankwell.data.registry import FIGURES, Measure

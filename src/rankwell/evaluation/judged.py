@@ -16,7 +16,7 @@ import numpy as np
 from rankwell.conventions import Convention, LabelledMeasure
 from rankwell.data.columns import is_rows, query_key, row_names
 from rankwell.data.findings import Finding
-from rankwell.data.findings.evaluation import (
+from rankwell.data.findings.kinds import (
     grades_alike,
     grades_as_binary,
     lists_shorter_than_cutoff,
@@ -235,10 +235,10 @@ def findings_on_counts(
     missing: Sequence[str] = (),
     unknown: Sequence[str] = (),
     bare: Bools,
-    tied: Bools,
+    tied: Mapping[str, Bools],
 ) -> Iterator[Finding]:
     """The findings on queries that a run lacks or has without judgments, on counted ones without
-    anything relevant, (queries,), and on those whose values depend on ties, (queries,).
+    anything relevant, (queries,), and on those whose values depend on ties: label -> (queries,).
     """
     queries, noun = run.view.queries, ("query", "queries")
     if missing:
@@ -247,8 +247,10 @@ def findings_on_counts(
         yield queries_unknown(run.name, unknown, noun, "relevance judgments")
     if bare.any():
         yield queries_without_relevant(list(compress(queries, bare.tolist())))
-    if run.ties in ("id-desc", "id-asc", "input") and tied.any():
-        yield values_depend_on_ties(run.name, list(compress(queries, tied.tolist())))
+    labels = [label for label, is_tied in tied.items() if is_tied.any()]
+    if run.ties in ("id-desc", "id-asc", "input") and labels:
+        is_tied = np.logical_or.reduce([*tied.values()])
+        yield values_depend_on_ties(run.name, labels, list(compress(queries, is_tied.tolist())))
 
 
 def findings_on_grades(measures: Sequence[LabelledMeasure], grades: Floats) -> Iterator[Finding]:

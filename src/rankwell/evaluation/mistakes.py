@@ -20,7 +20,7 @@ import numpy as np
 
 from rankwell.data.columns import NOTHING, chosen_columns
 from rankwell.data.findings import Finding
-from rankwell.data.findings.mistakes import (
+from rankwell.data.findings.kinds import (
     copy_of_another_run,
     equal_scores,
     item_ids_in_another_notation,

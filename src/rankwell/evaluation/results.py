@@ -14,7 +14,7 @@ import numpy as np
 from rankwell import __version__
 from rankwell.conventions import Convention, LabelledMeasure
 from rankwell.data.findings import Finding, settled, unignored
-from rankwell.data.findings.evaluation import (
+from rankwell.data.findings.kinds import (
     no_ceiling,
     not_above_chance,
     ties_in_input_order,

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, NamedTuple
 import numpy as np
 
 from rankwell.data.columns import Holds, chosen_columns
-from rankwell.data.findings.reading import doubtful_columns, reading_choice
+from rankwell.data.findings.kinds import doubtful_columns, reading_choice
 from rankwell.data.options import (
     Differs,
     Doc,

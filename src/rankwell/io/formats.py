@@ -21,7 +21,7 @@ from rankwell.data.columns import (
     unique_rows,
 )
 from rankwell.data.findings import Finding
-from rankwell.data.findings.reading import another_format_possible, reading_choice, texts_missing
+from rankwell.data.findings.kinds import another_format_possible, reading_choice, texts_missing
 from rankwell.data.options import ColumnChoice, own_arithmetic
 from rankwell.data.rankings import Hits, Ranking, SharedCounts, SharedQueries, hits_of_ranking
 from rankwell.data.registry import Catalogue, suggest

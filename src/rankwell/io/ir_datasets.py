@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from rankwell.data.columns import unique_rows
-from rankwell.data.findings.reading import reading_choice
+from rankwell.data.findings.kinds import reading_choice
 from rankwell.data.registry import suggest
 from rankwell.data.tables import Judgments
 from rankwell.errors import BadInput, MissingExtra, UnknownName

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rankwell.data.columns import Repeats, query_key, repeated_item, unique_rows
-from rankwell.data.findings.reading import reading_choice
+from rankwell.data.findings.kinds import reading_choice
 from rankwell.data.rankings import Hits, Ranking
 from rankwell.data.tables import Judgments, columns_of, id_text
 from rankwell.documents import parse_json, read_json, unique_keys

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rankwell.data.columns import Holds
 from rankwell.data.findings import Finding
-from rankwell.data.findings.reading import ranks_in_a_matrix
+from rankwell.data.findings.kinds import ranks_in_a_matrix
 from rankwell.data.matrices import (
     Embeddings,
     Scores,

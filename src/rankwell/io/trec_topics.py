@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from rankwell.data.findings.reading import reading_choice
+from rankwell.data.findings.kinds import reading_choice
 from rankwell.errors import BadInput, BadLine
 from rankwell.io.formats import Request, Texts, file_format
 from rankwell.store import Head, Source, decode_id

@@ -12,7 +12,7 @@ import numpy as np
 
 from rankwell._native.resamples import MANY, over_resamples, sums_over_resamples
 from rankwell.data.findings import Finding, FindingKind
-from rankwell.data.findings.statistics import (
+from rankwell.data.findings.kinds import (
     close_values,
     equal_values,
     few_queries,

@@ -270,8 +270,7 @@ def _read_lists(path: Path) -> Any:
 
 
 def _read_clicks(path: Path) -> Any:
-    from rankwell.tasks.clicks.interleaving import InterleavedList
-    from rankwell.tasks.clicks.preference import read_impressions
+    from rankwell.tasks.clicks.preference import InterleavedList, read_impressions
 
     known = {
         name: InterleavedList(name, name, "team-draft", ("one", "two"), items, (0,) * len(items))

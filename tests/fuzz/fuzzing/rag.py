@@ -151,7 +151,7 @@ def _plain_supports(path: Path) -> dict[str, dict[str, list[tuple[list[str], boo
 
 def _read(kind: str) -> Callable[[Path], Any]:
     def _found(path: Path) -> Any:
-        from rankwell.tasks.rag.inputs import read_chunks, read_gold, read_supports
+        from rankwell.tasks.rag.passages import read_chunks, read_gold, read_supports
 
         if kind == "supports":
             view = read_supports(path)

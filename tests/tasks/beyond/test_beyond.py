@@ -12,8 +12,8 @@ import pytest
 
 import rankwell as rw
 from rankwell.errors import BadInput, BadLine, BadScore, BadUsage, DuplicateItem, NothingToEvaluate
-from rankwell.io import reader as lists
-from rankwell.tasks.beyond import attributes, reading
+from rankwell.io import reader
+from rankwell.tasks.beyond import inputs, lists
 from tasks.beyond import smallest
 
 PEERS = json.loads(
@@ -322,15 +322,15 @@ def test_results_do_not_depend_on_how_a_run_is_divided(
         rng.shuffle(rows)
     place = write_form(form, rows, tmp_path)
     whole = results(place, given)
-    monkeypatch.setattr(lists, "_LEAST", 1)
-    monkeypatch.setattr(lists, "BLOCK", 300)
-    monkeypatch.setattr(reading, "CELLS", 20)
+    monkeypatch.setattr(reader, "_LEAST", 1)
+    monkeypatch.setattr(reader, "BLOCK", 300)
+    monkeypatch.setattr(inputs, "CELLS", 20)
 
     streamed = results(place, given)
-    monkeypatch.setattr(reading.RunLists, "streamed", irregular)
-    monkeypatch.setattr(reading, "RANGE", 150)
-    monkeypatch.setattr(reading, "BATCH", 7)
-    monkeypatch.setattr(reading, "PLACES", 7)
+    monkeypatch.setattr(inputs.RunLists, "streamed", irregular)
+    monkeypatch.setattr(inputs, "RANGE", 150)
+    monkeypatch.setattr(inputs, "BATCH", 7)
+    monkeypatch.setattr(inputs, "PLACES", 7)
     divided = results(place, given)
 
     assert streamed == whole
@@ -338,7 +338,7 @@ def test_results_do_not_depend_on_how_a_run_is_divided(
 
 
 def irregular(*_: Any) -> Any:
-    raise lists.Irregular
+    raise reader.Irregular
 
 
 def test_a_mistake_behind_many_good_lines_is_named_by_its_line(tmp_path: Path):
@@ -371,14 +371,14 @@ def test_no_block_of_queries_takes_time_by_the_whole_catalogue(
 ):
     rows, given = drawn_rows(random.Random(1)), all_inputs(tmp_path)
     place, sizes = write_form("run", rows, tmp_path), list[int]()
-    of_all = attributes.ItemLabels.cells
+    of_all = lists.ItemLabels.cells
 
     def counted(self: Any, owners: Any, codes: Any) -> Any:
         sizes.append(len(codes))
         return of_all(self, owners, codes)
 
-    monkeypatch.setattr(reading, "CELLS", 6)
-    monkeypatch.setattr(attributes.ItemLabels, "cells", counted)
+    monkeypatch.setattr(inputs, "CELLS", 6)
+    monkeypatch.setattr(lists.ItemLabels, "cells", counted)
 
     given["qrels"] = {user: ["a"] for user, _, _ in rows}
 
@@ -410,8 +410,8 @@ def test_items_of_the_catalogue_without_a_group_are_noted_where_a_target_lacks_t
     ).findings
 
     what = (
-        "2 of 6 items of the catalogue have no group, for example 'e'; no group's target has "
-        "their share (AWRF@3)"
+        "2 of 6 items of the catalogue have no group, for example 'e'; their share is in "
+        "no group's target (AWRF@3)"
     )
     assert what in aimed
     assert not [note for note in equal if "have no group" in note]

@@ -62,7 +62,7 @@ def test_columns_of_which_none_is_a_grade_are_named(tmp_path: Path):
 
     assert counts == [2, 1]
     assert (
-        f"{tmp_path}/plays.csv: no column is a grade, so that each row counts 1; not read: 'plays'"
+        f"{tmp_path}/plays.csv: no column holds grades, so each row counts as 1; not read: 'plays'"
         in notes
     )
 

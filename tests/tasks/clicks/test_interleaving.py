@@ -17,18 +17,18 @@ import rankwell as rw
 from oracles import interleaving as oracle
 from rankwell.data.catalogue import result_kind
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, NothingToEvaluate
-from rankwell.tasks.clicks.interleaving import (
+from rankwell.tasks.clicks.preference import (
     CreditFunction,
     InterleavedList,
     InterleavingOptions,
     Method,
     allowed_lists,
     balanced,
+    credit,
     optimised,
     probabilistic,
     team_draft,
 )
-from rankwell.tasks.clicks.preference import credit
 from tasks.clicks import smallest
 
 PEERS = json.loads(

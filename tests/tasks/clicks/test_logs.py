@@ -507,7 +507,7 @@ def test_rows_of_one_user_are_not_taken_for_independent_without_a_word():
     by_user = rw.evaluate_clicks(log, columns={"query": "user_id"})
 
     (note,) = [note for note in by_row.findings if "user_id" in note]
-    assert "intervals take 300 rows of 50 users ('user_id') for independent" in note
+    assert "intervals treat 300 rows of 50 users ('user_id') as independent" in note
     assert "columns='query=user_id'" in note
     assert not any("independent" in note for note in by_user.findings)
     assert by_user.summary[0].n == 50

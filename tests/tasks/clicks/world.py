@@ -10,7 +10,7 @@ import numpy as np
 
 from oracles import logs as oracle
 from rankwell.data.tables import segment_offsets
-from rankwell.tasks.clicks.rounds import LoggedRounds, LoggedRows
+from rankwell.tasks.clicks.inputs import LoggedRounds, LoggedRows
 
 
 def logged(random: Random, judged: list[str], relevant: bool) -> dict[str, oracle.Row]:

@@ -26,8 +26,8 @@ from rankwell.errors import (
     NothingToEvaluate,
     UnknownName,
 )
-from rankwell.tasks.crossmodal.aggregates import aggregate_interval
 from rankwell.tasks.crossmodal.inputs import read_mask
+from rankwell.tasks.crossmodal.task import aggregate_interval
 
 
 def evaluate_crossmodal(*arguments: Any, **options: Any) -> Any:
@@ -170,7 +170,7 @@ def test_queries_of_which_none_has_a_positive_have_the_ranks_of_the_source_with_
 
     assert tuple(means(result, "t2v")) == eval_q2m(scores, [[], []]) == (0.0, 0.0, 100.0, 9.0, 9.0)
     assert any(
-        "none of the queries has a positive, so that each has the rank 9" in note
+        "none of the queries has a positive, so each has the rank 9" in note
         for note in result.findings
     )
 

@@ -127,7 +127,7 @@ def test_the_ceiling_is_the_best_that_any_matrix_reaches_under_the_rule_for_ties
             assert (
                 direction == "t2v" and measure == "MedR" and ties in ("expected", "averaged")
             ) or (direction == "v2t" and measure != "Success@1" and ties == "expected")
-            assert any(note.startswith(f"{direction}: no ceiling of ") for note in result.findings)
+            assert any(note.startswith(f"{direction}: no ceiling for ") for note in result.findings)
         else:
             assert ceiling == pytest.approx(reached), measure
 
@@ -141,7 +141,7 @@ def test_where_a_query_counts_more_often_by_ties_no_ceiling_is_named_and_the_rea
 
     assert {row["ceiling"] for row in result.summary} == {None}
     assert any(
-        "no ceiling of R@1, R@5, R@10, MedR, MnR: under the tie rule multiplied" in note
+        "no ceiling for R@1, R@5, R@10, MedR, MnR: under the tie rule multiplied" in note
         for note in result.findings
     )
 
@@ -155,7 +155,7 @@ def test_measures_of_all_positives_have_no_ceiling_where_captions_are_the_same_a
 
     assert figure(result, "AP", "v2t", "ceiling") is None
     assert any(
-        "v2t: no ceiling of AP: what measures of all positives can reach" in note
+        "v2t: no ceiling for AP: what measures of all positives can reach" in note
         for note in result.findings
     )
 

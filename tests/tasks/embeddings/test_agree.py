@@ -274,7 +274,7 @@ def test_a_change_without_an_interval_says_why():
     assert row["mean"] > 1
     assert row["ci_low"] is None
     assert any(
-        note.startswith("no interval, as the mean of far is 0 or less in a resample")
+        note.startswith("no interval, because the mean of far is 0 or less in a resample")
         for note in found.findings
     )
 
@@ -666,7 +666,7 @@ def test_judged_items_without_embedding_are_noted(tmp_path):
     )
 
     assert any(
-        "qrels.txt: 1 judged item is not in the collection, as 'nowhere'" in finding
+        "qrels.txt: 1 judged item is not in the collection, such as 'nowhere'" in finding
         for finding in found.findings
     )
 

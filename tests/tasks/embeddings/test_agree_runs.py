@@ -73,8 +73,8 @@ def test_queries_of_one_run_only_are_noted():
     result = rankwell.evaluate_embeddings(left, {"b": right}, "Overlap@1", k=1)
     assert result.summary[0]["n"] == 12
     assert result.data_findings == (
-        "b: 1 query has no line, as 'q0'; nothing was retrieved for it",
-        "b: 1 query has no list of reference, as 'q99', and is ignored",
+        "b: 1 query is missing ('q0'): nothing was retrieved",
+        "b: 1 query has no list of reference ('q99'), and is ignored",
     )
 
 

@@ -17,10 +17,16 @@ from oracles.retrieval import exact, percentile, recall
 from rankwell.errors import BadInput, BadUsage, MissingExtra, UnknownName
 from rankwell.stats.percentiles import percentiles
 from rankwell.stats.settings import lower_bound
-from rankwell.tasks.engine.addresses import check_load, hosts_of
-from rankwell.tasks.engine.costs import is_overloaded
-from rankwell.tasks.engine.hosts import WorkerLost, ask_watched
-from rankwell.tasks.engine.loops import BatchReport, Emit, RequestBatch, SentRequest
+from rankwell.tasks.engine.comparison import is_overloaded
+from rankwell.tasks.engine.inputs import check_load, hosts_of
+from rankwell.tasks.engine.loops import (
+    BatchReport,
+    Emit,
+    RequestBatch,
+    SentRequest,
+    WorkerLost,
+    ask_watched,
+)
 from rankwell.tasks.engine.measuring import EngineFailed, Journal, SentBatch
 from tasks.engine import engines_here, smallest
 
@@ -410,10 +416,10 @@ def test_the_cheapest_setting_is_tested_from_the_last_down_and_the_best_by_all_p
     assert best is not None
     assert best.is_best == [False, False, True]
     assert best.sentence.startswith(
-        "1 of 3 settings is indistinguishable from the best by nDCG@10, c: it gains +0.5000 "
-        "over a out of"
+        "1 of 3 settings shows no significant difference from the best by nDCG@10, c: it gains "
+        "+0.5000 over a in"
     )
-    assert best.sentence.endswith("fold, +0.5000 on the queries that chose it.")
+    assert best.sentence.endswith("cross-validation, +0.5000 on the queries that chose it.")
     assert best.gain["out_of_fold"] == pytest.approx(0.5)
     assert own is not None
     assert own.sentence.endswith("by nDCG@10, c, which is the baseline.")
@@ -553,7 +559,7 @@ def test_what_cannot_be_asked_is_refused_in_a_sentence(
 
 def test_settings_are_all_combinations_and_share_the_index_of_their_build() -> None:
     from rankwell.engines import ENGINES
-    from rankwell.tasks.engine.settings import read_settings
+    from rankwell.tasks.engine.inputs import read_settings
 
     found = read_settings(
         ENGINES["sqlite-fts5"], {}, ["tokenizer=porter,unicode61", "words=any,all"]

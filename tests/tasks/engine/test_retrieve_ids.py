@@ -6,7 +6,7 @@ import pytest
 import rankwell as rw
 from rankwell.errors import BadInput
 from rankwell.tasks.engine import measuring
-from rankwell.tasks.engine.hosts import LocalHost
+from rankwell.tasks.engine.loops import LocalHost
 from tasks.engine.test_retrieve import queries
 
 FOREIGN = "tasks.engine.engines_here:FOREIGN"

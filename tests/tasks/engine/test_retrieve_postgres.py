@@ -131,10 +131,7 @@ def test_an_order_by_descending_score_uses_no_index(
 
     notes = notes_of(postgres, vectors, sql=statement, kind="vector", metric="cosine")
 
-    assert any(
-        "the plan of the search uses no index, so that it reads every item" in each
-        for each in notes
-    )
+    assert any("the query plan uses no index and reads every item" in each for each in notes)
 
 
 def test_a_hybrid_search_without_an_index_of_the_words_is_noted(
@@ -153,7 +150,7 @@ def test_a_hybrid_search_without_an_index_of_the_words_is_noted(
     assert [
         each
         for each in notes
-        if "the plan of the search uses no index of the texts, so that it reads every item" in each
+        if "the query plan uses no index of the texts and reads every item" in each
     ]
     assert not [each for each in after if "uses no index" in each]
 

@@ -15,8 +15,8 @@ from oracles import instances as by_hand
 from rankwell.conventions import CONVENTIONS, choose_measures
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.results import Results
-from rankwell.tasks.images.evaluation import evaluate_images
 from rankwell.tasks.images.images import ImageEntry, Images, Marks
+from rankwell.tasks.images.task import evaluate_images
 
 NAMES = [name for name in CONVENTIONS if "images" in CONVENTIONS[name].tasks]
 

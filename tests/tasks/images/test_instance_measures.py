@@ -14,13 +14,13 @@ import rankwell as rw
 from oracles import instances as by_hand
 from oracles.average_precision import AP
 from rankwell.errors import BadInput
-from rankwell.tasks.images import evaluation
+from rankwell.tasks.images import task
 from rankwell.vectors.neighbours import search
 
 
 def evaluate_images(*arguments: Any, **options: Any) -> Any:
     """An evaluation by the words and rules of the thesis."""
-    return evaluation.evaluate_images(*arguments, **{"convention": "thesis"} | options)
+    return task.evaluate_images(*arguments, **{"convention": "thesis"} | options)
 
 
 def ranked(marks: str) -> rw.JudgedRankings:

@@ -21,17 +21,16 @@ from rankwell.data.options import overwriting, texts_of
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, TieRefused, UnknownName
 from rankwell.reporting import rules_line
 from rankwell.results import Results
-from rankwell.tasks.images import evaluation
 from rankwell.tasks.images import task as instances_task
-from rankwell.tasks.images.computed_runs import by_encoder, by_local_features
 from rankwell.tasks.images.images import ImageEntry, Images, read_images
+from rankwell.tasks.images.local_features import by_encoder, by_local_features
 from rankwell.tasks.images.task import ImageCommandOptions
 from rankwell.vectors.transforms import TRANSFORMS
 
 
 def evaluate_images(*arguments: Any, **options: Any) -> Any:
     """An evaluation by the words and rules of the thesis."""
-    return evaluation.evaluate_images(*arguments, **{"convention": "thesis"} | options)
+    return instances_task.evaluate_images(*arguments, **{"convention": "thesis"} | options)
 
 
 REFERENCES = [("r1", "mona", "c1"), ("r2", "mona", "c2"), ("r3", "oak", "c1"), ("r4", None, None)]
@@ -805,7 +804,7 @@ def test_cut_offs_go_to_the_measures_that_name_none(files: dict[str, Path]) -> N
 
 def test_a_check_of_a_printed_figure_stands_in_json_too(files: dict[str, Path]) -> None:
     document = json.loads(of_files(files, check=["70.08", "66.67"], format="json").text)
-    notes = [finding["message"] for finding in document["findings"]]
+    notes = document["rules"]["checks"]
 
     assert [note.split(":")[0] for note in notes if note.startswith(("70.08", "66.67"))] == [
         "70.08 is not possible with n = 3",

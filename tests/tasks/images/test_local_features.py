@@ -14,7 +14,7 @@ from PIL import Image, ImageDraw, ImageFilter
 
 from rankwell import cli
 from rankwell.errors import BadUsage, MissingExtra, RankwellError
-from rankwell.tasks.images.evaluation import evaluate_images
+from rankwell.tasks.images.task import evaluate_images
 
 cv2 = pytest.importorskip("cv2")
 

@@ -12,7 +12,7 @@ from oracles import abstention as by_hand
 from oracles import partitions
 from rankwell.data.matrices import Embeddings
 from rankwell.errors import BadInput, BadUsage
-from rankwell.tasks.images.evaluation import evaluate_images
+from rankwell.tasks.images.task import evaluate_images
 
 
 def write_images(folder: Path, labels: str = "xxyyzz") -> Path:

@@ -22,7 +22,7 @@ import pytest
 from oracles.paired_randomisation import randomisation_p
 from rankwell import cli, reporting
 from rankwell.comparison.bench.files import SystemStatement, read_experiment
-from rankwell.data.findings.reading import reading_choice
+from rankwell.data.findings.kinds import reading_choice
 from rankwell.data.tables import Values
 from rankwell.errors import BadInput
 from rankwell.reporting.folder import FolderContent, write_folder

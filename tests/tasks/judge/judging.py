@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from rankwell.tasks.judge.folder import read_study
-from rankwell.tasks.judge.journal import held_journal
+from rankwell.tasks.judge.folder import held_journal, read_study
 from rankwell.tasks.judge.judging_server import JudgingServer
 from rankwell.tasks.judge.judging_session import JudgingSession
 from rankwell.tasks.judge.options import JudgeOptions

@@ -13,8 +13,7 @@ from rankwell.data.options import showing
 from rankwell.errors import BadInput, NothingToEvaluate
 from rankwell.stats.agreement import Ratings, coefficients
 from rankwell.tasks.judge.batches import lease_batch
-from rankwell.tasks.judge.folder import read_study
-from rankwell.tasks.judge.journal import JournalLine, append_lines, now, read_journals
+from rankwell.tasks.judge.folder import JournalLine, append_lines, now, read_journals, read_study
 from tasks.judge.studies import agreement, judge_batches, pool_study, write_world
 
 

@@ -9,8 +9,15 @@ from pathlib import Path
 import pytest
 
 from rankwell.errors import BadInput, BadUsage
-from rankwell.tasks.judge.folder import Study, read_study
-from rankwell.tasks.judge.journal import JournalLine, StudyAnswers, append_lines, now, read_journals
+from rankwell.tasks.judge.folder import (
+    JournalLine,
+    Study,
+    StudyAnswers,
+    append_lines,
+    now,
+    read_journals,
+    read_study,
+)
 from rankwell.tasks.judge.judging_session import Ask, SittingItems, gold_items, next_asks
 from rankwell.tasks.judge.options import JudgeOptions
 from tasks.judge.judging import Client, lines_of, serving

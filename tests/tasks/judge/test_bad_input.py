@@ -13,8 +13,7 @@ import pytest
 from full_disk import mounted, unavailable
 from rankwell.cli import main
 from rankwell.tasks.judge.batches import lease_batch
-from rankwell.tasks.judge.folder import read_study
-from rankwell.tasks.judge.journal import JournalLine, append_lines, read_journals
+from rankwell.tasks.judge.folder import JournalLine, append_lines, read_journals, read_study
 from tasks.judge.judging import Client, serving
 from tasks.judge.studies import judge_batches, pool, pool_study, write_world
 
@@ -300,10 +299,7 @@ def test_a_download_is_read_to_its_last_line_even_without_a_line_end_and_a_torn_
     assert "2 lines of ann read from file.jsonl" in capsys.readouterr().err
     (world / "file.jsonl").write_text("\n".join(lines)[:-9])
     assert run("judge label study --import file.jsonl", monkeypatch) == 0
-    assert (
-        "file.jsonl:3: the last line was not written to its end, and is dropped"
-        in capsys.readouterr().err
-    )
+    assert "file.jsonl:3: the last line is incomplete, and was dropped" in capsys.readouterr().err
     assert len((study / "judgments" / "ann.jsonl").read_text().splitlines()) == 2
 
 

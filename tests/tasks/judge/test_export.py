@@ -7,8 +7,7 @@ from commanding import with_fields
 from rankwell.cli.commands.compare import compare as compare_command
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.io import formats as files
-from rankwell.tasks.judge.folder import read_study
-from rankwell.tasks.judge.model_replies import ModelReply, append_reply
+from rankwell.tasks.judge.folder import ModelReply, append_reply, read_study
 from tasks.judge.studies import fill, judge, judge_batches, pool_study, write_world
 
 compare = with_fields(compare_command)

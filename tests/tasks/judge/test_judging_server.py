@@ -19,7 +19,7 @@ import pytest
 
 from rankwell.io.result_folder import digest_of
 from rankwell.tasks.judge import judging_session
-from rankwell.tasks.judge.journal import read_journals
+from rankwell.tasks.judge.folder import read_journals
 from tasks.judge.judging import Client, lines_of, serving
 from tasks.judge.studies import pool_study, write_world
 

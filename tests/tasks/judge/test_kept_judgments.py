@@ -10,8 +10,7 @@ import pytest
 from rankwell.data.options import overwriting
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.io.line_files import append_rows, rows_in
-from rankwell.tasks.judge.folder import read_study
-from rankwell.tasks.judge.journal import JournalLine, append_lines, read_journals
+from rankwell.tasks.judge.folder import JournalLine, append_lines, read_journals, read_study
 from tasks.judge.studies import (
     estimate,
     fill,
@@ -72,7 +71,7 @@ def test_a_batch_that_a_torn_line_leaves_open_is_explained(study, truth):
 
     with pytest.raises(
         NothingToEvaluate,
-        match=r"no batch is finished.*judge-1\.jsonl: the last line was not written to its end",
+        match=r"no batch is finished.*judge-1\.jsonl: the last line is incomplete",
     ):
         estimate(str(study))
 

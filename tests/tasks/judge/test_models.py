@@ -15,10 +15,9 @@ from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.io.formats import Request
 from rankwell.store import Source
 from rankwell.tasks.judge import model_asking
-from rankwell.tasks.judge.folder import read_study
+from rankwell.tasks.judge.folder import model_grades, read_replies, read_study, replies_of
 from rankwell.tasks.judge.io.study_judgments import read_judgments
 from rankwell.tasks.judge.model_asking import ModelPrompt, grade_of, orders_a_grade
-from rankwell.tasks.judge.model_replies import model_grades, read_replies, replies_of
 from rankwell.tasks.judge.options import ModelOptions
 from scripted_server import Reply, ScriptedServer
 from tasks.judge.studies import estimate, judge_batches, model_judge, pool_study, write_world

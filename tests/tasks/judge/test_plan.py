@@ -8,8 +8,7 @@ import pytest
 
 from rankwell.errors import BadUsage, NothingToEvaluate
 from rankwell.tasks.judge.estimation import StudyEstimates
-from rankwell.tasks.judge.folder import read_study
-from rankwell.tasks.judge.journal import StudyAnswers, read_journals
+from rankwell.tasks.judge.folder import StudyAnswers, read_journals, read_study
 from rankwell.tasks.judge.planning import StudyForecasts
 from tasks.judge.studies import estimate, judge_batches, plan, pool_study, write_world
 

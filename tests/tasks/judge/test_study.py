@@ -12,13 +12,13 @@ import rankwell
 from oracles import sampling as oracle
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.tasks.judge.batches import batch_pairs, batch_sizes, batches_of, lease_batch
-from rankwell.tasks.judge.folder import read_study
-from rankwell.tasks.judge.journal import (
+from rankwell.tasks.judge.folder import (
     JournalLine,
     StudyAnswers,
     append_lines,
     journal_of,
     read_journals,
+    read_study,
 )
 from tasks.judge.studies import (
     estimate,
@@ -147,7 +147,7 @@ def test_a_torn_last_line_is_dropped_with_a_note_and_overwritten(tmp_path, truth
     append_lines(study, [line._replace(grade=1.0)])
 
     assert len(torn.lines) == 1
-    assert "not written to its end" in torn.findings[0]
+    assert "the last line is incomplete" in torn.findings[0]
     assert [each.grade for each in read_journals(study).lines] == [2.0, 1.0]
 
 

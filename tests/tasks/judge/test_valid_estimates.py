@@ -12,8 +12,14 @@ from rankwell.errors import BadUsage, NothingToEvaluate
 from rankwell.stats.samples import priorities
 from rankwell.tasks.judge.batches import lease_batch
 from rankwell.tasks.judge.estimation import StudyEstimates
-from rankwell.tasks.judge.folder import read_study
-from rankwell.tasks.judge.journal import JournalLine, StudyAnswers, append_lines, now, read_journals
+from rankwell.tasks.judge.folder import (
+    JournalLine,
+    StudyAnswers,
+    append_lines,
+    now,
+    read_journals,
+    read_study,
+)
 from tasks.judge.studies import estimate, judge_batches, plan, pool, pool_study, write_world
 
 

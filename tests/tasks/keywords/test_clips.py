@@ -376,7 +376,7 @@ def test_a_measure_without_a_closed_form_takes_tied_clips_in_input_order_and_say
     assert of(first, "q")["ERR@3"] == pytest.approx(1 / 16)
     assert of(last, "q")["ERR@3"] == pytest.approx(1 / 16 / 3)
     note = (
-        "ERR@3 has no closed form under random order of ties; tied clips keep the order of the "
+        "ERR@3 has no closed form for ties in random order; tied clips keep the order of the "
         "embeddings"
     )
     for result in (first, last):
@@ -464,7 +464,7 @@ def test_removed_after_the_cut_expected_values_take_tied_clips_in_input_order_an
     assert after.rules["ties"] == "expected; input for P@2"
     assert (
         after.findings.count(
-            "P@2 has no closed form under random order of ties; tied clips keep the order of "
+            "P@2 has no closed form for ties in random order; tied clips keep the order of "
             "the embeddings"
         )
         == 1
@@ -1058,7 +1058,7 @@ def test_the_direction_of_distances_and_what_the_least_similarity_keeps_of_them_
     of_run = evaluate_keywords(table, run=near, **given)
 
     kept = (
-        "distances with their signs turned, so that the smallest ranks first; min_similarity -0.5 "
+        "negated distances, so that the smallest ranks first; min_similarity -0.5 "
         "keeps distances up to 0.5"
     )
     assert f"similarities of Lists are {kept}" in of_engine.findings

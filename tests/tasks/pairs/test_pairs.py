@@ -17,7 +17,7 @@ from rankwell._native.similarity import SIMILARITIES, pair_similarities
 from rankwell.data.matrices import Embeddings, Pairs, ScoredPairs, sample_pairs
 from rankwell.errors import BadInput, BadScore
 from rankwell.io.records import read_numbers
-from rankwell.tasks.pairs.evaluation import ModelPairs, PairOptions, measure_pairs, resamples_of
+from rankwell.tasks.pairs.task import ModelPairs, PairOptions, measure_pairs, resamples_of
 
 
 @pytest.fixture

@@ -236,7 +236,7 @@ def test_missing_predictions_count_as_the_policy_says(missing: Any, exact: float
     assert (row["mean"], row["n"]) == (exact, n)
     assert any("2 questions have no prediction" in note for note in found.findings)
     assert any(
-        "1 prediction has no question, as 'z', and is ignored" in note for note in found.findings
+        "1 prediction has no question ('z'), and is ignored" in note for note in found.findings
     )
     assert next(iter(found.rules["counts"].values()))["queries_missing"] == 2
     assert [each.failed for each in found.outcomes].count(None) == (2 if missing == "skip" else 0)

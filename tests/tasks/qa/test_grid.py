@@ -12,7 +12,7 @@ import pytest
 
 from rankwell.comparison.bench import source_of
 from rankwell.comparison.bench.files import read_experiment
-from rankwell.data.findings.reading import reading_choice
+from rankwell.data.findings.kinds import reading_choice
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.reporting.charts import draw
 from rankwell.reporting.line_charts import MOST_LINES, parameter_chart

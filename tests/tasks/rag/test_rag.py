@@ -391,7 +391,7 @@ def test_gold_in_documents_without_a_chunk_is_noted_beside_the_best_that_chunks_
     )
 
     what = (
-        "1 of 1 questions have gold passages in documents without a chunk in chunks, as 'q'; "
+        "1 of 1 questions have gold passages in documents without a chunk in chunks ('q'); "
         "their SpanPOmega is 0"
     )
     assert what in result.findings
@@ -425,9 +425,7 @@ def test_questions_that_one_system_alone_has_statements_for_are_noted():
     result = rw.evaluate_citations({"whole": whole, "part": part}, intervals="none")
 
     assert result["CitationR"] == {"whole": 0.5, "part": 1.0}
-    assert (
-        "part: 1 of the 2 questions have no statement, as 'r', and do not count" in result.findings
-    )
+    assert "part: 1 of the 2 questions have no statement ('r'), and do not count" in result.findings
 
 
 def test_questions_that_a_published_rule_leaves_out_are_counted_in_a_note():

@@ -13,7 +13,7 @@ import pytest
 
 import rankwell as rw
 from rankwell.errors import BadUsage, MissingExtra, UnknownName
-from rankwell.tasks.rag.tokens import tokenizer_of
+from rankwell.tasks.rag.passages import tokenizer_of
 
 TEXT = "Dogs stay out!! But guide dogs (two) are welcome..."
 
@@ -91,7 +91,7 @@ def test_encodings_of_tiktoken_have_the_positions_that_it_gives(monkeypatch: pyt
         get_encoding=lambda name: encoding, list_encoding_names=lambda: ["x"]
     )
     monkeypatch.setitem(sys.modules, "tiktoken", module)
-    monkeypatch.setattr("rankwell.tasks.rag.tokens.version", lambda _: "0.14.0")
+    monkeypatch.setattr("rankwell.tasks.rag.passages.version", lambda _: "0.14.0")
     tokenizer_of.cache_clear()
 
     found = tokenizer_of("tiktoken:x")

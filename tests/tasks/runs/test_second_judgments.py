@@ -43,7 +43,7 @@ def test_items_without_a_second_grade_count_nothing_and_are_noted() -> None:
     found = rankwell.evaluate(TRUTH, RUN, ["uBpref"], other_qrels=lacking)
 
     assert found.to_dict()["run"]["q"]["uBpref"] == 1.5
-    assert "5 of 6 judged items have no second judgment, which counts 0" in found.findings
+    assert "5 of 6 judged items have no second judgment; it counts as 0" in found.findings
 
 
 @pytest.mark.parametrize(

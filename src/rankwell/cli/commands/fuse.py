@@ -21,7 +21,7 @@ from rankwell.comparison.fusion.runs import (
 )
 from rankwell.comparison.fusion.runs import fuse as fuse_runs
 from rankwell.data.findings import Finding
-from rankwell.data.findings.comparing import fusion_not_better, queries_fused_unjudged
+from rankwell.data.findings.kinds import fusion_not_better, queries_fused_unjudged
 from rankwell.data.json_types import AnyObject, JsonTables, ScoreObject
 from rankwell.data.options import Differs, Doc, MeasureNames, Option, TargetFormat, arguments_of
 from rankwell.data.rankings import Ranking

@@ -33,7 +33,7 @@ from rankwell.comparison.folders import differing
 from rankwell.comparison.pairwise import compare_values
 from rankwell.comparison.parts.cells import PlacedCells, evaluate_in_parts
 from rankwell.data.findings import Finding, unignored
-from rankwell.data.findings.comparing import not_compared
+from rankwell.data.findings.kinds import not_compared
 from rankwell.data.options import (
     Differs,
     Doc,

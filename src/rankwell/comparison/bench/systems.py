@@ -29,7 +29,7 @@ from rankwell.comparison.pages import write_missing_pages
 from rankwell.comparison.pairwise import compare_values
 from rankwell.data.catalogue import result_kinds
 from rankwell.data.findings import Finding
-from rankwell.data.findings.comparing import different_rules, queries_of_some_systems
+from rankwell.data.findings.kinds import different_rules, queries_of_some_systems
 from rankwell.data.options import may_overwrite
 from rankwell.data.registry import Better, suggest
 from rankwell.data.tables import Values

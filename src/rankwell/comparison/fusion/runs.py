@@ -17,7 +17,7 @@ from rankwell.comparison.fusion import NORMALISATIONS, Fusion, RunLists, Votes, 
 from rankwell.comparison.fusion.methods import Training, judged_rows
 from rankwell.conventions import CONVENTIONS, LabelledMeasure, choose_measures
 from rankwell.data.findings import Finding
-from rankwell.data.findings.comparing import fused_from_some, negative_scores
+from rankwell.data.findings.kinds import fused_from_some, negative_scores
 from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.options import Doc, Input, InputData, Option, takes_options
 from rankwell.data.rankings import Hits, Ranking

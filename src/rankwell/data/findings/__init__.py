@@ -117,6 +117,11 @@ class FindingKind(NamedTuple, Generic[_Words]):
 FINDINGS: Catalogue[FindingKind[...]] = Catalogue("data.findings", "finding")
 
 
+def examples(queries: Sequence[str]) -> str:
+    """The first of some queries, which a sentence names in brackets."""
+    return f"{queries[0]!r}{', …' * (len(queries) > 1)}"
+
+
 def finding(
     level: Level, resolves: str = ""
 ) -> Callable[[Callable[_Words, str]], FindingKind[_Words]]:

@@ -13,7 +13,7 @@ import numpy as np
 from rankwell import __version__
 from rankwell.data.catalogue import ResultKind
 from rankwell.data.findings import LEVELS
-from rankwell.data.findings.evaluation import so_on_every_query, unjudged_in_top
+from rankwell.data.findings.kinds import so_on_every_query, unjudged_in_top
 from rankwell.data.tables import Bools, Floats, Ints, sort_ids
 from rankwell.documents import parse_json
 from rankwell.errors import BadInput, flag

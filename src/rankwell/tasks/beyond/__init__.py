@@ -3,7 +3,7 @@ calibrated and fair the lists are.
 """
 
 PUBLIC_NAMES = {
-    "evaluate_beyond": "rankwell.tasks.beyond.evaluation",
+    "evaluate_beyond": "rankwell.tasks.beyond.task",
     "BeyondOptions": "rankwell.tasks.beyond.options",
 }
 """The names that the task adds to `rankwell`, each with the module that defines it."""

@@ -16,8 +16,8 @@ def items_unseen(run: str, unseen: int, total: int, example: str) -> str:
 
 @finding("warning")
 def items_ungrouped(bare: int, total: int, example: str, labels: Sequence[str]) -> str:
-    """Items of the catalogue belong to no group, so that no group's target has their share."""
+    """Items of the catalogue belong to no group, so their share is in no group's target."""
     return (
-        f"{bare} of {total} items of the catalogue have no group, for example {example!r}; no "
-        f"group's target has their share ({', '.join(labels)})"
+        f"{bare} of {total} items of the catalogue have no group, for example {example!r}; their "
+        f"share is in no group's target ({', '.join(labels)})"
     )

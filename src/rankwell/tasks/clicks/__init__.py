@@ -5,9 +5,9 @@ lists.
 from rankwell.data.catalogue import ResultKind
 
 PUBLIC_NAMES = {
-    "evaluate_clicks": "rankwell.tasks.clicks.evaluation",
-    "InterleavingOptions": "rankwell.tasks.clicks.interleaving",
-    "interleave": "rankwell.tasks.clicks.interleaving",
+    "evaluate_clicks": "rankwell.tasks.clicks.inputs",
+    "InterleavingOptions": "rankwell.tasks.clicks.preference",
+    "interleave": "rankwell.tasks.clicks.preference",
     "ClickOptions": "rankwell.tasks.clicks.options",
     "InterleavingTestOptions": "rankwell.tasks.clicks.preference",
     "evaluate_interleaving": "rankwell.tasks.clicks.preference",

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from rankwell.data.findings import finding
+from rankwell.data.findings import examples, finding
 from rankwell.errors import count_of
 
 
@@ -10,26 +10,26 @@ from rankwell.errors import count_of
 def rows_of_users(file: str, n: int, unit: str, users: int, column: str, advice: str) -> str:
     """A log has several queries or rows of one user, which depend on each other.
 
-    Intervals take them for independent and are too narrow; take users as queries.
+    Intervals treat them as independent and are too narrow; name the users as queries.
     """
     return (
-        f"intervals take {n} {unit} of {users} users ({column!r}) for independent and are too "
-        f"narrow; {advice} makes them intervals over users"
+        f"intervals treat {n} {unit} of {users} users ({column!r}) as independent and are too "
+        f"narrow; {advice} gives intervals over users"
     )
 
 
 @finding("info")
 def model_unused(reason: str) -> str:
-    """A reward model is given that no measure reads."""
+    """A reward model was given that no measure uses."""
     return reason
 
 
 @finding("info")
 def positions_differ() -> str:
-    """Users see less of lower positions, so that rewards by position do not rank what is there."""
+    """Fewer users see lower positions, so that rewards by position do not compare the items."""
     return (
-        "rewards of a position depend on how many users see it: they do not rank what is shown "
-        "there"
+        "the reward at a position depends on how many users see it; it does not say how good the "
+        "items there are"
     )
 
 
@@ -54,8 +54,8 @@ def mean_weight_off(run: str, mean: float) -> str:
 def few_effective_rows(run: str, rows: int, effective: float, largest: float) -> str:
     """A few rows have most of the weight, so that an estimate rests on them alone."""
     return (
-        f"{rows} rows count as {effective:.3g} (largest weight {largest:.4g}); the interval may be "
-        "too narrow, and rests on few rows"
+        f"{rows} rows are worth {effective:.3g} (largest weight {largest:.4g}); the interval rests "
+        "on few rows, and may be too narrow"
     )
 
 
@@ -73,8 +73,8 @@ def lists_not_shown(missing: int, total: int) -> str:
 
 @finding("warning", "--cluster")
 def impressions_dependent(impressions: int, n_queries: int) -> str:
-    """Impressions of one query depend on each other, and count as independent."""
-    return f"{impressions} impressions of {n_queries} queries count as independent"
+    """Impressions of one query depend on each other, but are treated as independent."""
+    return f"{impressions} impressions of {n_queries} queries are treated as independent"
 
 
 @finding("info")
@@ -94,6 +94,4 @@ def queries_not_interleaved(n: int) -> str:
 def lists_interleaved_short(depth: int, queries: Sequence[str]) -> str:
     """A run has fewer items for a query than the depth, so that its list is as short."""
     number = count_of(len(queries), "query has", "queries have")
-    return (
-        f"{number} fewer than {depth} items in a run, as {queries[0]!r}; their lists are as short"
-    )
+    return f"{number} fewer than {depth} items in a run ({examples(queries)}): a shorter list"

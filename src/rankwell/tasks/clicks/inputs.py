@@ -1,22 +1,155 @@
-"""Files of logs, policies and models -> rows of a log with the weights of each policy."""
+"""Files of logs, policies and models -> rounds under one policy: rewards with importance weights,
+and what a model of rewards expects of them -> estimates of the value of each policy.
+"""
 
 import math
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from rankwell.conventions import CONVENTIONS, LabelledMeasure, check_views, choose_measures
 from rankwell.data.columns import chosen_columns
 from rankwell.data.findings import Finding
-from rankwell.data.tables import Floats, Ints, index_queries, sort_ids
+from rankwell.data.options import takes_options
+from rankwell.data.registry import measure_names
+from rankwell.data.tables import (
+    Bools,
+    Floats,
+    Ints,
+    exact_mean,
+    exact_sd,
+    exact_sum,
+    index_queries,
+    segment_offsets,
+    sort_ids,
+    sum_by,
+)
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, flag, shown
+from rankwell.evaluation.results import QUERIES_COUNTED, ResultsBuilder
 from rankwell.io.records import Content, Range, load_columns
-from rankwell.store import Source, exists, split_name
-from rankwell.tasks.clicks.findings import rows_of_users
+from rankwell.results import Results
+from rankwell.stats import MIN_QUERIES, check_intervals
+from rankwell.store import Source, exists, sources_of, split_name
+from rankwell.tasks.clicks.findings import (
+    few_effective_rows,
+    mean_weight_off,
+    model_unused,
+    nothing_in_common,
+    policy_incomplete,
+    positions_differ,
+    rows_of_users,
+)
 from rankwell.tasks.clicks.options import ClickOptions
+
+
+class LoggedRows(NamedTuple):
+    """Rows of a log. Every array is (rows,).
+
+    rewards: reward for showing an item.
+    weights: the policy's probability of the item over the propensity; 1 for the logging policy.
+    slots: the slot within which weights are normalised, from 0.
+    estimates: reward that a model expects for the shown item; None without a model.
+    expected: mean of that reward over what the policy would show; None where that is unknown.
+    """
+
+    rewards: Floats
+    weights: Floats
+    slots: Ints
+    estimates: Floats | None = None
+    expected: Floats | None = None
+
+    def of(self, rows: Ints | Bools) -> "LoggedRows":
+        """Some of the rows, in the order of their numbers."""
+        return LoggedRows(*(None if column is None else column[rows] for column in self))  # pyright: ignore[reportArgumentType]
+
+    def model(self, measure: str) -> tuple[Floats, Floats]:
+        """Estimates and expectations. Raises BadUsage without a model of rewards."""
+        if self.estimates is None:
+            raise BadUsage(
+                f"{measure} needs a model of rewards; name a table or a column of its "
+                f"estimates by {flag('--reward-model')}."
+            )
+        if self.expected is None:
+            expectations = "what it expects under the policy, too"
+            raise BadUsage(
+                f"{measure} needs {expectations}; name a column by {flag('--expected')}, or give "
+                "policy and model as tables."
+            )
+        return self.estimates, self.expected
+
+
+class SelfNormalised(NamedTuple):
+    """Means of each slot.
+
+    weight: (slots,) mean weight; NaN where all weights are 0.
+    centre: (slots,) weighted mean of a variable; NaN where all weights are 0.
+    """
+
+    weight: Floats
+    centre: Floats
+
+    @classmethod
+    def of(cls, rows: LoggedRows, variable: Floats) -> "SelfNormalised":
+        """Those of rows."""
+        size = int(rows.slots.max(initial=0)) + 1
+        n, weights, sums = (
+            sum_by(rows.slots, weights, size)
+            for weights in (np.ones(len(variable)), rows.weights, rows.weights * variable)
+        )
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return cls(np.where(weights > 0, weights / n, np.nan), sums / weights)
+
+
+@dataclass(frozen=True, eq=False)
+class LoggedRounds:
+    """The rows of a log by query.
+
+    queries: ids of the queries.
+    offsets: (queries + 1,) where the rows of each query begin.
+    rows: the rows of all queries, one query after the other.
+    whole: the rows over which weights are normalised, which are those of the whole log also where
+        the view is a part of it.
+    sums: whether the value of a query is the sum of its rows, as for a slate, and not their mean.
+    """
+
+    needs: ClassVar[str] = "logged rewards"
+    command: ClassVar[str] = "clicks"
+    queries: tuple[str, ...]
+    offsets: Ints
+    rows: LoggedRows
+    whole: LoggedRows
+    sums: bool = False
+
+    def at(self, slot: Ints, number: int) -> "LoggedRounds":
+        """The rows of one position alone. slot: (rows,) the position of each. Queries without such
+        a row are left out.
+        """
+        is_here = slot == number
+        owners = np.repeat(np.arange(len(self.queries)), np.diff(self.offsets))[is_here]
+        queries, counts = np.unique(owners, return_counts=True)
+        rows = self.rows.of(is_here)
+        names = tuple(self.queries[query] for query in queries.tolist())
+        return LoggedRounds(names, segment_offsets(counts), rows, rows, self.sums)
+
+    @property
+    def counts(self) -> Ints:
+        """The number of rows: (queries,)."""
+        return np.diff(self.offsets)
+
+    def by_query(self, values: Floats) -> Floats:
+        """The mean, or the sum, of the values of rows, (queries,); NaN for a query without rows."""
+        counts = self.counts
+        owners = np.repeat(np.arange(len(self.queries)), counts)
+        totals = sum_by(owners, values, len(self.queries))
+        with np.errstate(invalid="ignore"):
+            return np.where(
+                counts > 0, totals / (1 if self.sums else np.maximum(counts, 1)), np.nan
+            )
+
 
 WORDS: dict[str, tuple[str, ...]] = {
     "query": (
@@ -451,3 +584,221 @@ def query_rows(log: Log) -> tuple[tuple[str, ...], Ints]:
     """The queries in the order of the rows, and where the rows of each begin."""
     starts = [row for row in range(log.n) if row == 0 or log.queries[row] != log.queries[row - 1]]
     return tuple(log.queries[row] for row in starts), np.array([*starts, log.n], dtype=np.int64)
+
+
+_PLAIN = ("CTR", "MeanReward")
+"""Measures of the log, which no policy changes."""
+_MODELLED = ("DM", "DR", "SNDR")
+_ALL = "all"
+"""The position of rows of the summary that are about all positions."""
+_FEW = 0.1
+"""Below this share of the rows an effective sample is called small."""
+
+
+class WeightFigures(NamedTuple):
+    """The diagnostics of importance weights; None for the logging policy, which has none.
+
+    ess: the effective sample size, (Σ w)² / Σ w² (Kish 1965).
+    largest_weight: the largest weight; where it is large, one row decides the estimate.
+    mean_weight: the mean weight, 1 on average where propensities are right.
+    """
+
+    ess: float | None = None
+    largest_weight: float | None = None
+    mean_weight: float | None = None
+
+    @classmethod
+    def of(cls, weights: Floats) -> "WeightFigures":
+        """Those of weights that are not all 0."""
+        squares = exact_sum(weights * weights)
+        ess = exact_sum(weights) ** 2 / squares if squares else 0.0
+        return cls(ess, float(weights.max()), exact_mean(weights))
+
+
+@takes_options(ClickOptions, "policies", "measures")
+def evaluate_clicks(log: Any, *, options: ClickOptions) -> Results:
+    """The value of target policies, estimated from what a logging policy showed and how users
+    reacted to it.
+
+    log: a table with a row for each thing that was shown (CSV, TSV, Parquet, JSON lines, or a
+    mapping column -> values): reward, propensity, and perhaps query, item and position. options:
+    the fields of `ClickOptions`; in Python `policies` may be a mapping name -> column, file or
+    mapping, and `model` a mapping. The logging policy is among the results as `log`, whose
+    estimates are its mean reward, so that `compare` says whether a policy is better than it.
+    Raises BadInput and BadScore for bad rows, BadUsage for measures that the inputs do not allow.
+
+    >>> import rankwell as rw
+    >>> log = {
+    ...     "click": [1, 0, 1, 0],
+    ...     "propensity": [0.5, 0.5, 0.25, 0.25],
+    ...     "mine": [0.25, 0.5, 0.5, 0.5],
+    ... }
+    >>> rw.evaluate_clicks(log, ["mine"], ["IPS"])["IPS"]
+    {'log': 0.5, 'mine': 0.625}
+    """
+    check_intervals(options.intervals, options.seed)
+    policy_sources = policies_of(options.policies)
+    expected = pairs_of(options.expected, flag("--expected"))
+    table = read_log(log, options, policy_sources, expected)
+    by_query, by_position = options.value_of == "query", options.value_of == "position"
+    model, estimates = None, table.column(options.reward_model)
+    if options.reward_model is not None and estimates is None:
+        model = read_entries(options.reward_model, "estimate", FINITE, flag("--reward-model"))
+        estimates = model_estimates(model, table)
+    policies = {
+        name: _policy(name, source, table, model, expected)
+        for name, source in policy_sources.items()
+    }
+    measures = _measures(options, table, policies, has_model=estimates is not None)
+    builder = ResultsBuilder(CONVENTIONS["rankwell"])
+    builder.findings += table.findings if options.intervals != "none" else ()
+    if estimates is not None and not any(
+        labelled.measure.name in _MODELLED for labelled in measures
+    ):
+        builder.findings.append(model_unused(_unused_model(options, policies)))
+    positions, slots = slots_of(table)
+    if by_position and _ALL in positions:
+        raise BadUsage(
+            f"{flag('--value-of', 'position')}: {table.name} has a position {_ALL!r}, which "
+            "stands for all of them; rename it."
+        )
+    propensities = np.ones(table.n) if table.propensities is None else table.propensities
+    for name, policy in {LOGGING: Policy(propensities, estimates), **policies}.items():
+        rows = LoggedRows(
+            table.rewards,
+            policy.probabilities / propensities,
+            slots if by_query else np.zeros_like(slots),
+            estimates,
+            policy.expected,
+        )
+        policy_measures = [
+            labelled
+            for labelled in measures
+            if name == LOGGING or labelled.measure.name not in _PLAIN
+        ]
+        view = LoggedRounds(*query_rows(table), rows, rows, by_query)
+        builder.counts[name] = {QUERIES_COUNTED: len(view.queries), "rows": table.n}
+        if by_position:
+            _keep(builder, name, policy_measures, view, {"position": _ALL})
+            for number, position in enumerate(positions):
+                part = view.at(slots, number)
+                _keep(builder, name, policy_measures, part, {"position": position})
+        else:
+            _keep(builder, name, policy_measures, view, {})
+        builder.findings += [policy_incomplete(name, problem) for problem in policy.problems]
+        if name != LOGGING:
+            builder.findings += _on_weights(name, rows.weights, policy_measures)
+    if by_position:
+        builder.findings.append(positions_differ())
+    rules = {
+        "columns": ",".join(f"{content}={column}" for content, column in table.columns.items()),
+        "value": f"of a {options.value_of}",
+        **builder.rules(measures, options),
+    }
+    # There is one.
+    del rules["convention"]
+    files = {
+        name: source for name, source in policy_sources.items() if table.column(source) is None
+    }
+    return builder.results(
+        Results,
+        rules=rules,
+        measures=measures,
+        findings=builder.findings,
+        sources=sources_of(
+            {"log": log} | ({} if model is None else {"reward model": options.reward_model}), files
+        ),
+        intervals=options.intervals,
+        seed=options.seed,
+        query_columns=("position",) if by_position else (),
+    )
+
+
+def _policy(
+    name: str, source: Any, log: Log, model: Entries | None, expected: Mapping[str, str]
+) -> Policy:
+    """A policy from its column or its table."""
+    column = log.column(source)
+    expectations = log.others[expected[name]] if name in expected else None
+    if column is not None:
+        return Policy(column, expectations)
+    if expectations is None:
+        return read_policy(source, log, model)
+    return read_policy(source, log, None)._replace(expected=expectations)
+
+
+def _measures(
+    options: ClickOptions, log: Log, policies: Mapping[str, Policy], *, has_model: bool
+) -> tuple[LabelledMeasure, ...]:
+    """The measures that are named, else those that the inputs allow. Raises BadUsage for those that
+    they do not.
+    """
+    names = measure_names(options.measures)
+    if names is None:
+        names = [
+            "CTR"
+            if np.isin(log.rewards, (0, 1)).all() and options.value_of != "query"
+            else "MeanReward"
+        ]
+        names += ["IPS", "SNIPS"] if policies else []
+        complete = has_model and all(policy.expected is not None for policy in policies.values())
+        names += _MODELLED if policies and complete else []
+    measures = choose_measures(names, CONVENTIONS["rankwell"])
+    check_views((labelled.measure for labelled in measures), LoggedRounds)
+    for labelled in measures:
+        if labelled.measure.name not in _PLAIN and not policies:
+            raise BadUsage(
+                f"{labelled.label} is of a target policy; name one by "
+                f"{flag('--policy', name='policies')}."
+            )
+    return measures
+
+
+def _unused_model(options: ClickOptions, policies: Mapping[str, Policy]) -> str:
+    """The note on a model that no measure reads."""
+    lacking = [name for name, policy in policies.items() if policy.expected is None]
+    if options.measures is not None or not lacking:
+        return (
+            f"{flag('--reward-model')} is unused: {', '.join(_MODELLED)} read it, of a policy, and "
+            "none of them is computed"
+        )
+    return (
+        f"no {', '.join(_MODELLED)}: what the model expects under {', '.join(lacking)} is unknown; "
+        f"name its column by {flag('--expected')}, or give policy and model as tables"
+    )
+
+
+def _keep(
+    builder: ResultsBuilder,
+    name: str,
+    measures: Sequence[LabelledMeasure],
+    view: LoggedRounds,
+    columns: Mapping[str, Any],
+) -> None:
+    """Adds the values of one policy. columns: of the rows of the summary."""
+    counts = view.counts.astype(np.float64)
+    weights = None if view.sums or (counts == 1).all() else counts
+    if any(labelled.measure.name not in _PLAIN for labelled in measures):
+        figures = WeightFigures() if name == LOGGING else WeightFigures.of(view.rows.weights)
+        columns = {**columns, **figures._asdict()}
+    for labelled in measures:
+        values = labelled.measure(view)
+        builder.keep(name, labelled.measure, labelled.label, view.queries, values, weights=weights)
+        builder.row_attributes.append(columns)
+
+
+def _on_weights(
+    name: str, weights: Floats, measures: Sequence[LabelledMeasure]
+) -> Iterator[Finding]:
+    """Findings on weights that make estimates unreliable."""
+    if all(labelled.measure.name in ("DM", *_PLAIN) for labelled in measures):
+        return
+    (ess, largest, mean), n = WeightFigures.of(weights), len(weights)
+    if not largest:
+        yield nothing_in_common(name)
+        return
+    error = exact_sd(weights) / n**0.5 if n > 1 else 0.0
+    if n >= MIN_QUERIES and abs((mean or 0) - 1) > 3 * error + 1e-9:
+        yield mean_weight_off(name, mean or 0)
+    if (ess or 0) < max(_FEW * n, MIN_QUERIES):
+        yield few_effective_rows(name, n, ess or 0, largest)

@@ -3,7 +3,7 @@
 from rankwell.comparison.pages import present_differences
 from rankwell.data.json_types import DifferenceObject, TextObject
 from rankwell.task import Presented, Task, TaskInput
-from rankwell.tasks.clicks.evaluation import evaluate_clicks
+from rankwell.tasks.clicks.inputs import evaluate_clicks
 from rankwell.tasks.clicks.options import ClickOptions
 from rankwell.tasks.clicks.preference import InterleavingTestOptions, evaluate_interleaving
 

@@ -3,8 +3,8 @@
 from rankwell.data.catalogue import ResultKind
 
 PUBLIC_NAMES = {
-    "evaluate_crossmodal": "rankwell.tasks.crossmodal.evaluation",
-    "eval_q2m": "rankwell.tasks.crossmodal.hgr",
+    "evaluate_crossmodal": "rankwell.tasks.crossmodal.task",
+    "eval_q2m": "rankwell.tasks.crossmodal.inputs",
     "CrossmodalOptions": "rankwell.tasks.crossmodal.options",
 }
 """The names that the task adds to `rankwell`, each with the module that defines it."""

@@ -18,8 +18,8 @@ def word_of_convention(label: str, exact: str, convention: str, meaning: str) ->
 def convention_of_other_tasks(convention: str, ties: str) -> str:
     """A convention of other tasks decides words, measures and units, and nothing else."""
     return (
-        f"the convention {convention} does not support score matrices: its words, measures and "
-        f"unit are used{ties}"
+        f"the convention {convention} does not support score matrices: only its words, measures "
+        f"and unit are used{ties}"
     )
 
 
@@ -27,8 +27,8 @@ def convention_of_other_tasks(convention: str, ties: str) -> str:
 def captions_of_several_videos(direction: str, n: int) -> str:
     """A caption belongs to several videos, and raises all of them where captions are collapsed."""
     return (
-        f"{direction}: {n} captions belong to several videos; captions are collapsed for a video "
-        "each, so that such a caption raises all of its videos"
+        f"{direction}: {n} captions belong to several videos; captions are collapsed per video, so "
+        "such a caption raises all of its videos"
     )
 
 
@@ -36,7 +36,7 @@ def captions_of_several_videos(direction: str, n: int) -> str:
 def no_positives(direction: str, rank: int, convention: str) -> str:
     """None of the queries has a positive: the file of positives may be of other ids."""
     return (
-        f"{direction}: none of the queries has a positive, so that each has the rank {rank}, as in "
+        f"{direction}: none of the queries has a positive, so each has the rank {rank}, as in "
         f"{convention}; check the positives"
     )
 
@@ -52,19 +52,19 @@ def hits_beyond_gallery(
         len(queries), "query without positives counts", "queries without positives count"
     )
     return (
-        f"{direction}: {number} as a hit in {', '.join(labels)}, as the gallery has only {n_items} "
-        "items"
+        f"{direction}: {number} as a hit in {', '.join(labels)}, because the gallery has only "
+        f"{n_items} items"
     )
 
 
 @finding("info", "-k 1,5,10")
 def aggregates_left_out(names: Sequence[str]) -> str:
     """Sums and means of recalls need R@1, R@5 and R@10."""
-    return f"{', '.join(names)}: these are made of R@1, R@5 and R@10; request all three"
+    return f"{', '.join(names)}: computed from R@1, R@5 and R@10; request all three"
 
 
 @finding("warning")
-def indistinguishable(run: str, problem: str) -> str:
+def identical_inputs(run: str, problem: str) -> str:
     """Captions or videos are the same as others, so that no scorer can rank both first; ceilings
     are those of a scorer that sees no more than they say.
     """
@@ -73,10 +73,10 @@ def indistinguishable(run: str, problem: str) -> str:
 
 @finding("info", "--intervals bootstrap")
 def intervals_beyond_range(labels: Sequence[str]) -> str:
-    """Student's t gives intervals that go beyond what a measure can be."""
+    """Student's t gives intervals that extend beyond the possible values of a measure."""
     return (
-        f"t intervals of {', '.join(labels)} go beyond what the figures can be, for few or "
-        "lopsided values"
+        f"t intervals of {', '.join(labels)} extend beyond the possible values, as there are few "
+        "values or skewed ones"
     )
 
 

@@ -1,8 +1,8 @@
 """The inputs: scores or embeddings of each run, the right items, masks, transforms, and the texts
-of captions; and the directions in which they are searched.
+of captions; the directions in which they are searched; and hgr_v2t's `eval_q2m`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from itertools import pairwise
 from pathlib import Path
@@ -25,7 +25,7 @@ from rankwell.data.matrices import (
     named_places,
     read_only_npy,
 )
-from rankwell.data.options import PartOptions, PartOutcome
+from rankwell.data.options import PartOptions, PartOutcome, own_arithmetic
 from rankwell.data.tables import Ints, refuse_masked, tie_order
 from rankwell.documents import read_json
 from rankwell.errors import BadInput, BadScore, BadUsage, flag, shown
@@ -39,7 +39,7 @@ from rankwell.runtime.parts.compared import Question, compare_in_parts
 from rankwell.runtime.parts.tables import planned_embeddings
 from rankwell.store import Head, Source, exists, naming, sources_of, split_part
 from rankwell.tasks.crossmodal.conventions import CaptionTies
-from rankwell.tasks.crossmodal.findings import indistinguishable
+from rankwell.tasks.crossmodal.findings import identical_inputs
 from rankwell.tasks.crossmodal.options import CrossmodalOptions
 from rankwell.vectors.neighbours.positive_counts import Compared, by_vectors
 from rankwell.vectors.transforms import Transform, parse_transform
@@ -374,7 +374,7 @@ class CaptionInputs:
                     f"{number} of {len(first)} {kind} are the same as another, so that {scorer} "
                     "can distinguish them"
                 )
-                self.findings.append(indistinguishable(run, problem))
+                self.findings.append(identical_inputs(run, problem))
         if self._texts is not None and firsts[0] is not None:
             # More than the words was seen, and ceilings do not hold.
             repeated = np.flatnonzero(firsts[0] != np.arange(len(firsts[0])))
@@ -386,7 +386,7 @@ class CaptionInputs:
                     "scorer saw more than these texts (or rounds), and its figures may pass the "
                     "ceilings, which are of a scorer that sees the texts alone"
                 )
-                self.findings.append(indistinguishable(run, problem))
+                self.findings.append(identical_inputs(run, problem))
         return self._copies.setdefault(run, Copies(*firsts))
 
 
@@ -538,3 +538,48 @@ def _mask(source: Source) -> Any:
             raise BadInput(
                 f"{str(error).splitlines()[0]}; a mask is an .npy array or a JSON list of 0 and 1."
             ) from error
+
+
+@own_arithmetic
+def eval_q2m(scores: Any, q2m_gts: Any) -> tuple[float, float, float, float, float]:
+    """R@1, R@5 and R@10 in percent, the median and the mean rank of each query's best positive,
+    ranks from 1.
+
+    scores: (queries, memory), a NumPy array, a tensor of any device, or lists. q2m_gts: the
+    positives of each query, by position, in lists, arrays or a mapping from its position; one alone
+    may stand for its list. A query whose list is empty has the rank n + 1 of n items, and so misses
+    at every K that they reach. Of equal scores the lower position comes first, where the source's
+    unstable sort leaves it open.
+    Raises BadInput and BadScore where the source would crash or count what is wrong.
+    Source: Chen and others 2020, hgr_v2t, t2vretrieval/models/evaluation.py.
+
+    >>> eval_q2m([[0.9, 0.1], [0.8, 0.3]], [[0], [1]])
+    (50.0, 100.0, 100.0, 1.5, 1.5)
+    """
+    table = read_scores(scores)
+    positives = read_positives(_lists(q2m_gts), Sides(table.query_names, table.item_names))
+    counts = ComparedScores(table).count(positives, transposed=False, best=True)
+    ranks = np.full(positives.n_queries, table.matrix.shape[1] + 1, dtype=np.int64)
+    np.minimum.at(ranks, positives.owner[counts.positions], counts.above + counts.before + 1)
+    r1, r5, r10 = (100.0 * int(np.count_nonzero(ranks <= k)) / len(ranks) for k in (1, 5, 10))
+    return r1, r5, r10, float(np.median(ranks)), float(ranks.mean())
+
+
+def _lists(q2m_gts: Any) -> Any:
+    """The positives of each query, none twice: a list may name one twice, which changes no rank."""
+    if isinstance(q2m_gts, Mapping):
+        mapping: Mapping[Any, Any] = q2m_gts
+        return {query: _once(positives) for query, positives in mapping.items()}
+    return [
+        _once(positives)
+        for positives in (q2m_gts.tolist() if hasattr(q2m_gts, "tolist") else q2m_gts)
+    ]
+
+
+def _once(positives: Any) -> list[Any]:
+    values: Any = positives.tolist() if hasattr(positives, "tolist") else positives
+    return (
+        list(dict.fromkeys(values))
+        if isinstance(values, Iterable) and not isinstance(values, str)
+        else [values]
+    )

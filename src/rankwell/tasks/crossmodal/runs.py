@@ -1,9 +1,12 @@
-"""One direction of one matrix as a judged run, ties open."""
+"""One direction of one matrix as a judged run, ties open; the tie rules that papers on text-video
+retrieval have to themselves, and the best values where captions or videos are the same.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,18 +14,94 @@ from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.matrices import Positions, Positives
 from rankwell.data.rankings import Hits, Ranking
 from rankwell.data.registry import Measure
-from rankwell.data.tables import Bools, Floats, Judgments, order_ids, segment_offsets
-from rankwell.errors import NothingToEvaluate, flag
+from rankwell.data.tables import (
+    Bools,
+    Floats,
+    Ints,
+    Judgments,
+    order_ids,
+    position_in_segment,
+    segment_offsets,
+)
+from rankwell.errors import BadUsage, NothingToEvaluate, flag
 from rankwell.evaluation.details import Details, details_of
-from rankwell.evaluation.judged import Ceiling, JudgedRun, MeasuredQueries, ReferenceLevels
+from rankwell.evaluation.judged import (
+    Ceiling,
+    JudgedRun,
+    MeasuredQueries,
+    ReferenceLevels,
+    ideal_if_shared,
+)
 from rankwell.evaluation.results import counted_queries
+from rankwell.measures.first_rank import median_rank, reads_best_only
 from rankwell.runtime.parts.compared import Question
+from rankwell.tasks.crossmodal.conventions import CaptionTies
 from rankwell.tasks.crossmodal.inputs import CaptionInputs, Copies, Direction
-from rankwell.tasks.crossmodal.ties import averaged, multiplied_values
 from rankwell.vectors.neighbours.positive_counts import Compared
 
-if TYPE_CHECKING:
-    from rankwell.tasks.crossmodal.ceilings import CopyCeilings
+
+def averaged(measure: Measure, view: JudgedRankings) -> Floats:
+    """The values of a measure where tied items all stand at the middle of their places: the rule of
+    Collaborative Experts and MMT.
+
+    That is not the mean of the measure (`expected`): a positive tied with one other at the top has
+    the rank 1.5, which `Success@1` does not accept. Raises BadUsage for other measures. Source: Liu
+    and others 2019, Use what you have.
+    """
+    parameters = measure.parameters
+    if measure.name == "MnR" and parameters["of"] == "all":
+        # The mean place of a tied item is the middle of its places anyway.
+        return measure(view.with_random_order)
+    if measure.name in ("MedR", "MedRLow", "MedRFloor", "MnR"):
+        return measure(_best_alone(view, parameters["rel"]).with_random_order)
+    if measure.name == "Success" and not parameters["judged_only"]:
+        best = _best_alone(view, parameters["rel"]).with_random_order
+        rank, k = median_rank(best, rel=parameters["rel"], missing="skip"), parameters["k"]
+        return (rank == 1 if k == 1 else rank < k + 1).astype(np.float64)
+    raise BadUsage(
+        f"{measure} has no value under the tie rule averaged, as Success@k, MedR, MedRLow, "
+        "MedRFloor and MnR have; name another tie rule."
+    )
+
+
+def multiplied_values(measure: Measure, view: JudgedRankings) -> tuple[Floats, Ints]:
+    """The values of a measure where a query whose positive is tied counts once for every place of
+    the tie, the rule of CLIP4Clip; and the query of each.
+
+    Raises BadUsage for a measure of all positives.
+    """
+    if not reads_best_only(measure):
+        raise BadUsage(
+            f"{measure} has no value under the tie rule multiplied, which places best "
+            "positives alone, as Success@k, RR, "
+            "MedR, MedRLow, MedRFloor and MnR read them; name another tie rule."
+        )
+    wide, source = multiplied(view)
+    return measure(wide), source
+
+
+def multiplied(view: JudgedRankings) -> tuple[JudgedRankings, Ints]:
+    """The view with a query of its own for every place that the best positive may take by its ties,
+    and the query of each.
+
+    A query without a positive stays one. Source: Luo and others 2021, CLIP4Clip, metrics.py.
+    """
+    best = _best_alone(view, 1)
+    n_places = np.ones(len(view.queries), dtype=np.int64)
+    n_places[best.query_of_row] = best.tied
+    source = np.repeat(np.arange(len(n_places), dtype=np.int64), n_places)
+    wide = best.take(source)
+    place, ones = position_in_segment(segment_offsets(n_places)), np.ones_like(wide.tied)
+    return replace(
+        wide, above=wide.above + place[wide.query_of_row], tied=ones, before=ones - 1
+    ), source
+
+
+def _best_alone(view: JudgedRankings, rel: float) -> JudgedRankings:
+    """The view without all but the first positive of each query."""
+    positives = np.flatnonzero(view.relevant(rel))
+    first = np.unique(view.query_of_row[positives], return_index=True)[1]
+    return view.keep(np.isin(np.arange(len(view.items)), positives[first]))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -191,12 +270,6 @@ class CaptionRun(JudgedRun):
 
     @cached_property
     def _ceilings(self) -> "CopyCeilings":
-        from rankwell.tasks.crossmodal.ceilings import (
-            CopyCeilings,
-            choices_among,
-            choices_collapsed,
-        )
-
         queries, items = self.copies[:: -1 if self.question.transposed else 1]
         find_choices = choices_collapsed if self.question.grouped else choices_among
         choices = (
@@ -225,3 +298,191 @@ class CaptionRun(JudgedRun):
             hits,
             JudgedRankings.join(self.judgments, self.hits).resolve(self.tie_rule),
         )
+
+
+_MEANS = ("mean", "sum")
+
+
+class Choices(NamedTuple):
+    """Sets of items that are the same and hold a positive of a query, ascending by query.
+
+    query: (n,) the query of each set.
+    size: (n,) number of items in the set.
+    right: (n,) number of positives in the set.
+    position: (n,) position of the first positive in the set, in the order of items of equal score.
+    lone: whether other sets do not matter.
+    """
+
+    query: Ints
+    size: Ints
+    right: Ints
+    position: Ints
+    lone: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class CopyCeilings:
+    """The limits of any scorer in one direction, where some queries or items are the same.
+
+    ties: the tie rule.
+    judgments: the positives of each query.
+    retrieved: (queries,) number of ranked items.
+    alike: (queries,) the first query that is the same; None where all differ or where that is
+        unknown.
+    choices: sets of items that are the same; None where all differ or where that is unknown.
+    """
+
+    ties: CaptionTies
+    judgments: Judgments
+    retrieved: Ints
+    alike: Ints | None
+    choices: Choices | None
+
+    def of(self, measure: Measure) -> list[Ceiling]:
+        """Every limit of a measure, in the order of the judgments; those alone that are not known,
+        where one is not.
+        """
+        # Where ties are placed in a query's favour, a scorer that gives all items one score has
+        # everything right.
+        if self.ties == "optimistic" or (self.alike is None and self.choices is None):
+            return []
+        unknown = ""
+        if not reads_best_only(measure):
+            unknown = (
+                "what measures of all positives can reach is not known where captions or videos "
+                "are the same"
+            )
+        elif self.ties == "multiplied":
+            unknown = (
+                "under the tie rule multiplied a scorer can make queries count more often by ties"
+            )
+        if unknown:
+            return [Ceiling(None, unknown)]
+        limits = [] if self.alike is None else [self._of_queries(measure)]
+        limits += [] if self.choices is None else [self._of_items(measure, self.choices)]
+        return [limit for limit in limits if limit.values is None] or limits
+
+    def _of_queries(self, measure: Measure) -> Ceiling:
+        """Queries that are the same share one ranking."""
+        single = measure.name == "Success" and measure.cutoff == 1
+        if self.overlapping and not single:
+            return Ceiling(
+                None,
+                "the positives of captions that are the same overlap in part, and who comes best "
+                "first is not known",
+            )
+        if self.ties in ("expected", "averaged") and measure.entry.summary not in _MEANS:
+            return Ceiling(
+                None, f"under the tie rule {self.ties} a scorer can lower medians by ties"
+            )
+        if self.ties == "averaged" and measure.name == "Success" and not single:
+            # Twice as many items can share the first places in one tie, whose middle is K + 1/2.
+            measure = measure.with_parameters(k=2 * (measure.cutoff or 1))
+        return Ceiling(measure(self._shared))
+
+    @cached_property
+    def _shared(self) -> JudgedRankings:
+        return ideal_if_shared(
+            self.judgments, [] if self.alike is None else self.alike, self.retrieved
+        )
+
+    @cached_property
+    def overlapping(self) -> bool:
+        """Whether two queries that are the same have positives in common and others besides."""
+        alike: list[int] = [] if self.alike is None else self.alike.tolist()
+        positives_of_copy: dict[tuple[int, str], frozenset[str]] = {}
+        for group, (start, stop) in zip(
+            alike, pairwise(self.judgments.offsets.tolist()), strict=True
+        ):
+            positives = frozenset(self.judgments.items[start:stop])
+            if any(
+                positives_of_copy.setdefault((group, item), positives) != positives
+                for item in positives
+            ):
+                return True
+        return False
+
+    def _of_items(self, measure: Measure, choices: Choices) -> Ceiling:
+        """Items that are the same share one score: the best set of a query stands first, its items
+        by the tie rule.
+        """
+        query, size, right, best_position, lone = choices
+        nothing, ones = np.zeros_like(size), np.ones_like(size)
+        if self.ties == "averaged":
+            return Ceiling(averaged(measure, self._view(query, size, nothing, size, ones)))
+        if self.ties != "expected":
+            above = size - right if self.ties == "pessimistic" else best_position
+            return Ceiling(measure(self._view(query, above, above, ones, ones)))
+        single = measure.name == "Success" and measure.cutoff == 1
+        # Several sets to choose from, none of positives alone.
+        sets, pure = (
+            np.bincount(owners, minlength=len(self.judgments.queries))
+            for owners in (query, query[right == size])
+        )
+        if not lone and not single and ((sets > 1) & (pure == 0)).any():
+            return Ceiling(
+                None,
+                "which of several sets of videos or captions that are the same comes best "
+                "first is not known",
+            )
+        expected = measure.entry.expected
+        view = self._view(query, -right / size, nothing, size, right)
+        return Ceiling(
+            measure(view) if expected is None else expected(view, **dict(measure.arguments))
+        )
+
+    def _view(
+        self, query: Ints, cost: Ints | Floats, above: Ints, tied: Ints, rows: Ints
+    ) -> JudgedRankings:
+        """The view of the cheapest choice of each query, with so many of its positives in it."""
+        order = np.lexsort((tied, cost, query))
+        owners, first = np.unique(query[order], return_index=True)
+        cheapest = order[first]
+        n_rows = rows[cheapest]
+        owner, within = np.repeat(owners, n_rows), position_in_segment(segment_offsets(n_rows))
+        counts = (
+            np.zeros(len(owner)),
+            np.repeat(above[cheapest], n_rows),
+            np.repeat(tied[cheapest], n_rows),
+            within,
+        )
+        rows = self.judgments.offsets[owner] + within
+        present = np.ones(len(self.retrieved), dtype=np.bool_)
+        return JudgedRankings.join(
+            self.judgments, Hits(owner, rows, *counts, self.retrieved, present)
+        )
+
+
+def choices_among(right: Positives, first: Ints, order: Ints | None) -> Choices:
+    """The choices where items are the same. right: positives of each query. first: (items,) the
+    first item that is the same.
+    """
+    positions = _places(first, np.arange(len(first)), order)
+    size = np.bincount(first, minlength=len(first))
+    pairs = np.column_stack([right.owner, first[right.items]])
+    sets, inside, counts = np.unique(pairs, axis=0, return_inverse=True, return_counts=True)
+    earliest = np.full(len(sets), len(first), dtype=np.int64)
+    np.minimum.at(earliest, inside.reshape(-1), positions[right.items])
+    return Choices(sets[:, 0], size[sets[:, 1]], counts.astype(np.int64), earliest)
+
+
+def choices_collapsed(groups: Positives, first: Ints, order: Ints | None) -> Choices:
+    """The choices of videos ranked by their best caption: one per caption, among all videos that
+    have the same (`groups`).
+    """
+    pairs = np.unique(np.column_stack([first[groups.items], groups.owner]), axis=0)
+    caption, video = pairs[:, 0], pairs[:, 1]
+    size = np.bincount(caption, minlength=len(first))[caption]
+    return Choices(video, size, np.ones_like(size), _places(caption, video, order), lone=True)
+
+
+def _places(sets: Ints, members: Ints, order: Ints | None) -> Ints:
+    """The position of each member in its set, from 0. order: of all items among equal scores; None
+    for that of the table.
+    """
+    sorted_members = np.lexsort((members if order is None else order[members], sets))
+    positions = np.empty(len(sets), dtype=np.int64)
+    positions[sorted_members] = position_in_segment(
+        segment_offsets(np.unique(sets, return_counts=True)[1])
+    )
+    return positions

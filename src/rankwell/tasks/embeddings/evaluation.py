@@ -24,9 +24,12 @@ from rankwell.conventions import (
 )
 from rankwell.data.columns import refuse_unused_columns
 from rankwell.data.findings import Finding
-from rankwell.data.findings.evaluation import queries_missing, queries_unknown
-from rankwell.data.findings.mistakes import judged_items_missing
-from rankwell.data.findings.statistics import no_t_interval
+from rankwell.data.findings.kinds import (
+    judged_items_missing,
+    no_t_interval,
+    queries_missing,
+    queries_unknown,
+)
 from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.matrices import MAGIC
 from rankwell.data.options import PartOptions, PartOutcome, cutoffs, own_arithmetic, takes_options

@@ -13,6 +13,6 @@ def odd_vectors(run: str, problem: str) -> str:
 def change_without_interval(reference: str, labels: str) -> str:
     """A relative change has no interval where the mean that it is relative to may be 0."""
     return (
-        f"no interval, as the mean of {reference} is 0 or less in a resample of the queries, so "
-        f"that the change has no bound: {labels}"
+        f"no interval, because the mean of {reference} is 0 or less in a resample of the queries, "
+        f"which leaves the change unbounded: {labels}"
     )

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from rankwell._native.similarity import Metric, score_pairs
 from rankwell.data.findings import Finding
-from rankwell.data.findings.reading import rows_matched_by_position
+from rankwell.data.findings.kinds import rows_matched_by_position
 from rankwell.data.matrices import (
     Embeddings,
     align,

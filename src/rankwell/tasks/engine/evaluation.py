@@ -16,8 +16,7 @@ from rankwell.comparison.fusion.runs import only_queries
 from rankwell.conventions import LabelledMeasure, check_views, choose_measures, find_convention
 from rankwell.data.columns import refuse_unused_columns
 from rankwell.data.findings import Finding, settled
-from rankwell.data.findings.evaluation import queries_unknown
-from rankwell.data.findings.reading import reading_choice
+from rankwell.data.findings.kinds import queries_unknown, reading_choice
 from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.options import takes_options
 from rankwell.data.rankings import Hits, Ranking, hits_of_ranking
@@ -59,17 +58,18 @@ from rankwell.results import Results
 from rankwell.stats import SummaryRow, check_intervals, figure_of
 from rankwell.stats.settings import interval
 from rankwell.store import sources_of, unchanged
-from rankwell.tasks.engine.answers import engine_answer
-from rankwell.tasks.engine.comparison import SettingResult, SettingsChosen, recall_names
-from rankwell.tasks.engine.costs import (
+from rankwell.tasks.engine.comparison import (
     COSTS,
+    SettingResult,
+    SettingsChosen,
     costs_of,
+    engine_answer,
     figure_definitions,
     findings_on_load,
     findings_on_requests,
     label_of,
+    recall_names,
 )
-from rankwell.tasks.engine.exact import Truth, check_truth, findings_on_ids, read_truth
 from rankwell.tasks.engine.findings import (
     cutoff_beyond_depth,
     index_not_used,
@@ -80,19 +80,22 @@ from rankwell.tasks.engine.findings import (
     said_by_engine,
     scores_rise,
 )
-from rankwell.tasks.engine.inputs import RetrieveInputs, check_encoder, read_inputs
+from rankwell.tasks.engine.inputs import RetrieveInputs, check_encoder, chosen_family, read_inputs
 from rankwell.tasks.engine.measuring import (
     AskedSetting,
     EngineWork,
     Failure,
     Measurement,
     Progress,
+    Truth,
     ask_all,
+    check_truth,
+    findings_on_ids,
     join_works,
     plan_work,
+    read_truth,
 )
 from rankwell.tasks.engine.options import EngineOptions
-from rankwell.tasks.engine.settings import chosen_family
 
 _READ = ("documents", "item_vectors", "queries", "query_vectors", "encoder", "filters", "collapse")
 """Options that decide what is read before an engine is asked."""
@@ -466,7 +469,7 @@ class RetrieveEvaluation:
         builder.findings += findings_on_counts(
             run,
             bare=bare & counted,
-            tied=np.logical_or.reduce([run.tied(measure) for measure, _ in self.measures]),
+            tied={label: run.tied(measure) for measure, label in self.measures},
         )
         builder.findings += unjudged_bounds(run, self.measures, counted, self.convention)
         builder.counts[name] = {

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from rankwell.data.findings import finding
+from rankwell.data.findings import examples, finding
 from rankwell.errors import count_of, flag
 
 
@@ -10,13 +10,14 @@ from rankwell.errors import count_of, flag
 def queries_not_asked(queries: Sequence[str]) -> str:
     """Judged queries are not among those that were asked."""
     number = count_of(len(queries), "judged query is", "judged queries are")
-    return f"{number} not among the queries, as {queries[0]!r}, and not counted"
+    return f"{number} not among the queries ({examples(queries)}), and not counted"
 
 
 @finding("warning", "--depth")
 def cutoff_beyond_depth(labels: Sequence[str], depth: int) -> str:
-    """A cut-off is deeper than the lists that the engine is asked for."""
-    return f"{', '.join(labels)} look further than the {depth} items that the engine is asked for"
+    """A cut-off is deeper than the lists that are requested from the engine."""
+    verb = "looks" if len(labels) == 1 else "look"
+    return f"{', '.join(labels)} {verb} deeper than the {depth} items requested from the engine"
 
 
 @finding("warning")
@@ -70,10 +71,10 @@ def scores_rise(run: str, rising: int, n: int) -> str:
 
 @finding("warning")
 def index_not_used(run: str, part: str) -> str:
-    """The search reads every item instead of an index, so that its times are those of a scan."""
+    """The search reads every item instead of an index, so its times are those of a scan."""
     return (
-        f"the plan of the search uses no index{part}, so that it reads every item; all its times "
-        "are those of a scan"
+        f"the query plan uses no index{part} and reads every item; all its times are those of a "
+        "scan"
     )
 
 

@@ -1,27 +1,117 @@
 """Items and queries of a call: texts and vectors joined by id, filters, what replaces an id, and
-the encoder of the queries.
+the encoder of the queries; the settings of an engine, of which some need an index of their own; and
+the permission that a load on another machine needs.
 """
 
 import hashlib
+import ipaddress
+import os
+import re
+import socket
 import threading
+import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from itertools import product
+from math import prod
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl, urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankwell.data.matrices import Embeddings, align
-from rankwell.engines import EngineFamily, EngineItems, EngineQuery
+from rankwell.data.secrets import Secrets
+from rankwell.documents import read_toml
+from rankwell.engines import EngineFamily, EngineItems, EngineQuery, family_of
 from rankwell.errors import BadInput, BadUsage, flag, missing_column
 from rankwell.io.formats import read_texts
 from rankwell.io.matrices import read_embeddings
-from rankwell.tasks.engine.loops import clock
+from rankwell.store import Source
 from rankwell.tasks.engine.options import EngineOptions
 from rankwell.vectors.encoders import Singles, TextEncoder, load_encoder
 
+MANY_REQUESTS = 10_000
+_LIBPQ = {"host": "PGHOST", "hostaddr": "PGHOSTADDR", "service": "PGSERVICE"}
+"""Parameters of an address of PostgreSQL that name its machine, and the variables that replace
+them.
+"""
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE)
+
+
+def check_load(spec: Any, options: Mapping[str, Any], reason: str, allowed: str | None) -> None:
+    """Raises BadUsage where an engine is on another machine, and its host is not the allowed one.
+
+    reason: why this is a load. The host is resolved, and every address that it has must be a
+    loopback address.
+    """
+    for host in sorted(hosts_of(spec, options)):
+        if host != allowed and not _is_loopback(host):
+            raise BadUsage(
+                f"{reason} would load {host}, which is not this machine; if that is "
+                f"permitted, {flag('--allow-load', host)}."
+            )
+
+
+def hosts_of(spec: Any, options: Mapping[str, Any]) -> set[str]:
+    """The hosts in the addresses of an engine: in its name, in its parameters, and in a file of a
+    request.
+
+    Variables are expanded first. An address of PostgreSQL may name hosts in its parameters, or
+    leave them to the environment.
+    """
+    texts = [str(text) for text in (spec if isinstance(spec, str) else "", *options.values())]
+    if isinstance(spec, str) and spec.endswith(".toml"):
+        texts += [
+            str(value) for value in read_toml(Source(spec))[1].values() if isinstance(value, str)
+        ]
+    hosts: set[str] = set()
+    for text in texts:
+        with suppress(
+            BadUsage
+        ):  # a variable that is not set ends the call when the engine is opened
+            if (match := _ADDRESS.search(Secrets().expand(text))) is not None:
+                hosts |= _hosts_in(match[0])
+    host = options.get("host")
+    return hosts | ({str(host)} if host else set())
+
+
+def _hosts_in(address: str) -> set[str]:
+    try:
+        parts = urlsplit(address)
+        addressed = [
+            urlsplit(f"//{machine}").hostname
+            for machine in parts.netloc.rpartition("@")[2].split(",")
+        ]
+    except ValueError:  # the engine refuses it
+        return set()
+    if not parts.scheme.startswith("postgres"):
+        return {*filter(None, addressed)}
+    settings = {name: os.environ.get(variable, "") for name, variable in _LIBPQ.items()}
+    settings |= {"host": ",".join(filter(None, addressed))} if any(addressed) else {}
+    settings |= {name: value for name, value in parse_qsl(parts.query) if name in _LIBPQ}
+    hosts = (settings["hostaddr"] or settings["host"]).split(",")
+    # A path is a socket of this machine; a service may name any host.
+    remote_hosts = {host for host in hosts if host and not host.startswith(("/", "@"))}
+    return remote_hosts | ({f"service={settings['service']}"} if settings["service"] else set())
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        addresses = {str(information[4][0]) for information in socket.getaddrinfo(host, None)}
+    except OSError:
+        return False
+    return all(ipaddress.ip_address(address.partition("%")[0]).is_loopback for address in addresses)
+
+
 _SNIPPET = 500
+
+
+def clock() -> float:
+    """The one clock of all times, in seconds: monotonic, and on Linux the same in all processes."""
+    return time.perf_counter()
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,3 +339,143 @@ def check_encoder(family: EngineFamily, model: str | None) -> None:
 def needless_encoder(engine: str, model: str) -> BadUsage:
     """The refusal of an encoder whose vectors the engine does not take."""
     return BadUsage(f"{flag('--encoder', model)}: {engine} takes texts, not vectors; leave it out.")
+
+
+MOST_SETTINGS = 500
+
+
+class Setting(NamedTuple):
+    """One combination of parameters.
+
+    name: a name such as `ef_search=40`; empty for the only setting where no parameters vary.
+    build: number of its index among all indexes.
+    search: parameters of its sessions.
+    values: values of all tried parameters.
+    """
+
+    name: str
+    build: int
+    search: Mapping[str, Any]
+    values: Mapping[str, Any]
+
+
+class EngineSettings(NamedTuple):
+    """The settings of an engine.
+
+    fixed: parameters that all settings share.
+    builds: tried parameters of each index.
+    settings: the settings in the order of the sweep.
+    varying: names of the tried parameters with several values.
+    """
+
+    fixed: Mapping[str, Any]
+    builds: Sequence[Mapping[str, Any]]
+    settings: Sequence[Setting]
+    varying: Sequence[str]
+
+    @classmethod
+    def of(
+        cls,
+        family: EngineFamily,
+        fixed: Mapping[str, Any],
+        combinations: Sequence[Mapping[str, Any]],
+    ) -> "EngineSettings":
+        """The settings of combinations of tried parameters, with one index for each build."""
+        shaping = {parameter.name for parameter in family.build}
+        builds: list[Mapping[str, Any]] = []
+        settings: list[Setting] = []
+        for values in combinations:
+            build = {name: value for name, value in values.items() if name in shaping}
+            search = {name: value for name, value in values.items() if name not in shaping}
+            if build not in builds:
+                builds.append(build)
+            settings.append(Setting(_written(values), builds.index(build), search, values))
+        names = dict.fromkeys(name for values in combinations for name in values)
+        varying = [
+            name for name in names if len({str(values.get(name)) for values in combinations}) > 1
+        ]
+        return cls(fixed, builds, settings, varying)
+
+    def label(self, setting: Setting) -> str:
+        """The parameters of a setting that vary, as `k1=1.2 b=0.75`; "" where none do."""
+        return _written({name: setting.values[name] for name in self.varying})
+
+
+def read_settings(
+    family: EngineFamily, fixed: Mapping[str, Any], sweep: Mapping[str, Any] | Sequence[str] | None
+) -> EngineSettings:
+    """The settings that options and sweeps name. Raises BadUsage and UnknownName for what the
+    engine does not have.
+    """
+    option = flag("--sweep")
+    tried = {name: _values(value) for name, value in read_pairs(sweep, option).items()}
+    # Places that an environment variable completes are read when the engine is opened.
+    family.read({name: value for name, value in fixed.items() if "${" not in str(value)})
+    for name in tried:
+        if name in fixed:
+            raise BadUsage(
+                f"{name} has a value by {flag('--option')} and several by {option}; keep one."
+            )
+    typed = {
+        name: [family.read({name: value})[name] for value in values]
+        for name, values in tried.items()
+    }
+    for name, values in typed.items():
+        if len(set(values)) < len(values):
+            raise BadUsage(f"{option} {name} lists a value twice: {', '.join(map(str, values))}.")
+    for parameter in family.connect:
+        if parameter.name in tried:
+            raise BadUsage(
+                f"{option} {parameter.name}: it names the place of an index and cannot be "
+                "tried; make a call for each."
+            )
+    number = prod(map(len, typed.values()))
+    if not 0 < number <= MOST_SETTINGS:
+        raise BadUsage(f"{number} settings; expected 1 to {MOST_SETTINGS}: try fewer values.")
+    combinations = [dict(zip(typed, values, strict=True)) for values in product(*typed.values())]
+    return EngineSettings.of(family, fixed, combinations)
+
+
+def read_pairs(pairs: Mapping[str, Any] | Sequence[str] | None, option: str) -> dict[str, Any]:
+    """NAME=VALUE texts as a mapping, each name once."""
+    if isinstance(pairs, Mapping):
+        return dict(pairs)
+    values: dict[str, Any] = {}
+    for text in pairs or ():
+        name, _, value = text.partition("=")
+        name = name.strip().replace("-", "_")
+        if not name or not value:
+            raise BadUsage(
+                f"{option} {name or text!r}: expected NAME=VALUE, as in {option} ef_search=40."
+            )
+        if name in values:
+            raise BadUsage(f"{option} {name} is given twice; once is enough.")
+        values[name] = value
+    return values
+
+
+def given_parameters(options: EngineOptions) -> dict[str, Any]:
+    """The parameters that options name, each once. Raises BadUsage."""
+    parameters = read_pairs(options.option, flag("--option"))
+    return parameters | ({} if options.url is None else {"url": options.url})
+
+
+def chosen_family(engine: Any, options: EngineOptions) -> EngineFamily:
+    """The family of an engine, with the parameters that its file or its preset declares."""
+    return family_of(engine, given_parameters(options))
+
+
+def _values(values: Any) -> list[Any]:
+    if isinstance(values, str):
+        values = values.split(",")
+    elif not isinstance(values, Sequence):
+        values = [values]
+    return [value.strip() if isinstance(value, str) else value for value in values]
+
+
+def _written(values: Mapping[str, Any]) -> str:
+    texts: list[str] = []
+    for name, value in values.items():
+        text = f"{value:g}" if isinstance(value, float) else str(value)
+        texts.append(f"{name}={text.lower() if isinstance(value, bool) else text}")
+    return " ".join(texts)

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypedDict
 
 from rankwell import reporting
 from rankwell.data.json_types import AnyObject, ScoreObject, TextObject
@@ -25,9 +25,48 @@ from rankwell.tasks.engine.evaluation import (
     retrieve_into,
     retrieve_together,
 )
-from rankwell.tasks.engine.json_types import SettingObject, UnansweredObject
 from rankwell.tasks.engine.measuring import NAME, Measurement
 from rankwell.tasks.engine.options import EngineOptions
+
+
+class ConformanceObject(TypedDict):
+    """A statement about an engine, and whether it holds."""
+
+    check: str
+    outcome: Literal["ok", "failed", "skipped"]
+    message: str
+
+
+class FamilyObject(TypedDict):
+    """A kind of engines: its searches, its installed version and its parameters."""
+
+    name: str
+    title: str
+    kinds: Sequence[str]
+    version: str | None
+    install: str | None
+    parameters: Mapping[str, Any]
+
+
+class SettingObject(TypedDict):
+    """A setting of an engine: its parameters, and what it was chosen as."""
+
+    run: str
+    tried: Sequence[str]
+    values: Mapping[str, Any]
+    choices: Sequence[str]
+    others: Any
+
+
+class UnansweredObject(TypedDict):
+    """A query that an engine did not answer."""
+
+    run: str
+    query: str
+    round: int
+    status: str
+    error: str
+
 
 _UNIT = re.compile(r"\((ms|s|MB|queries/s|%)\)$")
 _EXACT = 2**53

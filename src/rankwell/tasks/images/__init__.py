@@ -3,7 +3,7 @@
 from rankwell.data.catalogue import PERFORMANCE, ResultKind
 
 PUBLIC_NAMES = {
-    "evaluate_images": "rankwell.tasks.images.evaluation",
+    "evaluate_images": "rankwell.tasks.images.task",
     "read_images": "rankwell.tasks.images.images",
     "Images": "rankwell.tasks.images.images",
     "ImageOptions": "rankwell.tasks.images.options",

@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from rankwell.data.findings import Finding
-from rankwell.data.findings.reading import reading_choice
+from rankwell.data.findings.kinds import reading_choice
 from rankwell.data.matrices import Positives
 from rankwell.data.options import own_arithmetic
 from rankwell.data.registry import suggest

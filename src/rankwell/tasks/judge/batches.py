@@ -12,15 +12,18 @@ from rankwell.data.columns import parquet
 from rankwell.data.tables import Bools, Ints
 from rankwell.io.line_files import append_rows, records_in
 from rankwell.store.locks import locked
-from rankwell.tasks.judge.folder import LEASES, Pair, Study, table_session
-from rankwell.tasks.judge.journal import (
+from rankwell.tasks.judge.folder import (
+    LEASES,
     JournalLine,
+    Pair,
+    Study,
     StudyAnswers,
     check_judge,
     last_answers,
     now,
     outside_pool,
     read_journals,
+    table_session,
 )
 
 _LASTING = timedelta(hours=24)

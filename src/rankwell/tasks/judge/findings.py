@@ -6,18 +6,17 @@ from rankwell.errors import count_of
 
 @finding("warning")
 def line_cut_off(file: str) -> str:
-    """The last line of a journal was not written to its end, as where a computer was switched
-    off.
+    """The last line of a journal is incomplete, as after a computer was switched off.
 
     Its item is judged again.
     """
-    return "the last line was not written to its end, and is dropped"
+    return "the last line is incomplete, and was dropped"
 
 
 @finding("info")
 def pooled_file_gone(name: str, file: str) -> str:
-    """A file that was pooled is gone; the study has what it needs of it."""
-    return f"{name} is gone; the study goes on with what was pooled"
+    """A file that was pooled no longer exists; the study has what it needs of it."""
+    return f"{name} no longer exists; the study uses what was pooled"
 
 
 @finding("warning")
@@ -70,14 +69,15 @@ def replies_unused(problem: str) -> str:
 
 @finding("warning")
 def documents_order_grades(n: int, file: str) -> str:
-    """Documents seem to contain orders to a model, such as the grade that it should give."""
-    return f"{count_of(n, 'document looks as if it', 'documents look as if they')} ordered a grade"
+    """Documents seem to contain instructions to a model, such as the grade that it should give."""
+    number = count_of(n, "document seems", "documents seem")
+    return f"{number} to tell the model which grade to give"
 
 
 @finding("info")
 def judged_items_not_asked(n: int) -> str:
     """A model has not been asked about some of the items that people judged."""
-    return f"{n} judged items are not asked yet; agreement and bias leave them out"
+    return f"the model has not graded {n} judged items yet; agreement and bias leave them out"
 
 
 @finding("warning")

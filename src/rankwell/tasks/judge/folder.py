@@ -1,14 +1,19 @@
-"""The folder of a study: its design in study.json, its pool, texts and guideline; written whole,
-`study.json` last.
+"""The folder of a study: its design in study.json, its pool, texts and guideline, written whole,
+`study.json` last; the journals of judges, the replies of models and the looks, which grow by lines
+that are flushed to the disk and read back checked; and the answers that journals come to.
 """
 
+import hashlib
 import json
 import os
+import re
 from collections.abc import Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from hashlib import sha256
+from math import comb
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
@@ -18,13 +23,15 @@ from numpy.typing import NDArray
 from rankwell.data.columns import parquet
 from rankwell.data.findings import Finding
 from rankwell.data.registry import Measure, parse_measure
-from rankwell.data.tables import Floats, Ints
-from rankwell.documents import read_json
-from rankwell.errors import BadInput, BadUsage, shown
+from rankwell.data.tables import Bools, Floats, Ints
+from rankwell.documents import read_json, unique_keys
+from rankwell.errors import BadInput, BadUsage, count_of, shown
 from rankwell.io import connected, undamaged
+from rankwell.io.line_files import append_rows, records_in, rows_in
 from rankwell.io.result_folder import digest_of
-from rankwell.store import Source, write_text
-from rankwell.tasks.judge.findings import pooled_file_gone
+from rankwell.store import Source, is_draft, write_text
+from rankwell.store.locks import locked
+from rankwell.tasks.judge.findings import line_cut_off, pooled_file_gone
 from rankwell.tasks.judge.options import Design, Purpose
 
 STUDY, GUIDELINE, QUERIES, DOCUMENTS = (
@@ -372,3 +379,487 @@ def _rows_of(path: Path, key: str, ids: Iterable[str]) -> dict[str, dict[str, An
         names = [column[0] for column in table.description]
         rows = [dict(zip(names, row, strict=True)) for row in table.fetchall()]
     return {row.pop(key): row for row in rows}
+
+
+ANSWERS = ("unknown", "open")
+"""Actions that answer an item without a grade: the judge cannot tell, or left it open when the
+batch ended.
+"""
+ACTIONS = (*ANSWERS, "postpone", "note")
+PURPOSES = ("repeat", "gold")
+"""Purposes of lines that estimates do not use."""
+_TEXTS = ("time", "judge", "query", "item")
+JUDGE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+"""Names that a judge may have, which name a file."""
+
+
+class JournalLine(NamedTuple):
+    """One act of a judge.
+
+    time: time in UTC, as ISO 8601.
+    judge: name of the judge.
+    query, item: ids of the query and the item.
+    grade: grade on the scale of the study; None for an action.
+    action: one of `ACTIONS`; empty for a grade.
+    note: note of the judge; empty for none.
+    seconds: time that the act took; None where it was not measured, as in a sheet.
+    place: number of the act in its session, from 1, or of the row in its sheet; None where it is
+        unknown.
+    guideline: digest of the guideline at the time; empty where it is unknown.
+    purpose: one of `PURPOSES`; empty for a judgment that counts.
+    """
+
+    time: str
+    judge: str
+    query: str
+    item: str
+    grade: float | None = None
+    action: str = ""
+    note: str = ""
+    seconds: float | None = None
+    place: int | None = None
+    guideline: str = ""
+    purpose: str = ""
+
+    @property
+    def pair(self) -> Pair:
+        """Query and item."""
+        return self.query, self.item
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether it answers its item in the study."""
+        return not self.purpose and self.is_final
+
+    @property
+    def is_final(self) -> bool:
+        """Whether it answers its item, be it for a purpose that does not count."""
+        return self.grade is not None or self.action in ANSWERS
+
+
+class Journals(NamedTuple):
+    """The journals of a study.
+
+    lines: the lines of all judges, by judge, in the order of writing.
+    findings: findings on last lines that were cut off, and are dropped.
+    """
+
+    lines: Sequence[JournalLine]
+    findings: tuple[Finding, ...]
+
+
+def check_judge(name: str) -> str:
+    """The name of a judge. Raises BadUsage for one that names no file."""
+    if not JUDGE_NAME.fullmatch(name):
+        raise BadUsage(
+            f"--judge {shown(name)}: expected letters, digits, dots, hyphens and underscores, "
+            "such as judge-1."
+        )
+    return name
+
+
+def journal_of(study: Study, judge: str) -> Path:
+    """The journal of a judge."""
+    return study.folder / JUDGMENTS / f"{check_judge(judge)}.jsonl"
+
+
+@contextmanager
+def held_journal(study: Study, judge: str) -> Generator[None]:
+    """Holds the journal of a judge until the block ends. Raises BadUsage where another process
+    holds it.
+    """
+    path = journal_of(study, judge)
+    path.parent.mkdir(exist_ok=True)
+    try:
+        with locked(path):
+            yield
+    finally:
+        with suppress(OSError):  # there are judgments
+            path.parent.rmdir()
+
+
+def now(ago: timedelta = timedelta()) -> str:
+    """The time as journals write it, or one that was some time ago."""
+    return (datetime.now(UTC) - ago).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def append_lines(study: Study, lines: Sequence[JournalLine]) -> None:
+    """Appends the lines of one judge and returns when they are on the disk; a torn last line goes
+    first. Raises OSError.
+
+    A line has `grade` or `action`, and `purpose` only where there is one.
+    """
+    if not lines:
+        return
+    path = journal_of(study, lines[0].judge)
+    path.parent.mkdir(exist_ok=True)
+    rows = [line._asdict() for line in lines]
+    for row in rows:
+        del row["grade" if row["grade"] is None else "action"]
+        if not row["purpose"]:
+            del row["purpose"]
+    append_rows(path, rows)
+
+
+def _files(study: Study) -> list[Path]:
+    return sorted(path for path in (study.folder / JUDGMENTS).glob("*.jsonl") if not is_draft(path))
+
+
+def read_journals(study: Study) -> Journals:
+    """All journals of a study. Raises BadInput, naming file and line, for a line that is not one of
+    this study.
+    """
+    journals = [read_journal(path, study) for path in _files(study)]
+    return Journals(
+        [line for journal in journals for line in journal.lines],
+        tuple(finding for journal in journals for finding in journal.findings),
+    )
+
+
+def read_journal(path: Path, study: Study) -> Journals:
+    """One journal, without lines where there is none yet. Raises as `read_journals`."""
+    rows, is_torn = rows_in(path, pairs=unique_keys)
+    lines = [journal_line(row, where, path.stem, study) for where, row in rows]
+    return Journals(lines, (line_cut_off(str(path)),) * is_torn)
+
+
+def journal_line(content: Any, where: str, judge: str, study: Study) -> JournalLine:
+    """The line of a judge in parsed JSON. where: file and line. Raises BadInput for anything
+    else.
+    """
+    if not isinstance(content, Mapping):
+        raise BadInput(f"{where}: {shown(content)}; expected an object with query, item and grade.")
+    for name in _TEXTS:
+        if not isinstance(content.get(name), str) or not content[name]:
+            raise BadInput(f"{where}: {name} is {shown(content.get(name))}; expected a string.")
+    if content["judge"] != judge:
+        raise BadInput(
+            f"{where}: judge {shown(content['judge'])} in the journal of {judge!r}; move the "
+            "line to its own journal."
+        )
+    grade = content.get("grade")
+    action, purpose = content.get("action", ""), content.get("purpose", "")
+    if grade is None and action not in ACTIONS:
+        raise BadInput(
+            f"{where}: no grade, and the action {shown(action)}; expected one of "
+            f"{', '.join(ACTIONS)}."
+        )
+    if grade is not None and not study.is_grade(grade):
+        problem = f"grade {shown(grade)}; the scale of the study is {study.scale}"
+        raise BadInput(f"{where}: {problem}. Correct the line.")
+    if purpose not in ("", *PURPOSES):
+        raise BadInput(
+            f"{where}: purpose {shown(purpose)}; expected one of {', '.join(PURPOSES)}, or none."
+        )
+    seconds, position = content.get("seconds"), content.get("place")
+    return JournalLine(
+        content["time"],
+        judge,
+        content["query"],
+        content["item"],
+        None if grade is None else float(grade),
+        action if grade is None else "",
+        str(content.get("note") or ""),
+        float(seconds) if isinstance(seconds, (int, float)) else None,
+        position if isinstance(position, int) else None,
+        str(content.get("guideline") or ""),
+        purpose,
+    )
+
+
+def last_answers(lines: Iterable[JournalLine]) -> dict[Pair, dict[str, JournalLine]]:
+    """The last answer of each judge to each query and item."""
+    answers: dict[Pair, dict[str, JournalLine]] = {}
+    for line in lines:
+        if line.is_answer:
+            answers.setdefault(line.pair, {})[line.judge] = line
+    return answers
+
+
+@dataclass(frozen=True, eq=False)
+class StudyAnswers:
+    """The answers to the pool.
+
+    grade: (items,) the grade that counts where several judges answered; NaN where there is none.
+    answered: (items,) whether there is an answer, with or without a grade.
+    judges: names of the judges who answered, sorted.
+    guidelines: digests of the guidelines that they judged by, sorted.
+    """
+
+    grade: Floats
+    answered: Bools
+    judges: tuple[str, ...]
+    guidelines: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls, study: Study, lines: Sequence[JournalLine], grade_by: str = "median"
+    ) -> "StudyAnswers":
+        """The answers of journals. Raises BadInput for an answer to an item outside the pool,
+        BadUsage for an unknown judge.
+        """
+        answers = last_answers(lines)
+        used_lines = [line for by_judge in answers.values() for line in by_judge.values()]
+        judges = tuple(sorted({line.judge for line in used_lines}))
+        if grade_by not in ("median", "first", *judges):
+            raise BadUsage(
+                f"--grade-by {shown(grade_by)}: expected median, first, or a judge: "
+                f"{', '.join(judges) or 'none so far'}."
+            )
+        n_items = len(study.pool.item)
+        grade, answered = np.full(n_items, np.nan), np.zeros(n_items, dtype=np.bool_)
+        judged = {query for query, _ in answers}
+        is_judged = np.array([query in judged for query in study.queries], dtype=np.bool_)
+        rows = np.flatnonzero(is_judged[study.pool.query])
+        for row, pair in zip(rows.tolist(), study.pairs(rows), strict=True):
+            if by_judge := answers.pop(pair, None):
+                answered[row], grade[row] = True, _grade(by_judge, grade_by)
+        if answers:
+            raise outside_pool(study, min(answers))
+        return cls(grade, answered, judges, tuple(sorted({line.guideline for line in used_lines})))
+
+
+def outside_pool(study: Study, pair: Pair) -> BadInput:
+    """The error for a judged item that was never pooled, with the place of its first judgment."""
+    query, item = pair
+    place = next(
+        (
+            where
+            for path in _files(study)
+            for where, row in rows_in(path)[0]
+            if (row.get("query"), row.get("item")) == pair
+        ),
+        study.folder / JUDGMENTS,
+    )
+    return BadInput(
+        f"{place}: item {shown(item)} of query {shown(query)} is judged, but not in the pool; "
+        "remove the line."
+    )
+
+
+def _grade(by_judge: Mapping[str, JournalLine], grade_by: str) -> float:
+    """The grade that counts of several judges' ones; NaN where none has one."""
+    grades = [
+        line.grade
+        for judge, line in sorted(by_judge.items())
+        if line.grade is not None and grade_by in ("median", "first", judge)
+    ]
+    if not grades:
+        return np.nan
+    return sorted(grades)[(len(grades) - 1) // 2] if grade_by == "median" else grades[0]
+
+
+class Look(NamedTuple):
+    """One look at a study.
+
+    time: time of the first display in UTC, as ISO 8601.
+    look: number of the look, from 1.
+    digest: digest of everything that it showed; the same digest later is no new look.
+    pairs: number of pairs that intervals are corrected for, fixed by the first look.
+    """
+
+    time: str
+    look: int
+    digest: str
+    pairs: int
+
+
+class Looks(NamedTuple):
+    """The looks at a study so far. A look is a display of estimated differences after new
+    judgments; looks are recorded so that intervals can be corrected for all planned ones.
+
+    study: the study with its plan.
+    looks: the looks in order.
+    """
+
+    study: Study
+    looks: Sequence[Look]
+
+    @property
+    def pairs(self) -> int:
+        """The number of pairs that are corrected for: the planned ones, else those of the first
+        look.
+        """
+        if self.study.plan.pairs is None and self.looks:
+            return self.looks[0].pairs
+        return self.study.plan.pairs or comb(len(self.study.runs), 2)
+
+    @property
+    def corrected_level(self) -> float:
+        """The level of each interval: α over looks and pairs."""
+        return 1 - (1 - self.study.plan.level) / (self.study.plan.looks * self.pairs)
+
+    def words(self, look: int) -> str:
+        """The number of a look in the plan, the level of its intervals, and what they are corrected
+        for.
+        """
+        planned, level = self.study.plan.looks, 100 * self.study.plan.level
+        plan = f"{count_of(planned, 'look')} and {count_of(self.pairs, 'pair')}"
+        intervals = f"{100 * self.corrected_level:.4g} % intervals"
+        if look <= planned:
+            return f"look {look} of {planned}: {intervals}, {level:g} % corrected for {plan}"
+        return (
+            f"look {look}, beyond the {planned} planned: {intervals}, corrected for {plan} "
+            f"alone, so that {level:g} % for all looks together is not guaranteed"
+        )
+
+    def take(self, data: Sequence[Any]) -> int:
+        """The number of the look at some data: of the recorded one, or of a new one, which is
+        recorded. data: all that decides the estimate, as JSON can hold it.
+        """
+        digest = "sha256:" + hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
+        for look in self.looks:
+            if look.digest == digest:
+                return look.look
+        look = Look(now(), len(self.looks) + 1, digest, self.pairs)
+        append_rows(self.study.folder / LOOKS, [look._asdict()])
+        return look.look
+
+
+def read_looks(study: Study) -> Looks:
+    """The looks of a study. Raises BadInput for a line that is not one."""
+    looks = records_in(
+        study.folder / LOOKS,
+        "a look",
+        lambda row: Look(str(row["time"]), int(row["look"]), str(row["digest"]), int(row["pairs"])),
+        "restore the file from a copy",
+    )
+    return Looks(study, looks)
+
+
+MODELS = "models"
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+class ModelReply(NamedTuple):
+    """A model's reply for one item.
+
+    time: time of arrival in UTC, as ISO 8601.
+    model: name of the model.
+    prompt: digest of the prompt; empty for a function.
+    parameters: everything else that decides the reply.
+    query, item: ids of the query and the item.
+    status: `grade`, or `invalid` where the reply does not hold exactly one grade of the scale.
+    grade: the grade; None where the reply is invalid.
+    flagged: whether the document looks as if it dictated a grade.
+    seconds: time that the reply took.
+    text: text of the reply.
+    """
+
+    time: str
+    model: str
+    prompt: str
+    parameters: Mapping[str, Any]
+    query: str
+    item: str
+    status: str
+    grade: float | None
+    flagged: bool
+    seconds: float
+    text: str
+
+    @property
+    def pair(self) -> Pair:
+        """Query and item."""
+        return self.query, self.item
+
+    @property
+    def settings(self) -> str:
+        """All that decides a reply, as a text."""
+        return settings_of(self.prompt, self.parameters)
+
+
+def settings_of(prompt: str, parameters: Mapping[str, Any]) -> str:
+    """All that decides a reply, as a text."""
+    return json.dumps([prompt, parameters], sort_keys=True)
+
+
+class ModelGrades(NamedTuple):
+    """The replies of one model for the pool, under the settings of its last reply.
+
+    model: name of the model.
+    prompt: digest of the prompt; empty for a function.
+    grade: (items,) grades; NaN without a valid grade.
+    replied: (items,) whether there is a reply, valid or not.
+    n_invalid: number of replies without a valid grade.
+    n_flagged: number of replies to documents that look as if they dictated a grade.
+    n_unused: number of replies under other settings, or replaced by later ones.
+    """
+
+    model: str
+    prompt: str
+    grade: Floats
+    replied: Bools
+    n_invalid: int
+    n_flagged: int
+    n_unused: int
+
+
+def replies_of(study: Study, model: str) -> Path:
+    """The file of a model's replies; a name that is not a file's gets a digest, so that no two
+    models share one.
+    """
+    safe = _UNSAFE.sub("-", model).strip(".-")[:80] or "model"
+    if safe != model:
+        safe += "-" + hashlib.sha256(model.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return study.folder / MODELS / f"{safe}.jsonl"
+
+
+def read_replies(study: Study, model: str) -> list[ModelReply]:
+    """The replies of a model so far; a torn last line is left out. Raises BadInput, naming file and
+    line, for any other line.
+    """
+    path = replies_of(study, model)
+    replies = records_in(
+        path, "a reply", lambda row: ModelReply(**row), "restore the file from a copy"
+    )
+    for number, reply in enumerate(replies, 1):
+        is_valid = reply.grade is None if reply.status == "invalid" else study.is_grade(reply.grade)
+        if reply.model != model or not is_valid:
+            raise BadInput(
+                f"{path}:{number}: {shown(reply.grade)} is not a reply of {model} on the "
+                "scale; remove the line."
+            )
+    return replies
+
+
+def known_models(study: Study) -> list[str]:
+    """The names of the models that have replied."""
+    names = set[str]()
+    for path in (study.folder / MODELS).glob("*.jsonl"):
+        if path.stat().st_size and not is_draft(path):
+            rows = [row for _, row in rows_in(path)[0] if isinstance(row, dict)]
+            names.add(str(rows[0].get("model")) if rows else path.stem)
+    return sorted(names)
+
+
+def append_reply(study: Study, reply: ModelReply) -> None:
+    """Appends a reply and returns when it is on the disk; a torn last line goes first. Raises
+    OSError.
+    """
+    path = replies_of(study, reply.model)
+    path.parent.mkdir(exist_ok=True)
+    append_rows(path, [reply._asdict()])
+
+
+def model_grades(study: Study, model: str) -> ModelGrades:
+    """The grades of a model for the pool. Raises BadUsage where it has no reply."""
+    replies = read_replies(study, model)
+    if not replies:
+        models = known_models(study)
+        have = f"; there are replies of {', '.join(models)}" if models else ""
+        raise BadUsage(
+            f"--model {shown(model)}: it has no replies{have}. Ask it with `rankwell judge llm`."
+        )
+    current = {reply.pair: reply for reply in replies if reply.settings == replies[-1].settings}
+    replies_of_rows = list(map(current.get, study.pairs(np.arange(len(study.pool.item)))))
+    grades = [reply.grade if reply else None for reply in replies_of_rows]
+    return ModelGrades(
+        model,
+        replies[-1].prompt,
+        np.array(grades, dtype=np.float64),
+        np.array([reply is not None for reply in replies_of_rows], dtype=np.bool_),
+        n_invalid=sum(reply.grade is None for reply in current.values()),
+        n_flagged=sum(reply.flagged for reply in current.values()),
+        n_unused=len(replies) - len(current),
+    )

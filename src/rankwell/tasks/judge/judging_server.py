@@ -25,10 +25,13 @@ from rankwell.documents import parse_json
 from rankwell.errors import RankwellError, count_of, printable
 from rankwell.reporting.options import StatusNote
 from rankwell.reporting.page.scripts import source_hash
-from rankwell.tasks.judge.folder import Study
-from rankwell.tasks.judge.journal import held_journal, journal_of
-from rankwell.tasks.judge.judging_page import judging_page
-from rankwell.tasks.judge.judging_session import JudgingAct, JudgingSession, OutdatedAct
+from rankwell.tasks.judge.folder import Study, held_journal, journal_of
+from rankwell.tasks.judge.judging_session import (
+    JudgingAct,
+    JudgingSession,
+    OutdatedAct,
+    judging_page,
+)
 from rankwell.tasks.judge.options import JudgeOptions
 
 _SUBMIT = "document.forms[0].submit();"

@@ -25,9 +25,16 @@ from rankwell.errors import BadInput, BadUsage, count_of, sentence, shown
 from rankwell.processes import interrupts_held, is_interrupted
 from rankwell.reporting.options import Progress, StatusNote
 from rankwell.store import split_name
-from rankwell.tasks.judge.folder import GUIDELINE, Pair, Study
-from rankwell.tasks.judge.journal import now
-from rankwell.tasks.judge.model_replies import ModelReply, append_reply, read_replies, settings_of
+from rankwell.tasks.judge.folder import (
+    GUIDELINE,
+    ModelReply,
+    Pair,
+    Study,
+    append_reply,
+    now,
+    read_replies,
+    settings_of,
+)
 from rankwell.tasks.judge.options import ModelOptions
 
 _PASSING = (408, 425, 429)

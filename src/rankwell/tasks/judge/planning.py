@@ -29,8 +29,7 @@ from rankwell.stats.samples import (
 from rankwell.task import printed_rows
 from rankwell.tasks.judge.batches import queries_read_together
 from rankwell.tasks.judge.estimation import StudyEstimates
-from rankwell.tasks.judge.folder import Pair, read_study
-from rankwell.tasks.judge.journal import read_journals, read_looks
+from rankwell.tasks.judge.folder import Pair, read_journals, read_looks, read_study
 from rankwell.tasks.judge.options import PlanOptions
 
 FIRST = 50

@@ -35,15 +35,17 @@ from rankwell.tasks.judge.folder import (
     QUERIES,
     PooledRun,
     Study,
+    StudyAnswers,
     StudyFile,
     StudyPlan,
     StudyPool,
     is_study,
     place_of,
+    read_journals,
+    read_looks,
     read_study,
     write_study,
 )
-from rankwell.tasks.judge.journal import StudyAnswers, read_journals, read_looks
 from rankwell.tasks.judge.options import Design, PoolOptions, known_grades
 
 _LEFT = {QUERIES, DOCUMENTS, GUIDELINE, "rounds", ".rankwell.lock"}

@@ -1,10 +1,10 @@
 """From runs without judgments to a verdict: the commands of a study that print tables."""
 
+from typing import Literal, TypedDict
+
 from rankwell.task import Task, TaskInput
-from rankwell.tasks.judge.agreement import print_agreement
-from rankwell.tasks.judge.estimate_report import print_estimates
-from rankwell.tasks.judge.json_types import AgreementObject, EstimateObject, ForecastObject
-from rankwell.tasks.judge.model_report import print_model_report
+from rankwell.tasks.judge.agreement import print_agreement, print_model_report
+from rankwell.tasks.judge.estimation import print_estimates
 from rankwell.tasks.judge.options import (
     AgreementOptions,
     EstimateOptions,
@@ -14,6 +14,68 @@ from rankwell.tasks.judge.options import (
 )
 from rankwell.tasks.judge.planning import print_forecasts
 from rankwell.tasks.judge.pooling import print_pool
+
+
+class _AgreementKind(TypedDict):
+    kind: Literal["coefficient", "confusion", "drift", "quarter", "bias", "sign"]
+    judge: str
+
+
+class AgreementObject(_AgreementKind, total=False):
+    """An agreement of raters, a cell of their confusion, or the drift, bias or sign of one."""
+
+    against: str | None
+    name: str | None
+    grade: float | None
+    against_grade: float | None
+    run: str | None
+    other_run: str | None
+    model_alone: str | None
+    corrected: str | None
+    value: float | None
+    low: float | None
+    high: float | None
+    sample: float | None
+    above_others: float | None
+    seconds: float | None
+    items: int | None
+    queries: int | None
+
+
+class EstimateObject(TypedDict):
+    """An estimated mean of a run, or the difference of two, with intervals for these queries and
+    for queries like them.
+    """
+
+    run: str
+    against: str | None
+    measure: str
+    mean: float | None
+    these_low: float | None
+    these_high: float | None
+    like_low: float | None
+    like_high: float | None
+    level: float
+    queries: int
+    judged: int
+    unknown: int
+    better: str | None
+
+
+class ForecastObject(TypedDict):
+    """Half the width of the intervals of a difference after more judgments."""
+
+    run: str
+    against: str
+    more: int
+    judged: int
+    these: float
+    these_low: float
+    these_high: float
+    like: float
+    like_low: float
+    like_high: float
+
 
 _STUDY = TaskInput("study", "Folder of the study.", missing="name a study")
 

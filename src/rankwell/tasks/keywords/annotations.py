@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from rankwell.data.findings import Finding
-from rankwell.data.findings.reading import reading_choice
+from rankwell.data.findings.kinds import reading_choice
 from rankwell.data.tables import Bools, Ints, sort_ids
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, UnknownName
 from rankwell.store import encode_id

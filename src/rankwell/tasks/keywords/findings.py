@@ -19,10 +19,8 @@ def engine_failures(run: str, problems: str, queries: Sequence[str]) -> str:
 
 @finding("info")
 def distances_kept(subject: str, effect: str) -> str:
-    """Similarities are distances with their signs turned, which decides what a least similarity
-    keeps.
-    """
-    return f"{subject} distances with their signs turned, so that the smallest ranks first{effect}"
+    """Similarities are negated distances, which decides what a least similarity keeps."""
+    return f"{subject} negated distances, so that the smallest ranks first{effect}"
 
 
 @finding("warning")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rankwell.data.findings import Finding
-from rankwell.data.findings.reading import odd_entries, reading_choice
+from rankwell.data.findings.kinds import odd_entries, reading_choice
 from rankwell.data.options import own_arithmetic
 from rankwell.data.tables import is_missing
 from rankwell.documents import (

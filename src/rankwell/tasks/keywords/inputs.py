@@ -20,7 +20,7 @@ from rankwell.conventions import (
     find_convention,
 )
 from rankwell.data.findings import Finding
-from rankwell.data.findings.reading import odd_entries
+from rankwell.data.findings.kinds import odd_entries
 from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.options import cutoffs
 from rankwell.data.registry import at_each_cutoff, measure_names

@@ -13,7 +13,7 @@ from rankwell._native.products import Groups
 from rankwell._native.similarity import RankTargets
 from rankwell.data.columns import refuse_unused_columns
 from rankwell.data.findings import Finding
-from rankwell.data.findings.reading import odd_entries
+from rankwell.data.findings.kinds import odd_entries
 from rankwell.data.matrices import Embeddings, as_real
 from rankwell.data.rankings import Hits, Ranking, arrange, hits_of_ranking
 from rankwell.data.tables import (

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from rankwell import __version__
-from rankwell.data.findings.reading import odd_entries
+from rankwell.data.findings.kinds import odd_entries
 from rankwell.data.json_types import AnyObject, ScoreObject
 from rankwell.data.options import Doc
 from rankwell.errors import BadUsage

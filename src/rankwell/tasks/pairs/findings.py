@@ -11,9 +11,9 @@ def no_correlation(reason: str) -> str:
 
 @finding("warning")
 def pairs_share_items() -> str:
-    """Intervals take pairs for independent, and are too narrow where pairs share items."""
+    """Intervals treat pairs as independent, and are too narrow where pairs share items."""
     return (
-        "pairs share items: intervals over pairs take them for independent and are somewhat too "
+        "pairs share items: intervals over pairs treat them as independent and are somewhat too "
         "narrow"
     )
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from rankwell.conventions import Convention, LabelledMeasure
-from rankwell.data.findings.evaluation import queries_missing, queries_unknown
+from rankwell.data.findings.kinds import queries_missing, queries_unknown
 from rankwell.data.options import takes_options
 from rankwell.data.tables import Bools, sort_ids
 from rankwell.errors import BadUsage, NothingToEvaluate, flag

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from rankwell.data.findings import finding
+from rankwell.data.findings import examples, finding
 from rankwell.errors import count_of
 
 
@@ -10,14 +10,14 @@ from rankwell.errors import count_of
 def questions_unanswered(run: str, queries: Sequence[str], effect: str) -> str:
     """A run has no prediction for some of the questions."""
     number = count_of(len(queries), "question has", "questions have")
-    return f"{number} no prediction, as {queries[0]!r}, {effect}"
+    return f"{number} no prediction ({examples(queries)}), {effect}"
 
 
 @finding("warning")
 def nothing_to_retrieve(run: str, queries: Sequence[str]) -> str:
     """No document is relevant to some questions, which count as misses."""
     misses = "question, which is a miss" if len(queries) == 1 else "questions, which are misses"
-    return f"no document is relevant to {len(queries)} {misses}, as {queries[0]!r}"
+    return f"no document is relevant to {len(queries)} {misses} ({examples(queries)})"
 
 
 @finding("warning")

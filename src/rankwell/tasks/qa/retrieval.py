@@ -13,8 +13,7 @@ from itertools import accumulate, chain
 import numpy as np
 
 from rankwell.data.findings import Finding
-from rankwell.data.findings.evaluation import recall_of_retrieved
-from rankwell.data.findings.reading import odd_entries
+from rankwell.data.findings.kinds import odd_entries, recall_of_retrieved
 from rankwell.data.judged_rankings import GroupRankings, JudgedRankings
 from rankwell.data.rankings import Hits, Ranking
 from rankwell.data.registry import Measure, parse_measure

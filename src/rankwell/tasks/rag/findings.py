@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from rankwell.data.findings import finding
+from rankwell.data.findings import examples, finding
 from rankwell.errors import count_of, flag
 
 
@@ -10,8 +10,8 @@ from rankwell.errors import count_of, flag
 def questions_without_statements(run: str, queries: Sequence[str], total: int) -> str:
     """Another run has statements to questions for which this one has none."""
     return (
-        f"{len(queries)} of the {total} questions have no statement, as {queries[0]!r}, and do not "
-        "count"
+        f"{len(queries)} of the {total} questions have no statement ({examples(queries)}), and do "
+        "not count"
     )
 
 
@@ -23,7 +23,7 @@ def gold_without_chunks(queries: Sequence[str], total: int, label: str) -> str:
     """
     return (
         f"{len(queries)} of {total} questions have gold passages in documents without a chunk in "
-        f"{flag('--chunks')}, as {queries[0]!r}; their {label} is 0"
+        f"{flag('--chunks')} ({examples(queries)}); their {label} is 0"
     )
 
 
@@ -31,7 +31,9 @@ def gold_without_chunks(queries: Sequence[str], total: int, label: str) -> str:
 def passages_repeated(noun: str, queries: Sequence[str], labels: Sequence[str], run: str) -> str:
     """A question lists a passage twice; measures that compare texts count every copy."""
     number = count_of(len(queries), "question lists", "questions list")
-    return f"{number} a {noun} twice, as {queries[0]!r}; every copy counts in {', '.join(labels)}"
+    return (
+        f"{number} a {noun} twice ({examples(queries)}); every copy counts in {', '.join(labels)}"
+    )
 
 
 @finding("warning")

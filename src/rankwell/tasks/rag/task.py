@@ -28,7 +28,6 @@ from rankwell.evaluation.results import QUERIES_COUNTED, ResultsBuilder
 from rankwell.io.formats import read_texts
 from rankwell.store import sources_of
 from rankwell.task import Measures, MeasuringTask, Noun, TaskInput, Views
-from rankwell.tasks.rag.citations import CitedStatements
 from rankwell.tasks.rag.conventions import RagConvention
 from rankwell.tasks.rag.findings import (
     chunks_longer_than_gold,
@@ -36,16 +35,20 @@ from rankwell.tasks.rag.findings import (
     passages_repeated,
     questions_without_statements,
 )
-from rankwell.tasks.rag.inputs import read_chunks, read_gold, read_passages, read_supports
 from rankwell.tasks.rag.measures.contexts import DEFAULT_THRESHOLD
 from rankwell.tasks.rag.passages import (
+    CitedStatements,
     DocumentPassage,
     RetrievedPassages,
     are_nested,
     folded,
+    read_chunks,
+    read_gold,
+    read_passages,
+    read_supports,
     shared,
+    tokenizer_of,
 )
-from rankwell.tasks.rag.tokens import tokenizer_of
 
 QUESTIONS = Noun("question", "questions")
 

@@ -17,13 +17,13 @@ import numpy as np
 from rankwell.conventions import LabelledMeasure, Rules, choose_measures
 from rankwell.data.columns import chosen_columns
 from rankwell.data.findings import Finding
-from rankwell.data.findings.evaluation import (
+from rankwell.data.findings.kinds import (
+    reading_choice,
     second_judgments_missing,
     session_queries_unjudged,
     sessions_unjudged,
     values_of_sessions,
 )
-from rankwell.data.findings.reading import reading_choice
 from rankwell.data.judged_rankings import (
     JudgedRankings,
     JudgmentPair,
@@ -685,20 +685,22 @@ class RunEvaluation:
             )
         missing = [view.queries[row] for row in np.flatnonzero(~view.has_ranking).tolist()]
         self._left_out[run.name] = {"missing": missing, "unknown": sorted(hits.unknown)}
-        tied = {str(labelled.measure): run.tied(labelled.measure) for labelled in self.measures}
+        tied = {label: run.tied(measure) for measure, label in self.measures}
         self.builder.findings += findings_on_counts(
             run,
             missing=missing,
             unknown=() if self.rules.average_over == "run" else self._left_out[run.name]["unknown"],
             bare=bare & counted,
-            tied=np.logical_or.reduce(list(tied.values())),
+            tied=tied,
         )
         self.builder.counts[run.name] = {
             results.QUERIES_COUNTED: int(counted.sum()),
             results.QUERIES_MISSING: len(missing),
             results.QUERIES_UNKNOWN: len(hits.unknown),
             results.QUERIES_WITHOUT_RELEVANT: int((bare & (counted | (rule == "skip"))).sum()),
-            results.QUERIES_TIED: {name: int(queries.sum()) for name, queries in tied.items()},
+            results.QUERIES_TIED: {
+                str(measure): int(tied[label].sum()) for measure, label in self.measures
+            },
         }
         return counted
 

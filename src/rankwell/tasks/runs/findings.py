@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from rankwell.data.findings import finding
+from rankwell.data.findings import examples, finding
 from rankwell.errors import count_of
 
 
@@ -13,14 +13,14 @@ def items_listed_twice(run: str, queries: Sequence[str]) -> str:
     An evaluation refuses such a run, unless you say which row counts.
     """
     number = count_of(len(queries), "query lists", "queries list")
-    return f"{number} an item twice, as {queries[0]!r}"
+    return f"{number} an item twice ({examples(queries)})"
 
 
 @finding("warning", "--exclude-self")
 def queries_retrieve_themselves(run: str, queries: Sequence[str]) -> str:
     """A query retrieves the item of its own id, which takes a place from the others."""
     number = count_of(len(queries), "query retrieves", "queries retrieve")
-    return f"{number} the item of the same id, as {queries[0]!r}"
+    return f"{number} the item with its own id ({examples(queries)})"
 
 
 @finding("error")
@@ -35,7 +35,7 @@ def ties_decide_score(run: str, label: str, by_rule: float, by_chance: float) ->
 
     Write more digits of the scores, or take the mean over all orders of tied items.
     """
-    return f"{label} is {by_rule:.3f} by the order of ties, and {by_chance:.3f} in random order"
+    return f"{label} is {by_rule:.3f} with this order of ties, and {by_chance:.3f} in random order"
 
 
 @finding("warning")
@@ -73,7 +73,7 @@ def low_ceiling(label: str, ceiling: float, queries: Sequence[str]) -> str:
 
     Compare values with the ceiling instead of with 1, or take a lower cut-off.
     """
-    return f"{label} of a perfect ranking is {ceiling:.3f}, as queries have few relevant items"
+    return f"{label} of a perfect ranking is {ceiling:.3f}, because queries have few relevant items"
 
 
 @finding("warning")

@@ -11,8 +11,14 @@ from numpy.typing import NDArray
 
 from rankwell.data.registry import Scale, measure
 from rankwell.data.tables import Floats, Ints, ratio
-from rankwell.tasks.beyond.attributes import ItemAttributes, ItemLabels
-from rankwell.tasks.beyond.lists import Discount, ItemLists, check_share, rank_weights
+from rankwell.tasks.beyond.lists import (
+    Discount,
+    ItemAttributes,
+    ItemLabels,
+    ItemLists,
+    check_share,
+    rank_weights,
+)
 
 # Words of all pairs of sets of categories: 16 384 sets of up to 64 categories take about a second.
 _PAIRS = 1 << 28
@@ -36,7 +42,7 @@ def intra_list_diversity(
     for two items without any), or embeddings (1 less the cosine).
 
     >>> import numpy as np
-    >>> from rankwell.tasks.beyond.attributes import ItemAttributes, ItemLabels
+    >>> from rankwell.tasks.beyond.lists import ItemAttributes, ItemLabels
     >>> from rankwell.tasks.beyond.lists import ItemLists
     >>> labels = ItemLabels.of(("a", "b"), {"a": ["war"], "b": ["war", "drama"]})
     >>> intra_list_diversity(
@@ -214,7 +220,7 @@ def miscalibration(
     interactions with items that have a category.
 
     >>> import numpy as np
-    >>> from rankwell.tasks.beyond.attributes import ItemAttributes, ItemLabels, QueryItems
+    >>> from rankwell.tasks.beyond.lists import ItemAttributes, ItemLabels, QueryItems
     >>> from rankwell.tasks.beyond.lists import ItemLists
     >>> labels = ItemLabels.of(("a", "b"), {"a": ["war"], "b": ["drama"]})
     >>> seen = QueryItems.of(["u"], np.array([0, 0]), np.array([0, 1]), np.ones(2))

@@ -9,8 +9,14 @@ import numpy as np
 
 from rankwell.data.registry import Scale, measure
 from rankwell.data.tables import Floats, Ints, position_in_segment, segment_offsets, sum_by
-from rankwell.tasks.beyond.attributes import ItemLabels, LabelSums, listed_values
-from rankwell.tasks.beyond.lists import Discount, ItemLists, rank_weights
+from rankwell.tasks.beyond.lists import (
+    Discount,
+    ItemLabels,
+    ItemLists,
+    LabelSums,
+    listed_values,
+    rank_weights,
+)
 
 By = Literal["groups", "items"]
 _TAIL = {"unjudged tail": "every item of a list has exposure, judged or not"}
@@ -46,7 +52,7 @@ def attention_weighted_rank_fairness(
     is not counted.
 
     >>> import numpy as np
-    >>> from rankwell.tasks.beyond.attributes import ItemAttributes, ItemLabels
+    >>> from rankwell.tasks.beyond.lists import ItemAttributes, ItemLabels
     >>> from rankwell.tasks.beyond.lists import ItemLists
     >>> groups = ItemLabels.of(("a", "b"), {"a": ["new"], "b": ["old"]})
     >>> attributes = ItemAttributes(
@@ -225,7 +231,7 @@ def exposure_disparity(
     depends on the length of a list alone unless rankings are drawn at random.
 
     >>> import numpy as np
-    >>> from rankwell.tasks.beyond.attributes import ItemAttributes, ItemLabels
+    >>> from rankwell.tasks.beyond.lists import ItemAttributes, ItemLabels
     >>> from rankwell.tasks.beyond.lists import ItemLists
     >>> groups = ItemLabels.of(("a", "b"), {"a": ["new"], "b": ["old"]})
     >>> exposure_disparity(
@@ -254,7 +260,7 @@ def exposure_relevance(
     expected². p, by: as for `EED`.
 
     >>> import numpy as np
-    >>> from rankwell.tasks.beyond.attributes import ItemAttributes, QueryItems
+    >>> from rankwell.tasks.beyond.lists import ItemAttributes, QueryItems
     >>> from rankwell.tasks.beyond.lists import ItemLists
     >>> judged = QueryItems.of(["u"], np.array([0]), np.array([0]), np.ones(1))
     >>> attributes = ItemAttributes(
@@ -282,7 +288,7 @@ def exposure_loss(
     EED - 2 · EER + Σ expected²; 0 where every group has what it should have. p, by: as for `EER`.
 
     >>> import numpy as np
-    >>> from rankwell.tasks.beyond.attributes import ItemAttributes, QueryItems
+    >>> from rankwell.tasks.beyond.lists import ItemAttributes, QueryItems
     >>> from rankwell.tasks.beyond.lists import ItemLists
     >>> judged = QueryItems.of(["u"], np.array([0]), np.array([0]), np.ones(1))
     >>> attributes = ItemAttributes(

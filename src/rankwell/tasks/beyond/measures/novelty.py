@@ -39,7 +39,7 @@ def novelty(
     without items is not counted.
 
     >>> import numpy as np
-    >>> from rankwell.tasks.beyond.attributes import ItemAttributes
+    >>> from rankwell.tasks.beyond.lists import ItemAttributes
     >>> from rankwell.tasks.beyond.lists import ItemLists
     >>> attributes = ItemAttributes(items=("a", "b"), popularity=np.array([4, 1]), n_users=8)
     >>> novelty(ItemLists(("u",), np.array([[0, 1]]), attributes)).tolist()
@@ -63,7 +63,7 @@ def popularity(view: ItemLists, *, k: int | None = None) -> Floats:
     A query without items is not counted.
 
     >>> import numpy as np
-    >>> from rankwell.tasks.beyond.attributes import ItemAttributes
+    >>> from rankwell.tasks.beyond.lists import ItemAttributes
     >>> from rankwell.tasks.beyond.lists import ItemLists
     >>> attributes = ItemAttributes(items=("a", "b"), popularity=np.array([4, 1]), n_users=8)
     >>> popularity(ItemLists(("u",), np.array([[0, 1]]), attributes)).tolist()
@@ -87,7 +87,7 @@ def serendipity(view: ItemLists, *, k: int, head: int | None = None, rel: float 
     popular.
 
     >>> import numpy as np
-    >>> from rankwell.tasks.beyond.attributes import ItemAttributes, QueryItems
+    >>> from rankwell.tasks.beyond.lists import ItemAttributes, QueryItems
     >>> from rankwell.tasks.beyond.lists import ItemLists
     >>> judged = QueryItems.of(["u"], np.array([0, 0]), np.array([0, 1]), np.ones(2))
     >>> attributes = ItemAttributes(items=("a", "b"), popularity=np.array([4, 1]), grades=judged)

@@ -27,7 +27,7 @@ def item_coverage(view: ListCollections, *, k: int | None = None) -> Floats:
     """The share of the catalogue that is among the first `k` items of at least one list.
 
     >>> import numpy as np
-    >>> from rankwell.tasks.beyond.attributes import ItemAttributes
+    >>> from rankwell.tasks.beyond.lists import ItemAttributes
     >>> from rankwell.tasks.beyond.lists import ItemLists, ListCollections
     >>> attributes = ItemAttributes(items=("a", "b", "c", "d"), in_catalogue=np.ones(4, dtype=bool))
     >>> item_coverage(
@@ -69,7 +69,7 @@ def gini(
     of a rank, 1 (none), 1 / log2(max(rank, 2)) (log), or p^(rank - 1) (geometric).
 
     >>> import numpy as np
-    >>> from rankwell.tasks.beyond.attributes import ItemAttributes
+    >>> from rankwell.tasks.beyond.lists import ItemAttributes
     >>> from rankwell.tasks.beyond.lists import ItemLists, ListCollections
     >>> attributes = ItemAttributes(items=("a", "b", "c"), in_catalogue=np.ones(3, dtype=bool))
     >>> gini(
@@ -110,7 +110,7 @@ def entropy(
     nothing.
 
     >>> import numpy as np
-    >>> from rankwell.tasks.beyond.attributes import ItemAttributes
+    >>> from rankwell.tasks.beyond.lists import ItemAttributes
     >>> from rankwell.tasks.beyond.lists import ItemLists, ListCollections
     >>> attributes = ItemAttributes(items=("a", "b", "c"))
     >>> entropy(

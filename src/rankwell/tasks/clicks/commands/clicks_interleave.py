@@ -4,7 +4,7 @@ from rankwell.errors import BadUsage
 from rankwell.evaluation.judged import name_runs
 from rankwell.reporting.options import FilePath, InputPlace, Output, StatusNote
 from rankwell.store import write_text
-from rankwell.tasks.clicks.interleaving import InterleavingOptions, interleave_files
+from rankwell.tasks.clicks.preference import InterleavingOptions, interleave_files
 
 
 def interleave(*runs: InputPlace, output: FilePath, options: InterleavingOptions) -> Output:

@@ -12,7 +12,7 @@ import numpy as np
 from rankwell.data.registry import Scale, measure
 from rankwell.data.tables import Floats
 from rankwell.errors import BadUsage
-from rankwell.tasks.clicks.rounds import LoggedRounds, SelfNormalised
+from rankwell.tasks.clicks.inputs import LoggedRounds, SelfNormalised
 
 _VALUE = Scale((-math.inf, math.inf), "higher", "score", math.nan)
 _DUDIK = (
@@ -46,7 +46,7 @@ def ctr(view: LoggedRounds) -> Floats:
     and 1.
 
     >>> import numpy as np
-    >>> from rankwell.tasks.clicks.rounds import LoggedRounds, LoggedRows
+    >>> from rankwell.tasks.clicks.inputs import LoggedRounds, LoggedRows
     >>> rows = LoggedRows(np.array([1.0, 0.0]), np.ones(2), np.zeros(2, dtype=int))
     >>> ctr(LoggedRounds(("q",), np.array([0, 2]), rows, rows)).tolist()
     [0.5]
@@ -66,7 +66,7 @@ def mean_reward(view: LoggedRounds) -> Floats:
     """The mean reward of rows, whatever the policy: the value of the policy that logged them.
 
     >>> import numpy as np
-    >>> from rankwell.tasks.clicks.rounds import LoggedRounds, LoggedRows
+    >>> from rankwell.tasks.clicks.inputs import LoggedRounds, LoggedRows
     >>> rows = LoggedRows(np.array([3.0, 0.0]), np.ones(2), np.zeros(2, dtype=int))
     >>> mean_reward(LoggedRounds(("q",), np.array([0, 2]), rows, rows)).tolist()
     [1.5]
@@ -90,7 +90,7 @@ def ips(view: LoggedRounds, *, clip: float | None = None) -> Floats:
     default.
 
     >>> import numpy as np
-    >>> from rankwell.tasks.clicks.rounds import LoggedRounds, LoggedRows
+    >>> from rankwell.tasks.clicks.inputs import LoggedRounds, LoggedRows
     >>> rows = LoggedRows(np.array([1.0, 1.0]), np.array([4.0, 0.5]), np.zeros(2, dtype=int))
     >>> view = LoggedRounds(("q1", "q2"), np.array([0, 1, 2]), rows, rows)
     >>> ips(view).tolist(), ips(view, clip=2.0).tolist()
@@ -114,7 +114,7 @@ def snips(view: LoggedRounds) -> Floats:
     average to the estimate V.
 
     >>> import numpy as np
-    >>> from rankwell.tasks.clicks.rounds import LoggedRounds, LoggedRows
+    >>> from rankwell.tasks.clicks.inputs import LoggedRounds, LoggedRows
     >>> rows = LoggedRows(np.array([1.0, 0.0]), np.array([3.0, 1.0]), np.zeros(2, dtype=int))
     >>> snips(LoggedRounds(("q1", "q2"), np.array([0, 1, 2]), rows, rows)).tolist()
     [1.125, 0.375]
@@ -129,7 +129,7 @@ def dm(view: LoggedRounds) -> Floats:
     It is no better than the model.
 
     >>> import numpy as np
-    >>> from rankwell.tasks.clicks.rounds import LoggedRounds, LoggedRows
+    >>> from rankwell.tasks.clicks.inputs import LoggedRounds, LoggedRows
     >>> rows = LoggedRows(
     ...     np.ones(1), np.ones(1), np.zeros(1, dtype=int), np.array([0.5]), np.array([0.25])
     ... )
@@ -147,7 +147,7 @@ def dr(view: LoggedRounds, *, clip: float | None = None) -> Floats:
     for `IPS`.
 
     >>> import numpy as np
-    >>> from rankwell.tasks.clicks.rounds import LoggedRounds, LoggedRows
+    >>> from rankwell.tasks.clicks.inputs import LoggedRounds, LoggedRows
     >>> rows = LoggedRows(
     ...     np.ones(1), np.array([2.0]), np.zeros(1, dtype=int), np.array([0.5]), np.array([0.25])
     ... )
@@ -173,7 +173,7 @@ def sndr(view: LoggedRounds) -> Floats:
     A row's value is its influence on the estimate, as for `SNIPS`.
 
     >>> import numpy as np
-    >>> from rankwell.tasks.clicks.rounds import LoggedRounds, LoggedRows
+    >>> from rankwell.tasks.clicks.inputs import LoggedRounds, LoggedRows
     >>> rows = LoggedRows(
     ...     np.ones(1), np.array([2.0]), np.zeros(1, dtype=int), np.array([0.5]), np.array([0.25])
     ... )

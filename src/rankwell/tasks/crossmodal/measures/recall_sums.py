@@ -1,9 +1,9 @@
-"""Figures made of recalls of captions and videos; `aggregates.py` of the task computes them."""
+"""Figures made of recalls of captions and videos; `task.py` of the task computes them."""
 
 from rankwell.data.registry import add_figure
 
 _EXAMPLE = """
->>> from rankwell.tasks.crossmodal.aggregates import {function}
+>>> from rankwell.tasks.crossmodal.task import {function}
 >>> round({function}([40.0, 70.0, 80.0]), 2)
 {value}
 """

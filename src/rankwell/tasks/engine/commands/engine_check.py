@@ -17,8 +17,9 @@ from rankwell.processes import ProcessEnded, apart
 from rankwell.reporting.options import InputOption, Output
 from rankwell.task import printed_rows
 from rankwell.tasks.engine.commands.engine_list import TableOrJson
-from rankwell.tasks.engine.json_types import ConformanceObject
+from rankwell.tasks.engine.inputs import read_pairs
 from rankwell.tasks.engine.options import EngineParameters
+from rankwell.tasks.engine.task import ConformanceObject
 from rankwell.vectors.neighbours import search
 
 _MOST_QUERIES = 50
@@ -57,7 +58,7 @@ def check(
     format
         table for reading, json for programs.
     """
-    arguments = engine, parameters_of(option or []), _queries(queries, query_vectors)
+    arguments = engine, read_pairs(option, "--option"), _queries(queries, query_vectors)
     lines = list[ConformanceLine]()
     try:
         for line in apart(_checked, *arguments):
@@ -73,22 +74,9 @@ def check(
 
 
 def _checked(
-    engine: str, parameters: dict[str, str], queries: list[EngineQuery]
+    engine: str, parameters: dict[str, Any], queries: list[EngineQuery]
 ) -> Iterator[ConformanceLine]:
     return Conformance(engine, parameters, _exact, queries).lines()
-
-
-def parameters_of(options: list[str]) -> dict[str, str]:
-    """The parameters in options NAME=VALUE. Raises BadUsage."""
-    parameters = dict[str, str]()
-    for option in options:
-        name, equals, value = option.partition("=")
-        if not equals or not name:
-            raise BadUsage("--option: expected NAME=VALUE, as in --option ef_search=80.")
-        if name in parameters:
-            raise BadUsage(f"--option: {name} is given twice; keep one of the two.")
-        parameters[name] = value
-    return parameters
 
 
 def _queries(texts: str | None, vectors: str | None) -> list[EngineQuery]:

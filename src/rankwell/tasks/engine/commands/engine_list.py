@@ -9,7 +9,7 @@ from rankwell.data.options import Option
 from rankwell.engines import ENGINES, EngineFamily
 from rankwell.reporting.options import Output, StatusNote
 from rankwell.task import printed_rows
-from rankwell.tasks.engine.json_types import FamilyObject
+from rankwell.tasks.engine.task import FamilyObject
 
 Rows = list[dict[str, Any]]
 TableOrJson = Annotated[Literal["table", "json"], Option(("--format", "-f"))]

@@ -12,10 +12,9 @@ from rankwell.evaluation.options import Seed
 from rankwell.reporting.options import FilePath, Output, Progress, StatusNote
 from rankwell.store import Source, refuse_blocked, replacing, write_text
 from rankwell.store.locks import locked
-from rankwell.tasks.images.computed_runs import match_images
 from rankwell.tasks.images.findings import images_unreadable
 from rankwell.tasks.images.images import filter_images
-from rankwell.tasks.images.local_features import LocalFeatures
+from rankwell.tasks.images.local_features import LocalFeatures, match_images
 from rankwell.tasks.images.options import ImageFileOptions, LocalFeaturesText, MatchExecutor
 from rankwell.vectors.encoders import ImageCache
 

@@ -1,5 +1,5 @@
-"""Figures of clusters of images against their labels; `evaluation.py` of the task computes
-them.
+"""Figures of clusters of images, and of the labels that the best references give queries;
+`task.py` of the task computes them.
 """
 
 from rankwell.data.registry import add_figure
@@ -29,4 +29,12 @@ AMI = add_figure(
     source=_SOURCE,
     printed_by=("images --clusters",),
     example=_EXAMPLE.format(name="ami", value="0.3552"),
+)
+
+
+add_figure(
+    "TP/PRED",
+    "share of the queries whose best reference has their label, among those whose best "
+    "reference has any label",
+    printed_by=("images",),
 )

@@ -25,14 +25,25 @@ from rankwell.reporting.drafts import holding, keeping
 from rankwell.reporting.options import FolderPath, Output, Progress, StatusNote
 from rankwell.stats.samples import WholeQueries
 from rankwell.store import write_text
+from rankwell.tasks.judge.agreement import LEVEL
 from rankwell.tasks.judge.batches import lease_batch
-from rankwell.tasks.judge.estimate_report import StudyVerdict, print_estimates
-from rankwell.tasks.judge.estimation import StudyEstimate, StudyEstimates
-from rankwell.tasks.judge.folder import Study, is_study, read_study
-from rankwell.tasks.judge.journal import JournalLine, append_lines, now, read_journals
+from rankwell.tasks.judge.estimation import (
+    StudyEstimate,
+    StudyEstimates,
+    StudyVerdict,
+    print_estimates,
+)
+from rankwell.tasks.judge.folder import (
+    JournalLine,
+    Study,
+    append_lines,
+    is_study,
+    model_grades,
+    now,
+    read_journals,
+    read_study,
+)
 from rankwell.tasks.judge.model_asking import ItemToGrade, ModelJudge, ask
-from rankwell.tasks.judge.model_replies import model_grades
-from rankwell.tasks.judge.model_report import LEVEL
 from rankwell.tasks.judge.options import EstimateOptions, ModelOptions, PoolOptions
 from rankwell.tasks.judge.pooling import print_pool
 from rankwell.vectors.media import python_docs

@@ -9,16 +9,15 @@ from rankwell.errors import BadUsage, count_of, flag, typed
 from rankwell.reporting.options import InputPlace, Output, StatusNote
 from rankwell.store import writing_to
 from rankwell.tasks.judge.batches import progress
-from rankwell.tasks.judge.folder import Study, read_study
-from rankwell.tasks.judge.journal import held_journal, read_journals
-from rankwell.tasks.judge.judging_elsewhere import (
+from rankwell.tasks.judge.folder import Study, held_journal, read_journals, read_study
+from rankwell.tasks.judge.judging_server import serve_session
+from rankwell.tasks.judge.judging_session import (
     collect_judgments,
     export_batch,
     import_batch,
     names_its_judge,
     write_offline_page,
 )
-from rankwell.tasks.judge.judging_server import serve_session
 from rankwell.tasks.judge.options import JudgeOptions
 
 

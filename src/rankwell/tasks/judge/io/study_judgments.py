@@ -11,9 +11,15 @@ from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.io.formats import Request, file_format
 from rankwell.store import Head, Source
 from rankwell.tasks.judge.findings import grades_of_model, grades_of_study
-from rankwell.tasks.judge.folder import STUDY, Study, read_study
-from rankwell.tasks.judge.journal import StudyAnswers, read_journals
-from rankwell.tasks.judge.model_replies import known_models, model_grades
+from rankwell.tasks.judge.folder import (
+    STUDY,
+    Study,
+    StudyAnswers,
+    known_models,
+    model_grades,
+    read_journals,
+    read_study,
+)
 
 
 def _sniff(head: Head) -> float:

@@ -4,7 +4,7 @@ import glob
 from pathlib import Path
 from typing import Annotated
 
-from rankwell.data.findings.reading import odd_entries
+from rankwell.data.findings.kinds import odd_entries
 from rankwell.data.matrices import item_ids
 from rankwell.data.options import Differs
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, NothingToEvaluate

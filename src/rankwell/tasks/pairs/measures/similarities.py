@@ -1,4 +1,4 @@
-"""Figures of pairs with two numbers each; `evaluation.py` of the task computes them."""
+"""Figures of pairs with two numbers each; `task.py` of the task computes them."""
 
 from rankwell.data.registry import Better, CollectionFigure, add_figure
 

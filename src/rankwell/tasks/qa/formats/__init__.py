@@ -10,8 +10,7 @@ from typing import Any, Generic, Literal, NamedTuple, TypeVar, get_args
 
 from rankwell.data.columns import Repeats
 from rankwell.data.findings import Finding
-from rankwell.data.findings.mistakes import ranks_contradict_scores
-from rankwell.data.findings.reading import reading_choice
+from rankwell.data.findings.kinds import ranks_contradict_scores, reading_choice
 from rankwell.data.options import ColumnChoice, own_arithmetic
 from rankwell.data.rankings import Ranking
 from rankwell.data.registry import Catalogue, suggest

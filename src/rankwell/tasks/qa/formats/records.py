@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.data.findings.reading import reading_choice
+from rankwell.data.findings.kinds import reading_choice
 from rankwell.errors import BadInput, DuplicateItem, count_of
 from rankwell.io.records import HEADER, MISSING, Content, Record, Where
 from rankwell.store import write_text

@@ -14,7 +14,7 @@ from typing import Any
 
 from rankwell.data.columns import Repeats, unique_rows
 from rankwell.data.findings import Finding, FindingKind
-from rankwell.data.findings.reading import odd_entries, reading_choice
+from rankwell.data.findings.kinds import odd_entries, reading_choice
 from rankwell.data.rankings import Ranking
 from rankwell.documents import parse_json
 from rankwell.errors import BadInput, DuplicateItem

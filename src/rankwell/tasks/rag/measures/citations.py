@@ -6,7 +6,7 @@ import numpy as np
 
 from rankwell.data.registry import measure
 from rankwell.data.tables import Floats
-from rankwell.tasks.rag.citations import CitedStatements
+from rankwell.tasks.rag.passages import CitedStatements
 
 _ALCE = (
     "Gao, Yen, Yu and Chen 2023, Enabling large language models to generate text with "
@@ -20,7 +20,7 @@ def citation_recall(view: CitedStatements) -> Floats:
     """The share of the statements of an answer that are entailed by all that they cite; one that
     cites nothing is not.
 
-    >>> from rankwell.tasks.rag.citations import CitedStatements, Statement
+    >>> from rankwell.tasks.rag.passages import CitedStatements, Statement
     >>> one = Statement("s1", frozenset("a"), {frozenset("a"): True})
     >>> citation_recall(
     ...     CitedStatements(("q",), ((one, Statement("s2", frozenset(), {})),))
@@ -43,7 +43,7 @@ def citation_precision(view: CitedStatements) -> Floats:
     A citation does where all citations of its statement entail it, and it either entails the
     statement by itself or the others do not without it.
 
-    >>> from rankwell.tasks.rag.citations import CitedStatements, Statement
+    >>> from rankwell.tasks.rag.passages import CitedStatements, Statement
     >>> a, b, both = frozenset("a"), frozenset("b"), frozenset("ab")
     >>> citation_precision(
     ...     CitedStatements(("q",), ((Statement("s", both, {both: True, a: True, b: False}),),))

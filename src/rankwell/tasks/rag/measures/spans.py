@@ -8,8 +8,7 @@ import numpy as np
 from rankwell.data.registry import measure
 from rankwell.data.tables import Floats, Ints, columns_of, ratio
 from rankwell.errors import BadUsage, flag
-from rankwell.tasks.rag.passages import RetrievedPassages, Span, merged, shared, size
-from rankwell.tasks.rag.tokens import Unit
+from rankwell.tasks.rag.passages import RetrievedPassages, Span, Unit, merged, shared, size
 
 Rule = Literal["set", "chunking_evaluation"]
 
