@@ -23,7 +23,7 @@ from rankwell.comparison.fusion.runs import fuse as fuse_runs
 from rankwell.data.findings import Finding
 from rankwell.data.findings.comparing import fusion_not_better, queries_fused_unjudged
 from rankwell.data.json_types import AnyObject, JsonTables, ScoreObject
-from rankwell.data.options import Differs, Doc, MeasureNames, Option, TargetFormat, arguments_of
+from rankwell.data.options import Doc, MeasureNames, Option, TargetFormat, arguments_of
 from rankwell.data.rankings import Ranking
 from rankwell.data.registry import measure_names
 from rankwell.data.tables import format_value
@@ -52,21 +52,17 @@ class TuneOptions:
     ] = None
     folds: Annotated[
         int | None,
-        Differs("it has no effect without --tune"),
         Doc(
             "With --tune: number of parts into which the queries are drawn. [default: 5]",
             "Statistics",
         ),
     ] = None
     seed: Annotated[
-        int | None,
-        Differs("it has no effect without --tune"),
-        Doc("With --tune: seed of the folds, and of the intervals. [default: 0]"),
+        int | None, Doc("With --tune: seed of the folds, and of the intervals. [default: 0]")
     ] = None
     format: Annotated[
         reporting.Format | None,
         Option(("--format", "-f")),
-        Differs("it has no effect without --tune"),
         Doc("With --tune: how to print. [default: table]"),
         JsonTables(rows=ScoreObject, choices=AnyObject),
     ] = None

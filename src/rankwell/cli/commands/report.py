@@ -2,11 +2,10 @@
 
 import webbrowser
 from pathlib import Path
-from typing import Annotated
 
 from rankwell.comparison.folders import split_name
 from rankwell.comparison.pages import has_page, write_report
-from rankwell.data.options import Differs, Pictures, ShownDocumentTexts, ShownQueryTexts
+from rankwell.data.options import Pictures, ShownDocumentTexts, ShownQueryTexts
 from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.options import Seed
 from rankwell.io.result_folder import other_place
@@ -23,7 +22,7 @@ def report(
     thumbnails: Pictures = None,
     title: str | None = None,
     seed: Seed = 0,
-    open: Annotated[bool, Differs("a page is often written for others")] = False,
+    open: bool = False,
 ) -> Output:
     """Write an HTML report that shows every query side by side.
 

@@ -35,7 +35,6 @@ from rankwell.comparison.parts.cells import PlacedCells, evaluate_in_parts
 from rankwell.data.findings import Finding, unignored
 from rankwell.data.findings.comparing import not_compared
 from rankwell.data.options import (
-    Differs,
     Doc,
     ExecutorOption,
     GpusOption,
@@ -637,7 +636,6 @@ class BenchOptions:
     ] = None
     baseline: Annotated[
         str | None,
-        Differs("an experiment has no first system"),
         Doc(
             "The system that all others are tested against. [default: all pairs are tested]",
             is_common=True,

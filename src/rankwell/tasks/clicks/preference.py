@@ -13,7 +13,7 @@ import numpy as np
 
 from rankwell.comparison.data import Attribute, ComparisonOptions, DifferenceOptions, Origin, Test
 from rankwell.data.findings import Finding
-from rankwell.data.options import Differs, Doc, takes_options
+from rankwell.data.options import Doc, takes_options
 from rankwell.data.tables import Values, sort_ids
 from rankwell.documents import parse_json, unique_keys
 from rankwell.errors import BadInput, DuplicateItem, NothingToEvaluate, kind_of, shown
@@ -32,7 +32,6 @@ class InterleavingTestOptions(DifferenceOptions):
 
     test: Annotated[
         Test | None,
-        Differs("impressions are won and lost"),
         Doc(
             "The sign test of wins against losses (by default where each query has one "
             "impression), sign flips at random (by default otherwise), Student's t, "

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from rankwell.data.findings.evaluation import printed_figure
-from rankwell.data.options import Differs, Doc, Input, PartOutcome
+from rankwell.data.options import Doc, Input, PartOutcome
 from rankwell.data.tables import Values
 from rankwell.errors import BadUsage
 from rankwell.evaluation.options import PrintedFigures
@@ -29,7 +29,6 @@ class CrossmodalCommandOptions(CrossmodalPartOptions):
     qrels: Annotated[
         str,
         Input(perhaps=True),
-        Differs("diagonal is usual"),
         Doc(
             "The right videos of each caption: diagonal; a JSON object (row or id -> list) or list "
             "of lists; judgments as CSV, TREC or any other format, or with two columns, query and "
