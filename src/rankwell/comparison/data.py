@@ -1,7 +1,7 @@
 """The options of a comparison, what it is about, and what it gives."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 from rankwell.data.findings import Finding
@@ -11,6 +11,7 @@ from rankwell.errors import BadInput, BadUsage, UnknownName, flag
 from rankwell.evaluation.bounds import UnjudgedItems
 from rankwell.evaluation.options import Level, Seed
 from rankwell.evaluation.results import ResultData
+from rankwell.frozen import by_name, record
 from rankwell.stats import Intervals, check_level
 from rankwell.store import Source
 
@@ -53,7 +54,7 @@ DifferenceIntervals = Annotated[
 ]
 
 
-@dataclass(frozen=True, kw_only=True)
+@by_name
 class DifferenceOptions:
     """The intervals of differences."""
 
@@ -67,7 +68,7 @@ class DifferenceOptions:
     seed: Seed = 0
 
 
-@dataclass(frozen=True, kw_only=True)
+@by_name
 class ComparisonOptions(DifferenceOptions):
     """The choices of a comparison. Raises BadUsage for choices that exclude each other, and for
     numbers out of range.
@@ -170,7 +171,7 @@ class ComparisonOptions(DifferenceOptions):
         return round(1 - self.level, 12)
 
 
-@dataclass(frozen=True, kw_only=True)
+@by_name
 class GateOptions(DifferenceOptions):
     """The requirements of a gate, and the intervals of differences from a baseline."""
 
@@ -278,7 +279,7 @@ def attribute_named(
     return Attribute(name, attributes[name])
 
 
-@dataclass(frozen=True, kw_only=True)
+@by_name
 class Origin:
     """The origin of values, for the rules and the folder of a comparison.
 
@@ -305,7 +306,7 @@ class Origin:
     unjudged: Callable[[], UnjudgedItems | None] = lambda: None
 
 
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+@record(repr=False, kw_only=True)
 class ComparisonData(ResultData):
     """A comparison of systems.
 

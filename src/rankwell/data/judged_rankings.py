@@ -3,7 +3,7 @@ what the rules for ties make of them; also with second grades, in sessions, and 
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
@@ -32,6 +32,7 @@ from rankwell.data.tables import (
     take_segments,
 )
 from rankwell.errors import BadInput, TieRefused
+from rankwell.frozen import record
 
 if TYPE_CHECKING:
     from rankwell.data.registry import Measure
@@ -63,7 +64,7 @@ class RankedRows(QueryRows):
         return self.ranks <= self.depth_of_row(depth)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class JudgedRankings(RankedRows):
     """Flat arrays: a row per judged item that was retrieved, by query and rank. Junk counts
     nowhere, hidden items count in the truth alone.
@@ -408,7 +409,7 @@ class JudgmentPair(NamedTuple):
     second: Judgments
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class _OverRankings:
     """Judged rankings with further data.
 
@@ -436,7 +437,7 @@ class _OverRankings:
         return replace(self, flat=flat, **columns_at(self, rows, *self.row_columns))
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class SecondJudgedRankings(_OverRankings):
     """Judged rankings whose items have second grades.
 
@@ -459,7 +460,7 @@ class SecondJudgedRankings(_OverRankings):
         return cls(flat, np.array(grades, dtype=np.float64))
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class SessionQueries(QueryRows):
     """The queries of each session, in order.
 
@@ -492,7 +493,7 @@ class SessionQueries(QueryRows):
         )
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class SessionRankings(_OverRankings):
     """The judged rankings of all queries of a session.
 
@@ -531,7 +532,7 @@ class SessionRankings(_OverRankings):
         return cls(flat, query_places[taken.query_of_row])
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class AspectRankings(_OverRankings):
     """A ranking per query and a truth per query and aspect. Junk counts nowhere.
 
@@ -640,7 +641,7 @@ class AspectRankings(_OverRankings):
         )
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class GroupRankings(AspectRankings):
     """A ranking per query and a truth per query and judgment group; the aspects are the groups."""
 
@@ -654,7 +655,7 @@ class GroupRankings(AspectRankings):
         return replace(self, own_items_only=True)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class IntentRankings(AspectRankings):
     """A ranking per query and a truth per query and intent; the aspects are the intents."""
 

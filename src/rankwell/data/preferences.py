@@ -3,7 +3,7 @@ judged by them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import groupby, pairwise
 from typing import ClassVar, NamedTuple, Self
@@ -29,9 +29,10 @@ from rankwell.data.tables import (
     take_segments,
 )
 from rankwell.errors import BadInput
+from rankwell.frozen import record
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class PreferenceGroup:
     """The preferences of one group of assessors in one query.
 
@@ -51,7 +52,7 @@ class PreferenceGroup:
         return self.levels[:, None] > self.levels[None, :] if self.chained is None else self.chained
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Preferences(QueryRows):
     """Items with levels by query, group and subgroup, sorted by the bytes of all of them and of the
     item.
@@ -230,7 +231,7 @@ class Tally(NamedTuple):
     none_retrieved: Floats
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class PreferenceRankings:
     """Ranks of the items of every preference. A preference is fulfilled if its better item is
     retrieved, above the other if that is retrieved too.

@@ -5,7 +5,7 @@ whose rows lie in several shards.
 from bisect import bisect
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import compress, pairwise
 from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
@@ -33,13 +33,14 @@ from rankwell.data.tables import (
     unmasked,
 )
 from rankwell.errors import BadScore
+from rankwell.frozen import record
 from rankwell.store import encode_id
 
 Id = TypeVar("Id", str, bytes)
 _BY_ID = ("id-asc", "id-desc")
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Ranking(Framed, QueryRows):
     """Scored items by query; queries in the order of their bytes, the items of a query in the order
     they were given.
@@ -126,7 +127,7 @@ class Ranking(Framed, QueryRows):
         )
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Hits:
     """The judged part of one ranking: a row per judged item that was retrieved. The unjudged rest
     is only counted.

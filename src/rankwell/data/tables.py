@@ -5,7 +5,7 @@ sums that are rounded once, whatever the order of their terms.
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import groupby, islice, pairwise
 from math import isfinite, isnan
@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rankwell.data.frames import Framed
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, UnknownName
+from rankwell.frozen import record
 from rankwell.store import encode_id
 
 
@@ -295,7 +296,7 @@ Summary = Literal["mean", "sum", "median", "median_low", "median_floor", "geomet
 Unit = Literal["share", "percent", "rank", "count", "score", "ms", "s", "queries/s", "MB"]
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Values:
     """One number per query for one run and one measure.
 
@@ -388,7 +389,7 @@ class ValueRows(Sequence[dict[str, Any]]):
         return next(islice(self, range(len(self))[index], None))
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class QueryRows:
     """Rows by query.
 
@@ -434,7 +435,7 @@ class QueryRows:
         }
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Judgments(Framed, QueryRows):
     """The judged items of each query, sorted by the bytes of query, aspect and item, so that no
     order of input rows shows.

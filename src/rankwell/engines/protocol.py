@@ -27,6 +27,7 @@ from rankwell.errors import (
     is_offered,
     shown,
 )
+from rankwell.frozen import record
 
 Kind = Literal["lexical", "vector", "hybrid"]
 METRICS: tuple[Metric, ...] = get_args(Metric)
@@ -232,7 +233,7 @@ class EnginePlan(NamedTuple):
     scanned: Sequence[str] = ()
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class EngineItems:
     """The items to index.
 

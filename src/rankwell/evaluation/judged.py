@@ -5,7 +5,7 @@ under a convention's rules.
 import heapq
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from itertools import compress
 from pathlib import Path
@@ -43,6 +43,7 @@ from rankwell.data.tables import (
     segment_offsets,
 )
 from rankwell.errors import BadInput, BadUsage, shown
+from rankwell.frozen import record
 from rankwell.store import STDIN, Source, encode_id, run_files, split_part
 
 BOUNDING_TIE_RULES = ("optimistic", "pessimistic")
@@ -73,7 +74,7 @@ class Ceiling(NamedTuple):
     reason: str = ""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class ReferenceLevels:
     """The reference rankings: the perfect one, whose values are ceilings, and the one in which all
     items are tied, whose values are the chance level.
@@ -108,7 +109,7 @@ class ReferenceLevels:
         return view if self.order is None else view.take(self.order)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@record(kw_only=True)
 class JudgedRun:
     """One run under one set of judgments, before ties are broken. A task with rules of its own
     overrides `evaluate` and the levels.
@@ -513,7 +514,7 @@ def _view(
     return JudgedRankings.join(judgments, hits)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class LinearMeasure:
     """The parts of a measure that is linear in the gains of items.
 

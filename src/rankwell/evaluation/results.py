@@ -4,7 +4,7 @@ them from judged runs.
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property, partial
 from math import isnan
 from typing import Any, TypeVar
@@ -26,13 +26,14 @@ from rankwell.data.tables import Bools, Floats, Summary, ValueRows, Values
 from rankwell.errors import BadInput, BadUsage, UnknownName
 from rankwell.evaluation.bounds import UnjudgedItems
 from rankwell.evaluation.judged import JudgedRun
+from rankwell.frozen import record
 from rankwell.stats import Intervals, SummaryRow, figure_of, summarise, summary_findings
 from rankwell.store import Source, unchanged
 
 SCHEMA_VERSION = 2
 
 
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+@record(repr=False, kw_only=True)
 class ResultData:
     """The values of every run and measure with their rules; summaries and intervals are computed
     when first read.

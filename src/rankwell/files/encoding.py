@@ -3,7 +3,7 @@
 import hashlib
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -18,6 +18,7 @@ from rankwell.data.options import (
 )
 from rankwell.errors import BadUsage, flag
 from rankwell.files.writing import writing
+from rankwell.frozen import by_name
 from rankwell.io.matrices import IDS_BESIDE, Embeddings, ids_content, read_embeddings
 from rankwell.reporting import Output, StatusNote
 from rankwell.reporting.options import Progress as PartProgress
@@ -37,7 +38,7 @@ from rankwell.vectors.encoders.runs import VectorFile, manifest_of, mixed_note, 
 from rankwell.vectors.neighbours import Progress
 
 
-@dataclass(frozen=True, kw_only=True)
+@by_name
 class EncodeFileOptions(EncodeOptions, PartOptions):
     """Options of `encode`: those of the texts and their encoder, and those of the parts in which
     they are encoded.

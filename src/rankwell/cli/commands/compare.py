@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -31,6 +31,7 @@ from rankwell.data.registry import measure_names
 from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.bounds import UnjudgedItems
 from rankwell.evaluation.results import DETAIL_DEPTH
+from rankwell.frozen import by_name
 from rankwell.io.result_folder import (
     is_result_folder,
     other_place,
@@ -47,7 +48,7 @@ from rankwell.store import exists, remote_url
 _ADVICE = "evaluate with --queries, and with -o"
 
 
-@dataclass(frozen=True, kw_only=True)
+@by_name
 class ComparedQueries:
     """Attributes of the queries that are compared, and the reading of judgments and runs."""
 

@@ -1,16 +1,17 @@
 """Encode texts or images to a file of embeddings."""
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Annotated, Any
 
 from rankwell.data.options import Doc, refuse_options
 from rankwell.files.encoding import EncodeFileOptions, encode_file
 from rankwell.files.image_encoding import ImagePlaces, encode_image_files, holds_images
+from rankwell.frozen import by_name
 from rankwell.reporting.options import Output, OutputPath, Progress
 from rankwell.vectors.encoders import ImageSettings
 
 
-@dataclass(frozen=True, kw_only=True)
+@by_name
 class EncodeCommandOptions(ImagePlaces, EncodeFileOptions):
     """The options of texts, and those of images."""
 

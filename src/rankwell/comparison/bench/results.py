@@ -7,7 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import chdir
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import cached_property
 from math import fsum
 from pathlib import Path
@@ -49,6 +49,7 @@ from rankwell.data.options import (
 from rankwell.data.registry import Better, suggest
 from rankwell.data.tables import Values
 from rankwell.errors import BadInput, BadUsage, RankwellError, UnknownName, flag, printable
+from rankwell.frozen import by_name, record
 from rankwell.io.result_folder import (
     ResultFolder,
     digest_of,
@@ -87,7 +88,7 @@ from rankwell.store import refuse_blocked, refuse_file_name, write_text
 _NO_FACT = (*SUMMARY_COLUMNS, "against", "group")
 
 
-@dataclass(frozen=True, kw_only=True)
+@by_name
 class TableChoices:
     """What tables show.
 
@@ -135,7 +136,7 @@ class CellFigures(NamedTuple):
     values_by_figure: Mapping[Figure, Values]
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class DatasetResults:
     """All cells of a data set.
 
@@ -494,7 +495,7 @@ _SUFFIXES: dict[TableFormat, str] = {
 }
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record(repr=False)
 class BenchResults(Displayable):
     """The outcome of the cells of an experiment file.
 
@@ -618,7 +619,7 @@ class BenchResults(Displayable):
             return values_shown(self.experiment, self.cells, self.shown)
 
 
-@dataclass(frozen=True, kw_only=True)
+@by_name
 class BenchOptions:
     """The cells that are evaluated, and the contents of the tables."""
 

@@ -27,6 +27,7 @@ from rankwell.data.tables import (
     sort_ids,
 )
 from rankwell.errors import BadScore, BadUsage, DuplicateItem, UnknownName
+from rankwell.frozen import record
 from rankwell.vectors.transforms import DocumentedFunction, NamedFunction, parse_named
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ query, or, for the normalisation borda alone, the mean of the places that the ru
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class RunLists(QueryRows):
     """The lists of several runs side by side: a row per query and item that any of them has, in the
     order of ties.
@@ -228,7 +229,7 @@ def normalisation(
     )
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Votes:
     """The input of a fusion method.
 

@@ -4,7 +4,7 @@ is tuned on itself: candidates, folds of queries, the measure of every candidate
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain, combinations, pairwise
 from math import comb
@@ -34,6 +34,7 @@ from rankwell.data.tables import (
 )
 from rankwell.errors import BadUsage, NothingToEvaluate, flag, printable
 from rankwell.evaluation.options import JudgmentFileOptions, RunFileOptions, Seed
+from rankwell.frozen import by_name, record
 from rankwell.io import formats as io
 from rankwell.store import encode_id
 
@@ -44,7 +45,7 @@ _MOST_CANDIDATES = 5000
 _SAME = 1e-12
 
 
-@dataclass(frozen=True, kw_only=True)
+@by_name
 class Choice:
     """The fusion for the queries of one fold, chosen on the queries of all other folds.
 
@@ -321,7 +322,7 @@ TopOption = Annotated[
 ]
 
 
-@dataclass(frozen=True, kw_only=True)
+@by_name
 class FusionOptions(RunFileOptions, JudgmentFileOptions):
     """The fusion of runs by one method."""
 
@@ -376,7 +377,7 @@ class FusionOptions(RunFileOptions, JudgmentFileOptions):
     ] = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@by_name
 class FusionTuningOptions(RunFileOptions, JudgmentFileOptions):
     """The choice of a fusion by judged queries."""
 
@@ -548,7 +549,7 @@ def fusion_findings(fusion: Fusion, rankings: Mapping[str, Ranking]) -> list[Fin
     return findings
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@record(kw_only=True)
 class TunedFusion:
     """A run in which every judged query is fused as the queries of other folds chose.
 

@@ -17,6 +17,7 @@ from rankwell.data.registry import Catalogue, suggest
 from rankwell.data.tables import unmasked
 from rankwell.documents import read_toml
 from rankwell.errors import BadInput, BadUsage, UnknownName, shown
+from rankwell.frozen import by_name
 from rankwell.store import Source
 from rankwell.threads import in_threads
 from rankwell.vectors.media.images import read_picture
@@ -188,7 +189,7 @@ ImageCache = Annotated[
 ]
 
 
-@dataclass(frozen=True, kw_only=True)
+@by_name
 class NetworkSettings:
     """The settings of an encoder of pictures that all commands share which encode pictures."""
 
@@ -202,7 +203,7 @@ class NetworkSettings:
     device: DeviceOption = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@by_name
 class ImageSettings(NetworkSettings):
     """Settings of an encoder of pictures; None leaves a choice to the family, which refuses
     settings that it does not use.
@@ -398,7 +399,10 @@ def _of_file(place: str, settings: ImageSettings) -> tuple[str, ImageSettings]:
     return model, replace(settings, **table)
 
 
-def load_image_encoder(model: Any, settings: ImageSettings = ImageSettings()) -> ImageEncoder:
+_NO_SETTINGS = ImageSettings()
+
+
+def load_image_encoder(model: Any, settings: ImageSettings = _NO_SETTINGS) -> ImageEncoder:
     """The encoder of pictures that a text names, or that a network of torch or any function `paths
     -> (n, d)` is.
 

@@ -9,13 +9,14 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from rankwell.data.tables import Floats, Ints, segment_offsets
 from rankwell.errors import BadInput, BadUsage, count_of, flag
+from rankwell.frozen import record
 from rankwell.vectors.encoders import Settings, Singles, encoder, unit_length
 
 _WORD = re.compile(r"\w\w+")
@@ -24,7 +25,7 @@ _EXTRA, _POWERS = 10, 4
 _PIECE = 1 << 21
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class TfidfSvd:
     """Encodes texts by their words: term frequency times smoothed inverse document frequency, in
     rows of length one, projected on the strongest axes of a corpus.

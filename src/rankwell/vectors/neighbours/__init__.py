@@ -50,6 +50,7 @@ from rankwell.data.rankings import Ranking
 from rankwell.data.registry import Catalogue
 from rankwell.data.tables import Bools, Floats, Ints, RankCounts
 from rankwell.errors import BadInput, BadUsage, MissingExtra, flag
+from rankwell.frozen import by_name, record
 from rankwell.threads import blas_threads, processors, spare_memory
 
 # Called with the products done and the products in all.
@@ -89,7 +90,7 @@ class Backend:
 BACKENDS: Catalogue[Backend] = Catalogue("vectors.neighbours", "search backend")
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class TopK:
     """The best k items of each query, best first. Of items with the same score the one that comes
     first in the table is better.
@@ -121,7 +122,7 @@ class TopK:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
+@by_name
 class SearchOptions:
     """Options of exact search.
 
