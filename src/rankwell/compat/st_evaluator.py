@@ -13,7 +13,7 @@ import numpy as np
 
 from rankwell.data.options import own_arithmetic
 from rankwell.data.tables import refuse_masked
-from rankwell.errors import BadInput, BadScore, MissingExtra
+from rankwell.errors import BadInput, BadScore, needing
 from rankwell.store import write_text
 
 try:
@@ -158,12 +158,8 @@ def library_similarity(name: str, *, pairwise: bool = False) -> Callable[[Any, A
     """The library's function of a similarity, of all pairs or of pairs row by row. Raises
     MissingExtra without the library.
     """
-    try:
+    with needing("similarities are those of sentence-transformers: pip install 'rankwell[text]'."):
         from sentence_transformers import SimilarityFunction
-    except ImportError as error:
-        raise MissingExtra(
-            "similarities are those of sentence-transformers: pip install 'rankwell[text]'."
-        ) from error
     if pairwise:
         return SimilarityFunction.to_similarity_pairwise_fn(name)
     return SimilarityFunction.to_similarity_fn(name)

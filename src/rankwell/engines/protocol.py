@@ -20,11 +20,11 @@ from rankwell.data.secrets import Secrets
 from rankwell.errors import (
     BadInput,
     BadUsage,
-    MissingExtra,
     RankwellError,
     UnknownName,
     flag,
     is_offered,
+    needing,
     shown,
 )
 from rankwell.frozen import record
@@ -147,13 +147,10 @@ class EngineFamily:
         """
         import importlib
 
-        try:
+        with needing(
+            f"the engine {self.name} needs the package {package or self.package}: {self.install}."
+        ):
             return importlib.import_module(module)
-        except ImportError as error:
-            raise MissingExtra(
-                f"the engine {self.name} needs the package {package or self.package}: "
-                f"{self.install}."
-            ) from error
 
     def read(
         self, values: Mapping[str, Any], declared: Sequence[Parameter] | None = None
