@@ -23,3 +23,8 @@ def record(kind: Any = None, /, **choices: bool) -> Any:
 def by_name(kind: Kind) -> Kind:
     """A frozen dataclass whose fields are given by name, as options are."""
     return dataclass(kind, frozen=True, kw_only=True)
+
+
+def no_entries() -> Any:
+    """The default of a field that is a mapping: an empty one of its own."""
+    return field(default_factory=dict)

@@ -1,7 +1,7 @@
 """The options of a comparison, what it is about, and what it gives."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 from rankwell.data.findings import Finding
@@ -11,7 +11,7 @@ from rankwell.errors import BadInput, BadUsage, UnknownName, flag
 from rankwell.evaluation.bounds import UnjudgedItems
 from rankwell.evaluation.options import Level, Seed
 from rankwell.evaluation.results import ResultData
-from rankwell.frozen import by_name, record
+from rankwell.frozen import by_name, no_entries, record
 from rankwell.stats import Intervals, check_level
 from rankwell.store import Source
 
@@ -295,13 +295,13 @@ class Origin:
         they are needed; its result is None where they are not known.
     """
 
-    rules: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    rules: Mapping[str, Any] = no_entries()
     findings: Sequence[Finding] = ()
-    sources: Mapping[str, Source] = field(default_factory=dict[str, Source])
+    sources: Mapping[str, Source] = no_entries()
     details: Mapping[str, Sequence[Any]] | None = None
     items: Mapping[str, Sequence[Any]] | None = None
     queries: Mapping[str, Sequence[Any]] | None = None
-    better: Mapping[str, Better] = field(default_factory=dict[str, Better])
+    better: Mapping[str, Better] = no_entries()
     task: str = "runs"
     unjudged: Callable[[], UnjudgedItems | None] = lambda: None
 

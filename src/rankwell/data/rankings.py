@@ -5,7 +5,7 @@ whose rows lie in several shards.
 from bisect import bisect
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from itertools import compress, pairwise
 from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
@@ -33,7 +33,7 @@ from rankwell.data.tables import (
     unmasked,
 )
 from rankwell.errors import BadScore
-from rankwell.frozen import record
+from rankwell.frozen import no_entries, record
 from rankwell.store import encode_id
 
 Id = TypeVar("Id", str, bytes)
@@ -154,7 +154,7 @@ class Hits:
     before: Ints
     n_retrieved: Ints
     has_ranking: Bools
-    unknown: Mapping[str, int] = field(default_factory=dict[str, int])
+    unknown: Mapping[str, int] = no_entries()
     top: Ranking | None = None
 
 

@@ -27,7 +27,7 @@ from rankwell.errors import (
     needing,
     shown,
 )
-from rankwell.frozen import record
+from rankwell.frozen import no_entries, record
 
 Kind = Literal["lexical", "vector", "hybrid"]
 METRICS: tuple[Metric, ...] = get_args(Metric)
@@ -246,7 +246,7 @@ class EngineItems:
     ids: Sequence[str]
     texts: Sequence[str] | None = None
     vectors: NDArray[Any] | None = None
-    fields: Mapping[str, Sequence[Any]] = field(default_factory=dict[str, Sequence[Any]])
+    fields: Mapping[str, Sequence[Any]] = no_entries()
 
     def __post_init__(self) -> None:
         parts = {"texts": self.texts, "vectors": self.vectors, **self.fields}

@@ -5,7 +5,6 @@ under a convention's rules.
 import heapq
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
 from functools import cached_property
 from itertools import compress
 from pathlib import Path
@@ -43,7 +42,7 @@ from rankwell.data.tables import (
     segment_offsets,
 )
 from rankwell.errors import BadInput, BadUsage, shown
-from rankwell.frozen import record
+from rankwell.frozen import no_entries, record
 from rankwell.store import STDIN, Source, encode_id, run_files, split_part
 
 BOUNDING_TIE_RULES = ("optimistic", "pessimistic")
@@ -128,7 +127,7 @@ class JudgedRun:
     name: str
     view: JudgedRankings
     ties: str
-    attributes: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    attributes: Mapping[str, Any] = no_entries()
     levels: ReferenceLevels | None = None
     other_views: Callable[[type], Any] | None = None
     tied_items: str = "tied items keep the order of the input"

@@ -27,7 +27,7 @@ from rankwell.data.rankings import Hits, Ranking, SharedCounts, SharedQueries, h
 from rankwell.data.registry import Catalogue, suggest
 from rankwell.data.tables import Judgments, TieRule, sort_ids, tie_rule
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, UnknownName, kind_of, shown
-from rankwell.frozen import record
+from rankwell.frozen import no_entries, record
 from rankwell.io.reader import NumberedLists
 from rankwell.io.reader.columns import (
     option_of,
@@ -106,7 +106,7 @@ class Request:
     duplicates: Repeats = "error"
     aspects: Aspects = "none"
     part: str = ""
-    columns: Mapping[str, str] = field(default_factory=dict[str, str])
+    columns: Mapping[str, str] = no_entries()
     recognised: bool = False
     ungraded: bool = False
     by_text: bool = False

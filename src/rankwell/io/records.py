@@ -46,6 +46,7 @@ from rankwell.errors import (
     missing_column,
 )
 from rankwell.errors import shown as shown_value
+from rankwell.frozen import no_entries
 from rankwell.io.formats import FORMATS, SURE, Place, Request, Texts, file_format, scored
 from rankwell.store import Head, Source, decode_id, naming, split_lines
 
@@ -115,7 +116,7 @@ class Content:
     """The rows of a table of text, the header first."""
     problem: BadInput | None = None
     """The error on a wrong row or header; not raised yet, because the file may be no table."""
-    words: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
+    words: Mapping[str, Sequence[str]] = no_entries()
     """The names that a column goes by, in the order of preference, by what it holds."""
 
     @cached_property

@@ -9,7 +9,7 @@ one whose `scores` or `lists` are its pairs.
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, field, replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -22,7 +22,7 @@ from rankwell._native.similarity import Metric, Space, score_pairs
 from rankwell.data.matrices import Positions, Positives, map_npy, row_blocks
 from rankwell.data.tables import Floats, Ints, offsets_from_rows, segment_offsets
 from rankwell.errors import BadInput
-from rankwell.frozen import by_name, record
+from rankwell.frozen import by_name, no_entries, record
 from rankwell.runtime.parts import (
     KINDS,
     SECOND,
@@ -131,7 +131,7 @@ class Compared(PartComparison):
 
     options: PlanOptions
     layouts: PlanOptions
-    digests: dict[str, str] = field(default_factory=dict)
+    digests: dict[str, str] = no_entries()
 
     @property
     def metric(self) -> Metric:

@@ -9,14 +9,14 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from rankwell.data.tables import Floats, Ints, segment_offsets
 from rankwell.errors import BadInput, BadUsage, count_of, flag
-from rankwell.frozen import record
+from rankwell.frozen import no_entries, record
 from rankwell.vectors.encoders import Settings, Singles, encoder, unit_length
 
 _WORD = re.compile(r"\w\w+")
@@ -61,7 +61,7 @@ class TfidfSvd:
     max_words: int = 50_000
     normalize: bool = True
     seed: int = 0
-    words: Mapping[str, int] = field(default_factory=dict[str, int])
+    words: Mapping[str, int] = no_entries()
     rarity: Floats | None = None
     axes: Floats | None = None
     fitted_on: str = ""
