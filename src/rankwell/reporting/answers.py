@@ -23,21 +23,12 @@ from rankwell.reporting import (
     folded,
     holds_figures,
     plain_grid,
-    rules_line,
     styled,
     visible,
     width_of,
 )
 from rankwell.reporting.outputs.text_table import at_the_point, fitted
-from rankwell.reporting.system_table import (
-    PERFORMANCE,
-    SystemTable,
-    cost_rows,
-    for_paper,
-    headings,
-    score_table,
-    wide_rows,
-)
+from rankwell.reporting.system_table import for_paper, headings, score_table, wide_rows
 
 _LEADING_ZERO = re.compile(r"(?<![\d.])0(?=\.\d)")
 _ABOVE_ONE = re.compile(r"\d\d\.|[2-9]\.")
@@ -67,12 +58,10 @@ def answer_text(document: Document) -> str:
     if answer.table is None:
         rows = document.rows if answer.rows is None else answer.rows
         table = score_text(rows, document.rules, room)
+    elif "system" in next(iter(answer.table), ()):
+        table = score_lines(answer.table, room)
     else:
-        cells = [cell for row in answer.table for cell in row.values()]
-        if any(isinstance(cell, ScoreCell) for cell in cells):
-            table = score_lines(answer.table, room)
-        else:
-            table = fitted(plain_grid(answer.table, level)._replace(ruled=False), room)
+        table = fitted(plain_grid(answer.table, level)._replace(ruled=False), room)
     if answer.caption:
         bold = " · best in bold" if "\x1b[1m" in table.partition("\n")[2] else ""
         above.append(styled(lines_for(answer.caption + bold, room), "2", terminal))
@@ -352,24 +341,6 @@ def score_lines(rows: Sequence[Row], terminal: Terminal) -> str:
     texts = [[name, *row] for name, row in zip(names, fewer, strict=True)]
     is_figure = [False, *(True for _ in columns)]
     return fitted(Grid(["system", *columns], is_figure, texts, ruled=False), terminal)
-
-
-def system_text(table: SystemTable, rules: Mapping[str, Any], terminal: Terminal) -> str:
-    """The table of a bench: its title, its scores, the meaning of marks and gaps, with details the
-    rules, and what systems took.
-    """
-    room = terminal._replace(width=terminal.columns)
-    shown = for_paper(table, table.style, intervals=True)
-    # The rules have the footnotes of all tables.
-    legend = [f"rules: {rules_line(rules)}"] if rules else []
-    if not terminal.details:
-        notes = shown.footnotes.items()
-        legend = [f"{name}: {text}" for name, text in notes if name != "measured_on"]
-    parts = [lines_for(shown.title, room), score_lines(wide_rows(shown), room)]
-    parts += ["\n".join(lines_for(text, room) for text in legend)]
-    if table.costs:
-        parts += [PERFORMANCE, fitted(plain_grid(cost_rows(table), 0.95), room)]
-    return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def _score_cell(cell: str) -> ScoreCell:

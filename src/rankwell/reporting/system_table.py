@@ -24,6 +24,7 @@ from rankwell.reporting import (
     OUTPUTS,
     PLAIN,
     SUMMARY_COLUMNS,
+    Answer,
     Document,
     Format,
     PrintedFigure,
@@ -33,6 +34,7 @@ from rankwell.reporting import (
     Terminal,
     format_value,
     plain,
+    rules_line,
     visible,
 )
 
@@ -538,9 +540,6 @@ def render_system_tables(
     if format in ("csv", "tsv", "json", "jsonl"):
         rows = [row for table in tables for row in long_rows(table)]
         return OUTPUTS[format](Document(rows, None, shared, findings, summary=False))
-    # The layout of answers is above this module.
-    from rankwell.reporting.answers import system_text
-
     texts: list[str] = []
     for number, table in enumerate(tables, len(tables) > 1):
         # Of LaTeX each may float to another page, and so needs all of its own.
@@ -550,13 +549,32 @@ def render_system_tables(
         elif is_last:
             rules = shared
         texts.append(
-            system_text(table, rules, terminal)
+            _printed(table, rules, terminal)
             if format == "table"
             else _wide_text(
                 table, format, rules, findings if is_last or format == "latex" else (), number
             )
         )
     return "\n".join(texts)
+
+
+def _printed(table: SystemTable, rules: Mapping[str, Any], terminal: Terminal) -> str:
+    """The table of a bench: its title, its scores, the meaning of marks and gaps, with details the
+    rules, and what systems took.
+    """
+    room = terminal._replace(width=terminal.columns, details=False)
+    shown = for_paper(table, table.style, intervals=True)
+    # The rules have the footnotes of all tables.
+    legend = [f"rules: {rules_line(rules)}"] if rules else []
+    if not terminal.details:
+        notes = shown.footnotes.items()
+        legend = [f"{name}: {text}" for name, text in notes if name != "measured_on"]
+    answer = Answer(shown.title, table=wide_rows(shown), legend=legend)
+    documents = [Document((), None, {}, (), terminal=room, answer=answer)]
+    if table.costs:
+        took = Document(cost_rows(table), None, {}, (), False, room, title=PERFORMANCE)
+        documents.append(took)
+    return "\n".join(map(OUTPUTS["table"], documents))
 
 
 def _wide_text(
