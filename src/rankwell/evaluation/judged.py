@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell.conventions import Convention, LabelledMeasure
-from rankwell.data.columns import is_rows, query_key, row_names
+from rankwell.data.columns import query_key, row_names
 from rankwell.data.findings import Finding
 from rankwell.data.findings.evaluation import (
     grades_alike,
@@ -38,6 +38,7 @@ from rankwell.data.tables import (
     TieRule,
     exact_mean,
     format_value,
+    is_rows,
     position_in_segment,
     segment_offsets,
 )

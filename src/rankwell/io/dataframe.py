@@ -17,12 +17,11 @@ from rankwell.data.columns import (
     are_ranks,
     contradicting,
     is_falling,
-    is_rows,
     row_names,
     unique_rows,
 )
 from rankwell.data.rankings import Ranking
-from rankwell.data.tables import Floats, Judgments, id_text, is_missing
+from rankwell.data.tables import Floats, Judgments, id_text, is_missing, is_rows
 from rankwell.documents import refuse_wide
 from rankwell.errors import BadInput, BadScore, kind_of, needing, shown
 from rankwell.io.formats import Request, Texts, file_format

@@ -11,7 +11,7 @@ from rankwell.errors import BadUsage, typed
 from rankwell.reporting import OUTPUTS, PAPER, Document, Format, Row, TableStyle, render
 from rankwell.reporting import Output as Output
 from rankwell.reporting import StatusNote as StatusNote
-from rankwell.reporting.answers import answer_of, lines_for
+from rankwell.reporting.outputs.answers import answer_of, lines_for
 
 if TYPE_CHECKING:
     from rankwell.evaluation.results import ResultData

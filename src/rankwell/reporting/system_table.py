@@ -12,18 +12,15 @@ from importlib.resources import files
 from itertools import chain, product
 from pathlib import Path
 from string import ascii_lowercase
-from types import NoneType
 from typing import Any, Literal, NamedTuple
 from urllib.parse import quote
 
 from rankwell.data.findings import Finding
-from rankwell.data.frames import Heading
 from rankwell.data.registry import Better
 from rankwell.reporting import (
     MISSING,
     OUTPUTS,
     PLAIN,
-    SUMMARY_COLUMNS,
     Answer,
     Document,
     Format,
@@ -33,6 +30,7 @@ from rankwell.reporting import (
     TableStyle,
     Terminal,
     format_value,
+    headings,
     plain,
     rules_line,
     visible,
@@ -295,9 +293,6 @@ def winners(differences: Sequence[Row]) -> Iterator[tuple[str, str, Row]]:
             yield *((row["run"], row["against"]) if gains else (row["against"], row["run"])), row
 
 
-_NO_NAME = {*SUMMARY_COLUMNS, "measure", "against", "better_than", "rank", "mean_rank"} - {"unit"}
-
-
 def score_table(
     rows: Sequence[Row],
     better: Mapping[str, Better],
@@ -344,39 +339,6 @@ def score_table(
     }
     name = f"Scores over {sizes.pop()} {noun}" if same_size and None not in sizes else "Scores"
     return SystemTable("", "", cells, None, rules, directions, name=name)
-
-
-def headings(rows: Sequence[Row]) -> list[str]:
-    """The label of each row, with what distinguishes rows of a run that have the same label."""
-    groups: dict[tuple[str, str], list[Row]] = {}
-    for row in rows:
-        groups.setdefault((row["run"], row["label"]), []).append(row)
-    distinct: dict[str, dict[str, None]] = {}
-    for (_, label), alike in groups.items():
-        distinct.setdefault(label, {}).update(
-            (name, None)
-            for name in alike[0]
-            if (name == "measure" or name not in _NO_NAME)
-            and all(isinstance(row.get(name), (str, int, NoneType)) for row in alike)
-            and len({row.get(name) for row in alike}) > 1
-        )
-    several = len({row["unit"] for row in rows}) > 1
-    return [
-        Heading(
-            " ".join(
-                [
-                    row["label"],
-                    *(
-                        f"= {row[name]}" if name == "measure" else str(row[name])
-                        for name in distinct[row["label"]]
-                        if row.get(name) is not None
-                    ),
-                    *(["(%)"] if several and row["unit"] == "percent" else []),
-                ]
-            )
-        )
-        for row in rows
-    ]
 
 
 def named_measure(table: SystemTable) -> dict[str, str]:

@@ -32,8 +32,8 @@ from rankwell.evaluation.judged import name_runs, refuse_one_stream
 from rankwell.frozen import by_name
 from rankwell.io import formats as io
 from rankwell.reporting import Row
-from rankwell.reporting.answers import answer_of
 from rankwell.reporting.options import FilePath, Output, Progress, option_names
+from rankwell.reporting.outputs.answers import answer_of
 from rankwell.store import STDIN
 
 

@@ -7,7 +7,7 @@ from rankwell.data.frames import Heading
 from rankwell.data.tables import format_value
 from rankwell.errors import count_of
 from rankwell.reporting import Answer, PrintedFigure
-from rankwell.reporting.answers import score_answer, score_digits
+from rankwell.reporting.outputs.answers import score_answer, score_digits
 
 _MOST_SETTINGS = 5
 _COST = "p50 service time (ms)"

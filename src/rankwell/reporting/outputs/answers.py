@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from rankwell.data.catalogue import result_kind
@@ -21,14 +22,19 @@ from rankwell.reporting import (
     Terminal,
     columns_of,
     folded,
+    grids,
+    headings,
     holds_figures,
+    output,
+    per_query_grids,
     plain_grid,
+    rules_line,
     styled,
     visible,
     width_of,
 )
 from rankwell.reporting.outputs.text_table import at_the_point, fitted
-from rankwell.reporting.system_table import for_paper, headings, score_table, wide_rows
+from rankwell.reporting.system_table import for_paper, score_table, wide_rows
 
 _LEADING_ZERO = re.compile(r"(?<![\d.])0(?=\.\d)")
 _ABOVE_ONE = re.compile(r"\d\d\.|[2-9]\.")
@@ -47,6 +53,26 @@ def score_answer(result: Any, rows: Sequence[Row] | None = None) -> Answer:
     rules, noun = result.describe(), result_kind(result.task).noun
     shown = result.summary if rows is None else rows
     return Answer(best_run(shown, rules), caption(shown, rules, noun), rows)
+
+
+@output("table")
+def text_table(document: Document) -> str:
+    """The answer of a summary, with details all columns and the rules below; rows of any kind as
+    they are.
+    """
+    terminal, rules = document.terminal, rules_line(document.rules)
+    if document.summary and not terminal.details:
+        grids_of_queries = per_query_grids(document, partial(score_digits, document.rules))
+        single = [fitted(grid, terminal) + "\n" for grid in grids_of_queries]
+        return "\n".join([*single, answer_text(document)])
+    parts = (
+        [styled(folded(visible(document.title), terminal), "1", terminal)] if document.title else []
+    )
+    parts += [fitted(grid, terminal) for grid in grids(document)]
+    if rules:
+        lines = folded(f"rules: {rules}", terminal).split("\n")
+        parts[-1] += "\n" + "\n".join(styled(line, "2", terminal) for line in lines)
+    return "\n\n".join(parts) + "\n"
 
 
 def answer_text(document: Document) -> str:
