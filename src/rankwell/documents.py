@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import isfinite
 from operator import methodcaller
 from pathlib import Path
@@ -14,7 +15,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell.errors import BadInput, BadLine, DuplicateItem, shown
-from rankwell.frozen import record
 from rankwell.store import Source, decode_id, encode_id
 
 MOST_COLUMNS = 10_000
@@ -295,7 +295,7 @@ def first_rows(lines: Sequence[str], delimiter: str) -> list[list[str]]:
     )
 
 
-@record
+@dataclass(frozen=True, eq=False)
 class PlainRows(Sequence[DelimitedRow]):
     """The rows of a table whose lines all have the same number of cells, kept as one list of cells.
 

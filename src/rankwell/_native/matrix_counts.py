@@ -7,6 +7,7 @@ either way.
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +26,6 @@ from rankwell.data.tables import (
     take_segments,
 )
 from rankwell.errors import BadScore
-from rankwell.frozen import record
 from rankwell.threads import in_threads, processors
 
 # Called with the rows read and the rows in all.
@@ -85,7 +85,7 @@ def _comparable(scores: Reals) -> Reals:
     return scores.astype({"e": "f4", "?": "u1"}.get(kind.char, kind), copy=False)
 
 
-@record
+@dataclass(frozen=True, eq=False)
 class ComparedScores:
     """Queries compared with items: the rows of a matrix with its columns, or `transposed`.
 

@@ -1,7 +1,7 @@
 """The options of a comparison, what it is about, and what it gives."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 from rankwell.data.findings import Finding
@@ -11,7 +11,6 @@ from rankwell.errors import BadInput, BadUsage, UnknownName, flag
 from rankwell.evaluation.bounds import UnjudgedItems
 from rankwell.evaluation.options import Level, Seed
 from rankwell.evaluation.results import ResultData
-from rankwell.frozen import by_name, no_entries, record
 from rankwell.stats import Intervals, check_level
 from rankwell.store import Source
 
@@ -54,7 +53,7 @@ DifferenceIntervals = Annotated[
 ]
 
 
-@by_name
+@dataclass(frozen=True, kw_only=True)
 class DifferenceOptions:
     """The intervals of differences."""
 
@@ -68,7 +67,7 @@ class DifferenceOptions:
     seed: Seed = 0
 
 
-@by_name
+@dataclass(frozen=True, kw_only=True)
 class ComparisonOptions(DifferenceOptions):
     """The choices of a comparison. Raises BadUsage for choices that exclude each other, and for
     numbers out of range.
@@ -171,7 +170,7 @@ class ComparisonOptions(DifferenceOptions):
         return round(1 - self.level, 12)
 
 
-@by_name
+@dataclass(frozen=True, kw_only=True)
 class GateOptions(DifferenceOptions):
     """The requirements of a gate, and the intervals of differences from a baseline."""
 
@@ -279,7 +278,7 @@ def attribute_named(
     return Attribute(name, attributes[name])
 
 
-@by_name
+@dataclass(frozen=True, kw_only=True)
 class Origin:
     """The origin of values, for the rules and the folder of a comparison.
 
@@ -295,18 +294,18 @@ class Origin:
         they are needed; its result is None where they are not known.
     """
 
-    rules: Mapping[str, Any] = no_entries()
+    rules: Mapping[str, Any] = field(default_factory=dict)
     findings: Sequence[Finding] = ()
-    sources: Mapping[str, Source] = no_entries()
+    sources: Mapping[str, Source] = field(default_factory=dict)
     details: Mapping[str, Sequence[Any]] | None = None
     items: Mapping[str, Sequence[Any]] | None = None
     queries: Mapping[str, Sequence[Any]] | None = None
-    better: Mapping[str, Better] = no_entries()
+    better: Mapping[str, Better] = field(default_factory=dict)
     task: str = "runs"
     unjudged: Callable[[], UnjudgedItems | None] = lambda: None
 
 
-@record(repr=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class ComparisonData(ResultData):
     """A comparison of systems.
 

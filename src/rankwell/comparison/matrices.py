@@ -4,7 +4,7 @@ per run; and what is judged of their paired differences: intervals, p-values, ef
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Literal, NamedTuple, overload
 
@@ -38,7 +38,6 @@ from rankwell.data.tables import (
     sort_ids,
 )
 from rankwell.errors import BadInput, BadUsage, UnknownName
-from rankwell.frozen import record
 from rankwell.stats import MIN_QUERIES
 from rankwell.stats.paired_bootstrap import (
     Bootstrapped,
@@ -67,7 +66,7 @@ direction, and is not tested.
 """
 
 
-@record
+@dataclass(frozen=True, eq=False)
 class QuerySystemMatrix:
     """The values of all runs by one measure.
 

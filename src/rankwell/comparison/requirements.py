@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -13,7 +13,6 @@ from rankwell.comparison.data import GateOptions, exact_name
 from rankwell.data.registry import measure_names, suggest
 from rankwell.data.tables import Values, format_value
 from rankwell.errors import BadInput, BadUsage, UnknownName, flag
-from rankwell.frozen import record
 from rankwell.io.result_folder import values_behind
 from rankwell.reporting import visible
 from rankwell.reporting.junit import Case
@@ -175,7 +174,7 @@ class GateLine(NamedTuple):
         return f"{'passed' if self.passed else 'FAILED'}  {visible(self.told)}"
 
 
-@record
+@dataclass(frozen=True, eq=False)
 class SummaryFigures:
     """The figures that a gate may require.
 

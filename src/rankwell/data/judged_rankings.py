@@ -3,7 +3,7 @@ what the rules for ties make of them; also with second grades, in sessions, and 
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
@@ -32,7 +32,6 @@ from rankwell.data.tables import (
     take_segments,
 )
 from rankwell.errors import BadInput, TieRefused
-from rankwell.frozen import record
 
 if TYPE_CHECKING:
     from rankwell.data.registry import Measure
@@ -64,7 +63,7 @@ class RankedRows(QueryRows):
         return self.ranks <= self.depth_of_row(depth)
 
 
-@record
+@dataclass(frozen=True, eq=False)
 class JudgedRankings(RankedRows):
     """Flat arrays: a row per judged item that was retrieved, by query and rank. Junk counts
     nowhere, hidden items count in the truth alone.
@@ -409,7 +408,7 @@ class JudgmentPair(NamedTuple):
     second: Judgments
 
 
-@record
+@dataclass(frozen=True, eq=False)
 class _OverRankings:
     """Judged rankings with further data.
 
@@ -437,7 +436,7 @@ class _OverRankings:
         return replace(self, flat=flat, **columns_at(self, rows, *self.row_columns))
 
 
-@record
+@dataclass(frozen=True, eq=False)
 class SecondJudgedRankings(_OverRankings):
     """Judged rankings whose items have second grades.
 
@@ -460,7 +459,7 @@ class SecondJudgedRankings(_OverRankings):
         return cls(flat, np.array(grades, dtype=np.float64))
 
 
-@record
+@dataclass(frozen=True, eq=False)
 class SessionQueries(QueryRows):
     """The queries of each session, in order.
 
@@ -493,7 +492,7 @@ class SessionQueries(QueryRows):
         )
 
 
-@record
+@dataclass(frozen=True, eq=False)
 class SessionRankings(_OverRankings):
     """The judged rankings of all queries of a session.
 
@@ -532,7 +531,7 @@ class SessionRankings(_OverRankings):
         return cls(flat, query_places[taken.query_of_row])
 
 
-@record
+@dataclass(frozen=True, eq=False)
 class AspectRankings(_OverRankings):
     """A ranking per query and a truth per query and aspect. Junk counts nowhere.
 
@@ -641,7 +640,7 @@ class AspectRankings(_OverRankings):
         )
 
 
-@record
+@dataclass(frozen=True, eq=False)
 class GroupRankings(AspectRankings):
     """A ranking per query and a truth per query and judgment group; the aspects are the groups."""
 
@@ -655,7 +654,7 @@ class GroupRankings(AspectRankings):
         return replace(self, own_items_only=True)
 
 
-@record
+@dataclass(frozen=True, eq=False)
 class IntentRankings(AspectRankings):
     """A ranking per query and a truth per query and intent; the aspects are the intents."""
 

@@ -6,7 +6,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple, Self, cast
@@ -29,7 +29,6 @@ from rankwell.data.tables import (
     take_segments,
 )
 from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem, flag, kind_of, shown
-from rankwell.frozen import record
 from rankwell.store import decode_id, encode_id, exists, scratch, split_name, split_part
 
 MAGIC = b"\x93NUMPY"
@@ -47,7 +46,7 @@ _SHAPE = re.compile(rf"\s*(?:(?:{_SIZE},\s*)+(?:{_SIZE})?)?")
 _KIND = re.compile(r"[<>|=]?(?:[fiubcSUV]\d{1,9}|\?)")
 
 
-@record
+@dataclass(frozen=True, eq=False)
 class Pairs:
     """Matching rows of two tables.
 
@@ -113,7 +112,7 @@ _LARGEST = 1e150
 """The sum of squares of as many numbers as fit into memory is finite up to here."""
 
 
-@record
+@dataclass(frozen=True, eq=False)
 class ScoredPairs:
     """Pairs with a target and a similarity each.
 
@@ -302,7 +301,7 @@ def item_ids(values: Iterable[Any]) -> list[str]:
     return ids
 
 
-@record
+@dataclass(frozen=True, eq=False)
 class Scores:
     """Similarities of queries (rows) and items (columns), higher is better; they may be
     memory-mapped and are never changed.
@@ -368,7 +367,7 @@ class Scores:
         return f"row {row}{query}, column {column}{item}"
 
 
-@record
+@dataclass(frozen=True, eq=False)
 class Positives:
     """The items that are right for each query, by position; a query may have none.
 
@@ -449,7 +448,7 @@ class Positives:
         return Judgments(tuple(queries), self.offsets, names, np.ones(len(names)))
 
 
-@record
+@dataclass(frozen=True, eq=False)
 class Embeddings:
     """Vectors by id; the vectors may be memory-mapped and are never changed.
 

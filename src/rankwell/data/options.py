@@ -18,7 +18,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import partial, wraps
 from inspect import Parameter, Signature, cleandoc, signature
 from numbers import Integral, Real
@@ -38,7 +38,6 @@ from typing import (
 
 from rankwell.data.catalogue import suggest
 from rankwell.errors import BadUsage, Unfinished, UnknownName, flag, kind_of, offering, shown
-from rankwell.frozen import by_name
 from rankwell.store import KEEPING, reading, refuse_file_name
 
 
@@ -977,7 +976,7 @@ PartTimeoutOption = Annotated[
 ]
 
 
-@by_name
+@dataclass(frozen=True, kw_only=True)
 class PartOptions:
     """The choices of work that is done in parts."""
 

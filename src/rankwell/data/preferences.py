@@ -3,7 +3,7 @@ judged by them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby, pairwise
 from typing import ClassVar, NamedTuple, Self
@@ -29,10 +29,9 @@ from rankwell.data.tables import (
     take_segments,
 )
 from rankwell.errors import BadInput
-from rankwell.frozen import record
 
 
-@record
+@dataclass(frozen=True, eq=False)
 class PreferenceGroup:
     """The preferences of one group of assessors in one query.
 
@@ -52,7 +51,7 @@ class PreferenceGroup:
         return self.levels[:, None] > self.levels[None, :] if self.chained is None else self.chained
 
 
-@record
+@dataclass(frozen=True, eq=False)
 class Preferences(QueryRows):
     """Items with levels by query, group and subgroup, sorted by the bytes of all of them and of the
     item.
@@ -231,7 +230,7 @@ class Tally(NamedTuple):
     none_retrieved: Floats
 
 
-@record
+@dataclass(frozen=True, eq=False)
 class PreferenceRankings:
     """Ranks of the items of every preference. A preference is fulfilled if its better item is
     retrieved, above the other if that is retrieved too.

@@ -5,7 +5,7 @@ whose rows lie in several shards.
 from bisect import bisect
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import compress, pairwise
 from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
@@ -33,14 +33,13 @@ from rankwell.data.tables import (
     unmasked,
 )
 from rankwell.errors import BadScore
-from rankwell.frozen import no_entries, record
 from rankwell.store import encode_id
 
 Id = TypeVar("Id", str, bytes)
 _BY_ID = ("id-asc", "id-desc")
 
 
-@record
+@dataclass(frozen=True, eq=False)
 class Ranking(Framed, QueryRows):
     """Scored items by query; queries in the order of their bytes, the items of a query in the order
     they were given.
@@ -127,7 +126,7 @@ class Ranking(Framed, QueryRows):
         )
 
 
-@record
+@dataclass(frozen=True, eq=False)
 class Hits:
     """The judged part of one ranking: a row per judged item that was retrieved. The unjudged rest
     is only counted.
@@ -154,7 +153,7 @@ class Hits:
     before: Ints
     n_retrieved: Ints
     has_ranking: Bools
-    unknown: Mapping[str, int] = no_entries()
+    unknown: Mapping[str, int] = field(default_factory=dict)
     top: Ranking | None = None
 
 

@@ -5,7 +5,7 @@ sums that are rounded once, whatever the order of their terms.
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby, islice, pairwise
 from math import isfinite, isnan
@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from rankwell.data.frames import Framed
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, UnknownName
-from rankwell.frozen import record
 from rankwell.store import encode_id
 
 
@@ -296,7 +295,7 @@ Summary = Literal["mean", "sum", "median", "median_low", "median_floor", "geomet
 Unit = Literal["share", "percent", "rank", "count", "score", "ms", "s", "queries/s", "MB"]
 
 
-@record
+@dataclass(frozen=True, eq=False)
 class Values:
     """One number per query for one run and one measure.
 
@@ -389,7 +388,7 @@ class ValueRows(Sequence[dict[str, Any]]):
         return next(islice(self, range(len(self))[index], None))
 
 
-@record
+@dataclass(frozen=True, eq=False)
 class QueryRows:
     """Rows by query.
 
@@ -435,7 +434,7 @@ class QueryRows:
         }
 
 
-@record
+@dataclass(frozen=True, eq=False)
 class Judgments(Framed, QueryRows):
     """The judged items of each query, sorted by the bytes of query, aspect and item, so that no
     order of input rows shows.

@@ -27,7 +27,6 @@ from rankwell.errors import (
     needing,
     shown,
 )
-from rankwell.frozen import no_entries, record
 
 Kind = Literal["lexical", "vector", "hybrid"]
 METRICS: tuple[Metric, ...] = get_args(Metric)
@@ -230,7 +229,7 @@ class EnginePlan(NamedTuple):
     scanned: Sequence[str] = ()
 
 
-@record
+@dataclass(frozen=True, eq=False)
 class EngineItems:
     """The items to index.
 
@@ -246,7 +245,7 @@ class EngineItems:
     ids: Sequence[str]
     texts: Sequence[str] | None = None
     vectors: NDArray[Any] | None = None
-    fields: Mapping[str, Sequence[Any]] = no_entries()
+    fields: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         parts = {"texts": self.texts, "vectors": self.vectors, **self.fields}

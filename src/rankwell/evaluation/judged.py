@@ -5,6 +5,7 @@ under a convention's rules.
 import heapq
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import compress
 from pathlib import Path
@@ -43,7 +44,6 @@ from rankwell.data.tables import (
     segment_offsets,
 )
 from rankwell.errors import BadInput, BadUsage, shown
-from rankwell.frozen import no_entries, record
 from rankwell.store import STDIN, Source, encode_id, run_files, split_part
 
 BOUNDING_TIE_RULES = ("optimistic", "pessimistic")
@@ -74,7 +74,7 @@ class Ceiling(NamedTuple):
     reason: str = ""
 
 
-@record
+@dataclass(frozen=True, eq=False)
 class ReferenceLevels:
     """The reference rankings: the perfect one, whose values are ceilings, and the one in which all
     items are tied, whose values are the chance level.
@@ -109,7 +109,7 @@ class ReferenceLevels:
         return view if self.order is None else view.take(self.order)
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class JudgedRun:
     """One run under one set of judgments, before ties are broken. A task with rules of its own
     overrides `evaluate` and the levels.
@@ -128,7 +128,7 @@ class JudgedRun:
     name: str
     view: JudgedRankings
     ties: str
-    attributes: Mapping[str, Any] = no_entries()
+    attributes: Mapping[str, Any] = field(default_factory=dict)
     levels: ReferenceLevels | None = None
     other_views: Callable[[type], Any] | None = None
     tied_items: str = "tied items keep the order of the input"
@@ -514,7 +514,7 @@ def _view(
     return JudgedRankings.join(judgments, hits)
 
 
-@record
+@dataclass(frozen=True, eq=False)
 class LinearMeasure:
     """The parts of a measure that is linear in the gains of items.
 

@@ -1,5 +1,6 @@
 """Options that tasks and commands share; each is declared and documented here alone."""
 
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from rankwell.data.columns import Duplicates
@@ -11,7 +12,6 @@ from rankwell.data.options import (
     MeasureNames,
     RunColumns,
 )
-from rankwell.frozen import by_name
 from rankwell.stats import Intervals
 
 Seed = Annotated[int, Doc("Seed of everything that is drawn.", "Statistics")]
@@ -42,7 +42,7 @@ PrintedFigures = Annotated[
 ]
 
 
-@by_name
+@dataclass(frozen=True, kw_only=True)
 class MeasureOptions:
     """The measures to report. Each task documents its own.
 
@@ -54,7 +54,7 @@ class MeasureOptions:
     convention: ConventionName = "rankwell"
 
 
-@by_name
+@dataclass(frozen=True, kw_only=True)
 class TieOptions:
     """The treatment of ties, and of queries without anything relevant."""
 
@@ -75,7 +75,7 @@ class TieOptions:
     ] = None
 
 
-@by_name
+@dataclass(frozen=True, kw_only=True)
 class IntervalOptions:
     """The intervals beside the means."""
 
@@ -91,14 +91,14 @@ class IntervalOptions:
     ] = "bootstrap-t"
 
 
-@by_name
+@dataclass(frozen=True, kw_only=True)
 class StatisticsOptions(IntervalOptions):
     """The intervals beside the means, and their seed."""
 
     seed: Seed = 0
 
 
-@by_name
+@dataclass(frozen=True, kw_only=True)
 class JudgmentFileOptions:
     """How files of relevance judgments are read."""
 
@@ -114,7 +114,7 @@ class JudgmentFileOptions:
     qrels_columns: JudgmentColumns = None
 
 
-@by_name
+@dataclass(frozen=True, kw_only=True)
 class RunFormOptions:
     """The form of files of runs."""
 
@@ -130,7 +130,7 @@ class RunFormOptions:
     columns: RunColumns = None
 
 
-@by_name
+@dataclass(frozen=True, kw_only=True)
 class DuplicateOptions:
     """The treatment of items that a query lists twice."""
 
@@ -142,6 +142,6 @@ class DuplicateOptions:
     ] = "error"
 
 
-@by_name
+@dataclass(frozen=True, kw_only=True)
 class RunFileOptions(RunFormOptions, DuplicateOptions):
     """How files of runs are read."""

@@ -4,6 +4,7 @@ them from judged runs.
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from math import isnan
 from typing import Any, TypeVar
@@ -25,14 +26,13 @@ from rankwell.data.tables import Bools, Floats, Summary, ValueRows, Values
 from rankwell.errors import BadInput, BadUsage, UnknownName
 from rankwell.evaluation.bounds import UnjudgedItems
 from rankwell.evaluation.judged import JudgedRun
-from rankwell.frozen import no_entries, record
 from rankwell.stats import Intervals, SummaryRow, figure_of, summarise, summary_findings
 from rankwell.store import Source, unchanged
 
 SCHEMA_VERSION = 2
 
 
-@record(repr=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class ResultData:
     """The values of every run and measure with their rules; summaries and intervals are computed
     when first read.
@@ -73,13 +73,13 @@ class ResultData:
     row_attributes: tuple[Mapping[str, Any], ...] = ()
     query_columns: tuple[str, ...] = ()
     aggregates: tuple[Mapping[str, Any], ...] = ()
-    sources: Mapping[str, Source] = no_entries()
-    formats: Mapping[str, str] = no_entries()
+    sources: Mapping[str, Source] = field(default_factory=dict)
+    formats: Mapping[str, str] = field(default_factory=dict)
     left_out: Mapping[str, Mapping[str, Sequence[str]]] | None = None
     details: Mapping[str, Sequence[Any]] | None = None
     queries: Mapping[str, Sequence[Any]] | None = None
     items: Mapping[str, Sequence[Any]] | None = None
-    tables: Mapping[str, Sequence[Mapping[str, Any]]] = no_entries()
+    tables: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     unjudged: UnjudgedItems | None = None
     intervals: Intervals = "bootstrap-t"
     seed: int = 0

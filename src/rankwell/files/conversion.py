@@ -1,6 +1,7 @@
 """Runs and judgments from one format to another."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
@@ -21,7 +22,6 @@ from rankwell.data.tables import Judgments
 from rankwell.errors import BadInput, BadUsage, count_of, flag, kind_of, shown
 from rankwell.evaluation.options import DuplicateOptions
 from rankwell.files.writing import writing_file
-from rankwell.frozen import by_name
 from rankwell.io import formats as io
 from rankwell.io.formats import FORMATS, Request, refuse_foreign, scored, written_format
 from rankwell.reporting import StatusNote
@@ -51,7 +51,7 @@ class Conversion(NamedTuple):
     messages: tuple[str, ...]
 
 
-@by_name
+@dataclass(frozen=True, kw_only=True)
 class ConvertOptions(DuplicateOptions):
     """Options of a conversion."""
 

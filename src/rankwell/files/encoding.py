@@ -3,7 +3,7 @@
 import hashlib
 import warnings
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -18,7 +18,6 @@ from rankwell.data.options import (
 )
 from rankwell.errors import BadUsage, flag
 from rankwell.files.writing import writing
-from rankwell.frozen import by_name
 from rankwell.io.matrices import IDS_BESIDE, Embeddings, ids_content, read_embeddings
 from rankwell.reporting import Output, StatusNote
 from rankwell.reporting.options import Progress as PartProgress
@@ -38,7 +37,7 @@ from rankwell.vectors.encoders.runs import VectorFile, manifest_of, mixed_note, 
 from rankwell.vectors.neighbours import Progress
 
 
-@by_name
+@dataclass(frozen=True, kw_only=True)
 class EncodeFileOptions(EncodeOptions, PartOptions):
     """Options of `encode`: those of the texts and their encoder, and those of the parts in which
     they are encoded.

@@ -1,7 +1,7 @@
 """What a name means: every measure that it stands for anywhere, a convention, and a finding."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
@@ -22,7 +22,6 @@ from rankwell.data.registry import (
     parse_measure,
 )
 from rankwell.errors import BadUsage, UnknownName
-from rankwell.frozen import no_entries
 
 
 @dataclass(frozen=True, repr=False)
@@ -39,7 +38,7 @@ class Explanation:
     name: str
     meanings: Mapping[Measure, Sequence[str]]
     collection_figures: Sequence[CollectionFigure] = ()
-    entries: Mapping[str, str] = no_entries()
+    entries: Mapping[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
         several = len(self.meanings) + len(self.collection_figures) + len(self.entries)

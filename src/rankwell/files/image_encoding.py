@@ -6,6 +6,7 @@ import math
 import re
 import shutil
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -18,7 +19,6 @@ from rankwell.data.catalogue import result_kinds
 from rankwell.data.columns import TEXT
 from rankwell.data.options import Doc
 from rankwell.errors import BadInput, BadUsage
-from rankwell.frozen import by_name
 from rankwell.io.matrices import IDS_BESIDE, ids_content
 from rankwell.io.result_folder import column_types
 from rankwell.reporting.options import Output, Progress, StatusNote
@@ -30,7 +30,7 @@ from rankwell.vectors.media.images import list_media
 _TABLE = ".images.csv"
 
 
-@by_name
+@dataclass(frozen=True, kw_only=True)
 class ImagePlaces:
     """Where the images of a table are, and where their vectors are kept."""
 

@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -9,7 +10,6 @@ from rankwell._native.products import Groups
 from rankwell._native.similarity import Metric
 from rankwell.data.options import Doc, PartOptions, PartOutcome, takes_options
 from rankwell.errors import BadUsage, flag, kind_of
-from rankwell.frozen import by_name
 from rankwell.io.formats import read_column
 from rankwell.io.matrices import read_embeddings
 from rankwell.reporting.options import Progress as PartProgress
@@ -20,7 +20,7 @@ from rankwell.vectors.neighbours import Progress, TopK
 from rankwell.vectors.neighbours import search as find
 
 
-@by_name
+@dataclass(frozen=True, kw_only=True)
 class KnnOptions(PartOptions):
     """Options of `knn`: of its two sides, and of the parts in which it is done."""
 

@@ -4,7 +4,7 @@ any of them.
 
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
@@ -27,7 +27,6 @@ from rankwell.data.rankings import Hits, Ranking, SharedCounts, SharedQueries, h
 from rankwell.data.registry import Catalogue, suggest
 from rankwell.data.tables import Judgments, TieRule, sort_ids, tie_rule
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, UnknownName, kind_of, shown
-from rankwell.frozen import no_entries, record
 from rankwell.io.reader import NumberedLists
 from rankwell.io.reader.columns import (
     option_of,
@@ -73,7 +72,7 @@ class ReadWarnings(NamedTuple):
     contradicting: set[str]
 
 
-@record
+@dataclass(frozen=True, eq=False)
 class Request:
     """The options of reading a file, the same for every format; a format uses those that apply to
     it.
@@ -106,7 +105,7 @@ class Request:
     duplicates: Repeats = "error"
     aspects: Aspects = "none"
     part: str = ""
-    columns: Mapping[str, str] = no_entries()
+    columns: Mapping[str, str] = field(default_factory=dict)
     recognised: bool = False
     ungraded: bool = False
     by_text: bool = False

@@ -46,7 +46,6 @@ from rankwell.errors import (
     missing_column,
 )
 from rankwell.errors import shown as shown_value
-from rankwell.frozen import no_entries
 from rankwell.io.formats import FORMATS, SURE, Place, Request, Texts, file_format, scored
 from rankwell.store import Head, Source, decode_id, naming, split_lines
 
@@ -116,7 +115,7 @@ class Content:
     """The rows of a table of text, the header first."""
     problem: BadInput | None = None
     """The error on a wrong row or header; not raised yet, because the file may be no table."""
-    words: Mapping[str, Sequence[str]] = no_entries()
+    words: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """The names that a column goes by, in the order of preference, by what it holds."""
 
     @cached_property

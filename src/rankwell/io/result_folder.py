@@ -5,6 +5,7 @@ queries, the summary.
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, get_args
@@ -17,7 +18,6 @@ from rankwell.data.registry import Better
 from rankwell.data.tables import Summary, Unit, Values
 from rankwell.documents import read_json
 from rankwell.errors import BadInput, count_of, missing_column, shown
-from rankwell.frozen import record
 from rankwell.io import connected, undamaged
 from rankwell.store import Source, is_draft, refuse_draft, remote_url
 from rankwell.threads import in_threads
@@ -33,7 +33,7 @@ AGAIN = "run the command again"
 _COLUMNS = ("run", "query", "measure", "label", "value", "unit")
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class ResultFolder:
     """The content of a folder of results, without the differences that a comparison added.
 

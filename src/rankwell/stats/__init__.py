@@ -4,6 +4,7 @@ interval.
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, get_args
 
@@ -33,7 +34,6 @@ from rankwell.data.tables import (
     rounded,
 )
 from rankwell.errors import BadUsage
-from rankwell.frozen import record
 from rankwell.stats.intervals import (
     RANGES,
     Deviations,
@@ -255,7 +255,7 @@ def _column_names(values: Sequence[Values]) -> str:
     return ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
 
 
-@record
+@dataclass(frozen=True, eq=False)
 class _Counted:
     """The values of the counted queries.
 

@@ -10,13 +10,13 @@ also gives Fleiss' kappa where judges leave items out.
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from rankwell._native.resamples import over_resamples
 from rankwell.data.tables import Floats, Ints, sum_by
-from rankwell.frozen import record
 from rankwell.stats import MIN_QUERIES, on_exact_grid, resampled_sums
 from rankwell.stats.intervals import percentile_interval
 
@@ -47,7 +47,7 @@ class Coefficient(NamedTuple):
     interval: tuple[float, float] | None
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Ratings:
     """Grades of several judges. Raises ValueError for a grade outside the scale.
 

@@ -14,6 +14,7 @@ import hashlib
 import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from statistics import NormalDist
@@ -23,7 +24,6 @@ import numpy as np
 
 from rankwell._native.resamples import over_resamples
 from rankwell.data.tables import Bools, Floats, Ints, exact_mean, exact_sd, sum_by
-from rankwell.frozen import record
 from rankwell.stats.intervals import student_quantile
 
 FEWEST_QUERIES = 10
@@ -141,7 +141,7 @@ def inclusion(sizes: Floats, threshold: float) -> Floats:
     return np.minimum(1.0, threshold * sizes)
 
 
-@record
+@dataclass(frozen=True, eq=False)
 class QueryValues:
     """A mean that is estimated from one value of each drawn query.
 
@@ -177,7 +177,7 @@ class QueryValues:
         return self.mean - reach, self.mean + reach
 
 
-@record
+@dataclass(frozen=True, eq=False)
 class WholeQueries(QueryValues):
     """The values of queries that were drawn without replacement and are known without error.
 
@@ -201,7 +201,7 @@ class WholeQueries(QueryValues):
         return self._interval(level, self.standard_error, factor)
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class PredictedQueries(QueryValues):
     """Drawn queries with values and predictions, and further queries of the same kind with
     predictions alone.
@@ -290,7 +290,7 @@ def _variance(values: Floats) -> float:
     return exact_sd(values) ** 2 if len(values) > 1 else 0.0
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class SampledItems:
     """All items of a pool, for the estimate of one mean or difference. Every array is (items,).
 
@@ -322,7 +322,7 @@ class SampledItems:
         return bool((self.inclusion[self.weight != 0] >= 1).all())
 
 
-@record
+@dataclass(frozen=True, eq=False)
 class SampleEstimate(QueryValues):
     """A mean estimated from sampled items.
 

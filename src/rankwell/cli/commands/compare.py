@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -29,7 +29,6 @@ from rankwell.data.options import (
 )
 from rankwell.data.registry import measure_names
 from rankwell.errors import BadInput, BadUsage
-from rankwell.frozen import by_name
 from rankwell.io.result_folder import is_result_folder, other_place, query_attributes, read_results
 from rankwell.reporting.drafts import drafting, refuse_foreign, refuse_unclaimed
 from rankwell.reporting.options import FolderOption, FormatOption, Output, PerQueryOption, Progress
@@ -40,7 +39,7 @@ from rankwell.store import exists, remote_url
 _ADVICE = "evaluate with --queries, and with -o"
 
 
-@by_name
+@dataclass(frozen=True, kw_only=True)
 class ComparedQueries:
     """Attributes of the queries that are compared, and the reading of judgments and runs."""
 

@@ -1,17 +1,16 @@
 """Encode texts or images to a file of embeddings."""
 
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Annotated, Any
 
 from rankwell.data.options import Doc, refuse_options
 from rankwell.files.encoding import EncodeFileOptions, encode_file
 from rankwell.files.image_encoding import ImagePlaces, encode_image_files, holds_images
-from rankwell.frozen import by_name
 from rankwell.reporting.options import Output, OutputPath, Progress
 from rankwell.vectors.encoders import ImageSettings
 
 
-@by_name
+@dataclass(frozen=True, kw_only=True)
 class EncodeCommandOptions(ImagePlaces, EncodeFileOptions):
     """The options of texts, and those of images."""
 

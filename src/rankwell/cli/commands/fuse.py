@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -29,7 +29,6 @@ from rankwell.data.registry import measure_names
 from rankwell.data.tables import format_value
 from rankwell.errors import BadUsage, count_of, typed
 from rankwell.evaluation.judged import name_runs, refuse_one_stream
-from rankwell.frozen import by_name
 from rankwell.io import formats as io
 from rankwell.reporting import Row
 from rankwell.reporting.options import FilePath, Output, Progress, option_names
@@ -37,7 +36,7 @@ from rankwell.reporting.outputs.answers import answer_of
 from rankwell.store import STDIN
 
 
-@by_name
+@dataclass(frozen=True, kw_only=True)
 class TuneOptions:
     """The tuning of a fusion, and the report on it."""
 

@@ -4,7 +4,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
@@ -12,7 +12,6 @@ from typing import Any, Literal, NamedTuple, Protocol
 from rankwell.data.registry import suggest
 from rankwell.documents import read_toml
 from rankwell.errors import BadInput
-from rankwell.frozen import no_entries
 from rankwell.store import Source
 
 Keys = tuple[str | int, ...]
@@ -237,7 +236,7 @@ class Cell:
     command: OptionValue
     options: Mapping[str, OptionValue]
     call: str = ""
-    parameters: Mapping[str, Value] = no_entries()
+    parameters: Mapping[str, Value] = field(default_factory=dict)
     vary: tuple[str, ...] = ()
     varying: tuple[str, ...] = ()
     where: str = ""

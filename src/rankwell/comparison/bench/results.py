@@ -7,7 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import chdir
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from math import fsum
 from pathlib import Path
@@ -49,7 +49,6 @@ from rankwell.data.options import (
 from rankwell.data.registry import Better, suggest
 from rankwell.data.tables import Values
 from rankwell.errors import BadInput, BadUsage, RankwellError, UnknownName, flag, printable
-from rankwell.frozen import by_name, record
 from rankwell.io.result_folder import (
     ResultFolder,
     digest_of,
@@ -88,7 +87,7 @@ from rankwell.store import refuse_blocked, refuse_file_name, write_text
 _NO_FACT = (*SUMMARY_COLUMNS, "against", "group")
 
 
-@by_name
+@dataclass(frozen=True, kw_only=True)
 class TableChoices:
     """What tables show.
 
@@ -136,7 +135,7 @@ class CellFigures(NamedTuple):
     values_by_figure: Mapping[Figure, Values]
 
 
-@record
+@dataclass(frozen=True, eq=False)
 class DatasetResults:
     """All cells of a data set.
 
@@ -495,7 +494,7 @@ _SUFFIXES: dict[TableFormat, str] = {
 }
 
 
-@record(repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BenchResults(Displayable):
     """The outcome of the cells of an experiment file.
 
@@ -619,7 +618,7 @@ class BenchResults(Displayable):
             return values_shown(self.experiment, self.cells, self.shown)
 
 
-@by_name
+@dataclass(frozen=True, kw_only=True)
 class BenchOptions:
     """The cells that are evaluated, and the contents of the tables."""
 

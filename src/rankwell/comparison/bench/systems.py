@@ -6,7 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import chdir
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
 from itertools import chain, combinations, compress
@@ -36,7 +36,6 @@ from rankwell.data.registry import Better, suggest
 from rankwell.data.tables import Values
 from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.results import SCHEMA_VERSION
-from rankwell.frozen import record
 from rankwell.io.result_folder import (
     ResultFolder,
     read_performance,
@@ -248,7 +247,7 @@ def _published_figures(published: Any) -> Iterator[SystemFigure]:
         )
 
 
-@record
+@dataclass(frozen=True, eq=False)
 class _RunResult:
     """One run on one data set.
 

@@ -27,7 +27,6 @@ from rankwell.data.tables import (
     sort_ids,
 )
 from rankwell.errors import BadScore, BadUsage, DuplicateItem, UnknownName
-from rankwell.frozen import record
 from rankwell.vectors.transforms import DocumentedFunction, NamedFunction, parse_named
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ query, or, for the normalisation borda alone, the mean of the places that the ru
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-@record
+@dataclass(frozen=True, eq=False)
 class RunLists(QueryRows):
     """The lists of several runs side by side: a row per query and item that any of them has, in the
     order of ties.
@@ -229,7 +228,7 @@ def normalisation(
     )
 
 
-@record
+@dataclass(frozen=True, eq=False)
 class Votes:
     """The input of a fusion method.
 

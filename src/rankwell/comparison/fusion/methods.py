@@ -3,7 +3,7 @@ of a list's scores, and methods whose weights are trained on judged queries.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cmp_to_key
 from itertools import pairwise
 from math import fsum
@@ -21,7 +21,6 @@ from rankwell.comparison.fusion import (
 from rankwell.data.rankings import Ranking
 from rankwell.data.tables import Bools, Floats, Ints, Judgments, position_in_segment
 from rankwell.errors import BadUsage, NothingToEvaluate
-from rankwell.frozen import record
 
 _WU = "Wu and Crestani 2002, Data fusion with estimated weights"
 _FOX = "Fox and Shaw 1994, Combination of multiple searches"
@@ -296,7 +295,7 @@ def by_borda(items: Segments) -> Floats:
 _BLOCK = 16
 
 
-@record
+@dataclass(frozen=True, eq=False)
 class Training:
     """Ranks and grades of the judged items in the lists of several runs, for the queries that a
     method learns from.

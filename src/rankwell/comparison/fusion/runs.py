@@ -4,7 +4,7 @@ is tuned on itself: candidates, folds of queries, the measure of every candidate
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, combinations, pairwise
 from math import comb
@@ -34,7 +34,6 @@ from rankwell.data.tables import (
 )
 from rankwell.errors import BadUsage, NothingToEvaluate, flag, printable
 from rankwell.evaluation.options import JudgmentFileOptions, RunFileOptions, Seed
-from rankwell.frozen import by_name, record
 from rankwell.io import formats as io
 from rankwell.store import encode_id
 
@@ -45,7 +44,7 @@ _MOST_CANDIDATES = 5000
 _SAME = 1e-12
 
 
-@by_name
+@dataclass(frozen=True, kw_only=True)
 class Choice:
     """The fusion for the queries of one fold, chosen on the queries of all other folds.
 
@@ -322,7 +321,7 @@ TopOption = Annotated[
 ]
 
 
-@by_name
+@dataclass(frozen=True, kw_only=True)
 class FusionOptions(RunFileOptions, JudgmentFileOptions):
     """The fusion of runs by one method."""
 
@@ -377,7 +376,7 @@ class FusionOptions(RunFileOptions, JudgmentFileOptions):
     ] = None
 
 
-@by_name
+@dataclass(frozen=True, kw_only=True)
 class FusionTuningOptions(RunFileOptions, JudgmentFileOptions):
     """The choice of a fusion by judged queries."""
 
@@ -549,7 +548,7 @@ def fusion_findings(fusion: Fusion, rankings: Mapping[str, Ranking]) -> list[Fin
     return findings
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class TunedFusion:
     """A run in which every judged query is fused as the queries of other folds chose.
 

@@ -13,14 +13,13 @@ import hashlib
 import os
 import secrets
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, BinaryIO, Literal, NamedTuple
 
 from rankwell.data.catalogue import Catalogue
 from rankwell.errors import BadInput, BadUsage, flag
-from rankwell.frozen import no_entries
 from rankwell.store import refuse_blocked, remote, remote_url
 from rankwell.store.drafts import clean_drafts, draft_names
 from rankwell.store.temporary import scratch
@@ -537,7 +536,7 @@ class PartKind:
     check: Callable[[PlanOptions], None] | None = None
     second: Callable[[PartInputs, Sequence[Path], WorkPlace], SecondRound | None] | None = None
     amounts: Callable[[PartInputs], Amounts] | None = None
-    derived: Mapping[str, str] = no_entries()
+    derived: Mapping[str, str] = field(default_factory=dict)
     is_sized: bool = True
     code: str = ""
 

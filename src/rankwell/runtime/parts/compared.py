@@ -3,7 +3,7 @@ results the answers.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +12,6 @@ from rankwell._native.matrix_counts import PositiveCounts, Progress
 from rankwell.data.matrices import Positives
 from rankwell.data.options import PartOptions, PartOutcome
 from rankwell.data.tables import Floats, Ints
-from rankwell.frozen import record
 from rankwell.runtime.parts import Json
 from rankwell.runtime.parts.comparing import PRINT, PartComparison, WantedItems
 from rankwell.runtime.parts.execution import PartArrays, arrays_of, run_in_parts, work_folder
@@ -37,7 +36,7 @@ class Question(NamedTuple):
     depth: int
 
 
-@record
+@dataclass(frozen=True, eq=False)
 class CountedVectors(ComparedVectors):
     """Embeddings that were compared in parts. They answer the planned questions and no others.
 

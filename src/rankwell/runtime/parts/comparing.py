@@ -9,7 +9,7 @@ one whose `scores` or `lists` are its pairs.
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -22,7 +22,6 @@ from rankwell._native.similarity import Metric, Space, score_pairs
 from rankwell.data.matrices import Positions, Positives, map_npy, row_blocks
 from rankwell.data.tables import Floats, Ints, offsets_from_rows, segment_offsets
 from rankwell.errors import BadInput
-from rankwell.frozen import by_name, no_entries, record
 from rankwell.runtime.parts import (
     KINDS,
     SECOND,
@@ -67,7 +66,7 @@ _PAIRS = 1 << 14
 """Pairs that are scored at a time where their vectors are chosen."""
 
 
-@by_name
+@dataclass(frozen=True, kw_only=True)
 class PartComparison:
     """A comparison of queries with items, or with groups of items. All fields but `what` and
     `width` are names of tables or arrays, "" for none.
@@ -106,7 +105,7 @@ class PartComparison:
         return {name: value for name, value in asdict(self).items() if value != ""}
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class _ChosenRows(VectorRange):
     """Vectors of some rows of a table.
 
@@ -120,7 +119,7 @@ class _ChosenRows(VectorRange):
         return self._named_row(int(self.rows[row]))
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Compared(PartComparison):
     """A comparison with the tables and arrays that it names.
 
@@ -131,7 +130,7 @@ class Compared(PartComparison):
 
     options: PlanOptions
     layouts: PlanOptions
-    digests: dict[str, str] = no_entries()
+    digests: dict[str, str] = field(default_factory=dict)
 
     @property
     def metric(self) -> Metric:

@@ -9,7 +9,7 @@ import json
 import platform
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from hashlib import sha256
 from itertools import chain, pairwise
@@ -23,7 +23,6 @@ from rankwell.data.columns import chosen_columns
 from rankwell.data.matrices import read_npy
 from rankwell.data.options import ColumnChoice, DeviceOption, Doc, Option
 from rankwell.errors import BadInput, BadScore, BadUsage, NothingToEvaluate, flag
-from rankwell.frozen import by_name
 from rankwell.io import formats as io
 from rankwell.io.formats import read_column
 from rankwell.runtime.parts import (
@@ -57,7 +56,7 @@ _LEAST_COSINE = 0.99
 """
 
 
-@by_name
+@dataclass(frozen=True, kw_only=True)
 class EncodeOptions:
     """The texts of a file, and the settings of their encoder."""
 

@@ -3,6 +3,7 @@ lists merge by exact score.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -10,7 +11,6 @@ from pathlib import Path
 from rankwell._native.products import Groups, width
 from rankwell.data.matrices import Positions
 from rankwell.errors import BadInput, BadUsage, flag
-from rankwell.frozen import record
 from rankwell.io.formats import read_column
 from rankwell.runtime.parts import (
     KINDS,
@@ -141,7 +141,7 @@ def _part(inputs: PartInputs, index: int) -> PartContent:
     return PartContent(".npy", partial(write_array, lists), digests, options["device"] or "cpu")
 
 
-@record
+@dataclass(frozen=True, eq=False)
 class MergedSearch:
     """The lists of a search, which are merged as they are read, as long as the files of the parts
     are there.

@@ -7,6 +7,7 @@ import zlib
 from bisect import bisect_left, bisect_right
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, pairwise
 from mmap import mmap
@@ -19,7 +20,6 @@ from numpy.typing import NDArray
 from rankwell.data.matrices import Embeddings, Positions, Vectors, npy_layout, refuse_other_shard
 from rankwell.data.tables import Floats, Ints
 from rankwell.errors import BadInput, BadUsage, flag, naming
-from rankwell.frozen import record
 from rankwell.io.column_tables.numeric import ParquetVectors
 from rankwell.io.matrices import read_vectors
 from rankwell.io.vectors import RemoteVectors
@@ -286,7 +286,7 @@ class PartTable(NamedTuple):
     label: str
 
 
-@record
+@dataclass(frozen=True, eq=False)
 class VectorRange(Embeddings):
     """Vectors of a range of a table; messages name the row in the whole table, and its file.
 

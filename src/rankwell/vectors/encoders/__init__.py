@@ -17,7 +17,6 @@ from rankwell.data.registry import Catalogue, suggest
 from rankwell.data.tables import unmasked
 from rankwell.documents import read_toml
 from rankwell.errors import BadInput, BadUsage, UnknownName, shown
-from rankwell.frozen import by_name
 from rankwell.store import Source
 from rankwell.threads import in_threads
 from rankwell.vectors.media.images import read_picture
@@ -189,7 +188,7 @@ ImageCache = Annotated[
 ]
 
 
-@by_name
+@dataclass(frozen=True, kw_only=True)
 class NetworkSettings:
     """The settings of an encoder of pictures that all commands share which encode pictures."""
 
@@ -203,7 +202,7 @@ class NetworkSettings:
     device: DeviceOption = None
 
 
-@by_name
+@dataclass(frozen=True, kw_only=True)
 class ImageSettings(NetworkSettings):
     """Settings of an encoder of pictures; None leaves a choice to the family, which refuses
     settings that it does not use.

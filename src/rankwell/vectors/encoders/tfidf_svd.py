@@ -9,14 +9,13 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from rankwell.data.tables import Floats, Ints, segment_offsets
 from rankwell.errors import BadInput, BadUsage, count_of, flag
-from rankwell.frozen import no_entries, record
 from rankwell.vectors.encoders import Settings, Singles, encoder, unit_length
 
 _WORD = re.compile(r"\w\w+")
@@ -25,7 +24,7 @@ _EXTRA, _POWERS = 10, 4
 _PIECE = 1 << 21
 
 
-@record
+@dataclass(frozen=True, eq=False)
 class TfidfSvd:
     """Encodes texts by their words: term frequency times smoothed inverse document frequency, in
     rows of length one, projected on the strongest axes of a corpus.
@@ -61,7 +60,7 @@ class TfidfSvd:
     max_words: int = 50_000
     normalize: bool = True
     seed: int = 0
-    words: Mapping[str, int] = no_entries()
+    words: Mapping[str, int] = field(default_factory=dict)
     rarity: Floats | None = None
     axes: Floats | None = None
     fitted_on: str = ""

@@ -50,7 +50,6 @@ from rankwell.data.rankings import Ranking
 from rankwell.data.registry import Catalogue
 from rankwell.data.tables import Bools, Floats, Ints, RankCounts
 from rankwell.errors import BadInput, BadUsage, flag, needing
-from rankwell.frozen import by_name, record
 from rankwell.threads import blas_threads, processors, spare_memory
 
 # Called with the products done and the products in all.
@@ -90,7 +89,7 @@ class Backend:
 BACKENDS: Catalogue[Backend] = Catalogue("vectors.neighbours", "search backend")
 
 
-@record
+@dataclass(frozen=True, eq=False)
 class TopK:
     """The best k items of each query, best first. Of items with the same score the one that comes
     first in the table is better.
@@ -122,7 +121,7 @@ class TopK:
         )
 
 
-@by_name
+@dataclass(frozen=True, kw_only=True)
 class SearchOptions:
     """Options of exact search.
 

@@ -5,6 +5,7 @@ The functions count among some of the items: counts of items that are apart add 
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -23,7 +24,6 @@ from rankwell._native.similarity import Metric, Space, score_pairs
 from rankwell.data.matrices import Embeddings, Positives
 from rankwell.data.tables import Floats, Ints
 from rankwell.errors import BadInput
-from rankwell.frozen import record
 from rankwell.vectors.neighbours import RankTargets, counts_among, search
 
 _QUERIES, _ITEMS = 512, 4096
@@ -134,7 +134,7 @@ def by_vectors(
     return ComparedVectors(queries, items, metric)
 
 
-@record
+@dataclass(frozen=True, eq=False)
 class ComparedVectors:
     """Queries and items compared by their vectors. The methods are those of `ComparedScores`, which
     documents them; `count` and `count_groups` raise as `ranks_of` does.

@@ -19,7 +19,6 @@ from rankwell.data.options import named_parameters
 from rankwell.data.registry import Catalogue
 from rankwell.data.tables import Floats, Ints
 from rankwell.errors import BadInput, BadScore, BadUsage
-from rankwell.frozen import record
 
 Matrix = NDArray[Any]
 Transductive = Literal["queries", "gallery", "labels", "none"]
@@ -37,7 +36,7 @@ choice changes a bit of them.
 """
 
 
-@record
+@dataclass(frozen=True, eq=False)
 class Transformed:
     """A matrix of scores that is computed when its rows are read. The original matrix is never
     copied as a whole.
@@ -67,7 +66,7 @@ Nearest = Callable[..., Any]
 """
 
 
-@record
+@dataclass(frozen=True, eq=False)
 class Descriptors:
     """The vectors of queries and references, with the other data that a transform may use. Vectors
     are compared by cosine and never changed.
