@@ -244,6 +244,17 @@ class MissingExtra(RankwellError):
     """
 
 
+@contextmanager
+def needing(problem: str) -> Generator[None]:
+    """A block that imports an optional package. Raises MissingExtra with the problem where it is
+    not installed.
+    """
+    try:
+        yield
+    except ImportError as error:
+        raise MissingExtra(problem) from error
+
+
 class NothingToEvaluate(RankwellError):
     """Valid input without anything to evaluate, such as a run and judgments that share no query."""
 

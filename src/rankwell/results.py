@@ -77,13 +77,8 @@ class Results(ResultData, Displayable):
         >>> [(row["run"], row["mean"], row["decisive"]) for row in comparison.differences]
         [('new', 0.5, True)]
         """
-        from rankwell.io.result_folder import query_attributes, stated_directions
+        from rankwell.io.result_folder import query_attributes
 
-        rules = {
-            name: rule
-            for name, rule in self.describe().items()
-            if name not in ("seed", "intervals")
-        }
         attributes = query_attributes(self.queries or {})
         return compare_values(
             self.values,
@@ -91,17 +86,28 @@ class Results(ResultData, Displayable):
             row_attributes=self.query_attributes,
             group=attribute_named(group, attributes, _ADVICE),
             cluster=attribute_named(cluster, attributes, _ADVICE),
-            origin=Origin(
-                rules=rules,
-                findings=self.data_findings,
-                sources=self.sources,
-                details=self.details,
-                items=self.items,
-                queries=self.queries,
-                task=self.task,
-                unjudged=self._unjudged_items,
-                better=stated_directions(rules),
-            ),
+            origin=self.origin(),
+        )
+
+    def origin(self) -> Origin:
+        """The origin of the values, for a comparison of them."""
+        from rankwell.io.result_folder import stated_directions
+
+        rules = {
+            name: rule
+            for name, rule in self.describe().items()
+            if name not in ("seed", "intervals")
+        }
+        return Origin(
+            rules=rules,
+            findings=self.data_findings,
+            sources=self.sources,
+            details=self.details,
+            items=self.items,
+            queries=self.queries,
+            task=self.task,
+            unjudged=self._unjudged_items,
+            better=stated_directions(rules),
         )
 
     @own_arithmetic

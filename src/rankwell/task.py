@@ -41,7 +41,6 @@ from rankwell.reporting import (
     prose,
     render_rows,
 )
-from rankwell.reporting.answers import answer_text
 from rankwell.reporting.options import (
     FolderOption,
     FormatOption,
@@ -51,6 +50,7 @@ from rankwell.reporting.options import (
     paper_text,
     present,
 )
+from rankwell.reporting.outputs.answers import answer_text
 from rankwell.results import Results
 from rankwell.stats import check_intervals
 from rankwell.store import Source

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rankwell.cli.lists import with_lists
+from rankwell.cli import with_lists
 from rankwell.data.catalogue import command_function
 
 EVALUATE = command_function(("evaluate",))

@@ -7,8 +7,8 @@ import shlex
 import pytest
 from rich.console import Console
 
+from rankwell.cli import with_lists
 from rankwell.cli.help import COMMANDS, page
-from rankwell.cli.lists import with_lists
 from rankwell.data.catalogue import (
     DROP_IN,
     Words,

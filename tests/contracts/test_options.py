@@ -2,11 +2,11 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from rankwell.data.catalogue import command_function, command_summaries
-from rankwell.data.options import Argument, Differs, arguments_of, texts_of
+from rankwell.data.options import Argument, arguments_of, texts_of
 
 MOST_NAMES = 170
 
@@ -43,10 +43,9 @@ def differing(found: Mapping[str, list[Use]]) -> dict[str, list[str]]:
     """The options that differ between commands without a stated reason, and their commands."""
     odd = dict[str, list[str]]()
     for name, same_name in found.items():
+        reasons = [_commands(text, same_name) for text in _REASONS.get(name, {}).values()]
         unexplained = [
-            use
-            for use in same_name
-            if not any(isinstance(mark, Differs) and mark.reason for mark in use.argument.marks)
+            use for use in same_name if not any(use.command in commands for commands in reasons)
         ]
         if len({use.meaning for use in unexplained}) > 1:
             odd[name] = [use.command for use in unexplained]
@@ -55,6 +54,15 @@ def differing(found: Mapping[str, list[Use]]) -> dict[str, list[str]]:
 
 def test_an_option_has_one_type_one_default_and_one_help_in_all_commands() -> None:
     assert differing(uses()) == {}
+
+
+def test_every_reason_is_of_commands_that_have_the_option() -> None:
+    found = uses()
+    for name, reasons in _REASONS.items():
+        commands = {use.command for use in found[name]}
+        for text in reasons.values():
+            named = text.removeprefix("all but ").split(", ")
+            assert set(filter(None, named)) <= commands, (name, text)
 
 
 def test_python_calls_an_option_as_the_command_line_does() -> None:
@@ -123,3 +131,162 @@ def _names_in_python(argument: Argument) -> set[str]:
     names = {re.sub("^-+", "", flag).replace("-", "_") for flag in argument.flags}
     plurals = {f"{name}s" for name in names} | {f"{name[:-1]}ies" for name in names}
     return names | (plurals if argument.form in ("each", "many") else set())
+
+
+_REASONS: Mapping[str, Mapping[str, str]] = {
+    "--baseline": {"an experiment has no first system": "bench"},
+    "--batch-size": {"a judge takes more than a model does": "judge pool"},
+    "--clients": {"its load is not measured": "judge llm"},
+    "--columns": {
+        "a log has columns of its own": "clicks",
+        "texts have columns of their own": "encode",
+    },
+    "--confidence": {"one reference is the answer": "images"},
+    "--convention": {"each task has conventions of its own": "all but "},
+    "--depth": {
+        "a list for people is short": "clicks interleave",
+        "so many are asked for": "engine run",
+        "most conventions cut no list": "images",
+        "by default what the measure reads": "judge pool",
+        "a reader sees the first documents": "qa",
+    },
+    "--device": {"torch alone has devices": "knn"},
+    "--difference": {"the power of a study's plan is 80 %": "judge plan"},
+    "--documents": {
+        "their ids alone count": "beyond",
+        "they are indexed": "engine run",
+        "they decide what is relevant": "qa",
+    },
+    "--dry-run": {"it has cells": "bench"},
+    "--duplicates": {
+        "the first of two is the better": "engine run",
+        "conventions have rules of their own": "qa",
+    },
+    "--encoder": {
+        "it is what encode runs": "encode",
+        "it encodes queries": "engine run",
+        "it encodes pictures": "images",
+        "its threshold is sought": "keywords calibrate",
+    },
+    "--estimate": {"by default that of the pool": "judge estimate"},
+    "--exclude-group": {
+        "groups are columns of the data set": "images",
+        "groups are columns of the annotations": "keywords",
+        "queries have groups of their own": "knn",
+    },
+    "--executor": {"matching runs on this machine alone": "images, images match"},
+    "--folds": {"it has no effect without --tune": "fuse"},
+    "--format": {
+        "not every output has every format": "all but engine check, engine list, fuse",
+        "it has no effect without --tune": "fuse",
+    },
+    "--intervals": {
+        "they may be over rows": "clicks",
+        "they are of differences": "clicks credit, compare, gate",
+        "they are over pairs": "pairs",
+    },
+    "--item-ids": {
+        "columns of scores have ids, too": "crossmodal",
+        "scores have ids, too": "images",
+        "queries have ids of their own": "knn",
+    },
+    "--item-vectors": {
+        "they are compared with each other": "beyond",
+        "they replace scores": "crossmodal",
+        "they are indexed": "engine run",
+        "several systems are compared": "images",
+    },
+    "--keyword-groups": {
+        "they are further columns": "keywords check",
+        "they become columns": "keywords template",
+    },
+    "--local-features": {"it is what match runs": "images match"},
+    "--max-requests": {"it is in items, by default all": "judge llm"},
+    "--measure": {
+        "each command has measures of its own": "all but bench, judge estimate, judge pool",
+        "a study has one measure": "judge estimate, judge pool",
+    },
+    "--method": {"each command has methods of its own": "clicks interleave"},
+    "--metric": {
+        "neighbours are always sought by one": "embeddings, knn",
+        "several are compared at once": "pairs",
+    },
+    "--model": {"it names replies that are kept": "judge estimate"},
+    "--no-relevant": {"by default they are left out": "keywords"},
+    "--open": {"a page is often written for others": "report"},
+    "--option": {"each program has parameters of its own": "judge llm"},
+    "--output": {"each command writes files of its own": "all but gate"},
+    "--overwrite": {"a command that redoes work says what it redoes": "all but encode"},
+    "--qrels": {
+        "most measures need none": "beyond",
+        "diagonal is usual": "crossmodal",
+        "the reference is judged beside the candidates": "embeddings",
+        "labels are usual": "images",
+        "they are compared with, and decide no value": "judge agreement",
+        "they are shown to the judge": "judge label",
+    },
+    "--qrels-format": {"files of questions have formats of their own": "qa"},
+    "--queries": {
+        "by default they are those beside the source": "convert",
+        "equal captions hold the ceiling down": "crossmodal",
+        "a few texts will do": "engine check",
+        "they are asked": "engine run",
+        "they search for clips": "keywords",
+        "they are checked": "keywords check",
+    },
+    "--query-ids": {
+        "rows of scores have ids, too": "crossmodal",
+        "scores have ids, too": "images",
+        "they are chosen among the clips": "keywords",
+    },
+    "--query-vectors": {
+        "they replace scores": "crossmodal",
+        "random ones will do": "engine check",
+        "they are asked": "engine run",
+        "they are of texts": "keywords",
+    },
+    "--reference": {"pairs may have targets instead": "pairs"},
+    "--relevance": {"documents hold answers or not": "qa"},
+    "--retries": {"what is measured is not asked for again unless it is wanted": "judge llm"},
+    "--run-format": {"files of questions have formats of their own": "qa"},
+    "--samples": {
+        "a demo has data of its own": "demo embeddings",
+        "pairs are drawn, not queries": "pairs",
+    },
+    "--schema": {
+        "elsewhere it is a file of the user's, the schema of annotations": "explain",
+        "its groups become columns": "keywords template",
+    },
+    "--scores": {"a list of pairs is no matrix": "pairs"},
+    "--seed": {
+        "scholar-stream has a seed of its own": "embeddings",
+        "tfidf-svd alone draws": "encode",
+        "it has no effect without --tune": "fuse",
+    },
+    "--strategy": {"one threshold is sought": "keywords calibrate"},
+    "--strict": {"its findings have no levels": "keywords check"},
+    "--test": {"impressions are won and lost": "clicks credit"},
+    "--thumbnails": {"they make contact sheets": "keywords"},
+    "--ties": {
+        "sources have rules of their own": "crossmodal",
+        "by default it depends on what ranks": "keywords",
+        "a reader sees one order": "qa",
+    },
+    "--transform": {"scores are changed once": "crossmodal"},
+    "--unjudged": {"a clip without annotation may be a mistake": "keywords"},
+    "--url": {"it is no engine": "judge llm"},
+    "-k": {
+        "defaults need one number": "beyond",
+        "conventions have cut-offs of their own": "crossmodal, images",
+        "lists of neighbours are longer": "embeddings",
+        "several answers of one question count": "qa",
+        "a model reads few chunks": "rag",
+    },
+}
+"""By option: why its type, default or help differs from other commands, and where."""
+
+
+def _commands(text: str, same_name: Sequence[Use]) -> set[str]:
+    """The commands that a text names, or all but these."""
+    names = set(text.removeprefix("all but ").split(", ")) - {""}
+    return {use.command for use in same_name} - names if text.startswith("all but ") else names

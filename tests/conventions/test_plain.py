@@ -47,7 +47,6 @@ def test_each_task_has_the_plain_measures_of_its_field(task: str):
     plain = find_convention("rankwell", task)
 
     assert (plain.name, plain.defaults) == ("rankwell", LABELS[task])
-    assert not plain.rule_notes
 
 
 def test_they_are_a_file_of_the_task():

@@ -320,7 +320,7 @@ import sys
 for name in ("pandas", "pyarrow", "polars"):
     sys.modules[name] = None
 from pathlib import Path
-import rankwell.reporting.folder, rankwell.reporting.charts, rankwell.reporting.outputs.text_table
+import rankwell.reporting.folder, rankwell.reporting.charts, rankwell.reporting.outputs.answers
 from rankwell import reporting
 from rankwell.reporting.folder import FolderContent, write_folder
 reporting.render([], None, {"ties": "id-desc"}, [], "table")

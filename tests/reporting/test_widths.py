@@ -10,7 +10,7 @@ import pytest
 
 from rankwell import reporting
 from rankwell.reporting import Document, PrintedFigure, Terminal, width_of
-from rankwell.reporting.outputs.text_table import text_table
+from rankwell.reporting.outputs.answers import text_table
 from regression.cases import LINES, Runner
 
 CASES = (

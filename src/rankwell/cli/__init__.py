@@ -11,6 +11,7 @@ import rankwell.startup as startup
 # `typing` itself takes a tenth of what `rankwell --version` does.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
 
@@ -186,7 +187,6 @@ def _without_common(arguments: list[str]) -> tuple[list[str], dict[str, list[str
 
 
 def _run_command(arguments: list[str]) -> int:
-    from rankwell.cli.lists import with_lists
     from rankwell.data.catalogue import (
         HELP,
         Words,
@@ -269,6 +269,78 @@ def _run_command(arguments: list[str]) -> int:
     if output.next_step and not is_quiet:
         _say(f"Next: {output.next_step}", fold=False)
     return output.exit_code
+
+
+def with_lists(function: "Any", words: "Sequence[str]") -> list[str]:
+    """The words of a command, with every list of cut-offs as one word, and every measure with an
+    option of its own: `-k 1 3 5` is `-k 1,3,5`, `-m P@10 AP` is `-m P@10 -m AP`.
+
+    A word after the first belongs to the list where it is a whole number (`-k`) or names a measure
+    (`-m`), and no file has its name; so a list never takes a file. Commas leave no doubt.
+    """
+    from rankwell.data.options import arguments_of
+
+    flags = {
+        flag: argument
+        for argument in arguments_of(function)
+        if argument.kind is str and not argument.choices and {"-k", "-m"} & {*argument.flags}
+        for flag in argument.flags
+    }
+    new_words, option, is_value = list[str](), "", False
+    for word in words:
+        flag = next((flag for flag in flags if word == flag), "")
+        joined = next(
+            (flag for flag in flags if word.startswith(f"{flag}=" if flag[1] == "-" else flag)), ""
+        )
+        if flag or joined:
+            option, is_value = flag or joined, bool(flag)
+        elif is_value:
+            is_value = False
+        elif option and _belongs(flags[option].flags, word):
+            if flags[option].form == "one":
+                new_words[-1] += f",{word}"
+                continue
+            new_words.append(option)
+        else:
+            option = ""
+        new_words.append(word)
+    return new_words
+
+
+def _belongs(flags: "Sequence[str]", word: str) -> bool:
+    """Whether a word that follows a value of an option is a further one."""
+    import re
+
+    from rankwell.data.options import candidate_paths
+
+    if word.startswith("-"):
+        return False
+    if "-m" in flags and ".py:" in word:
+        return True
+    if any(path.exists() for path in candidate_paths(word)):
+        return False
+    return bool(re.fullmatch(r"[\d,]+", word)) if "-k" in flags else _names_measures(word)
+
+
+def _names_measures(text: str) -> bool:
+    """Whether a text names measures by a word of rankwell or of a convention, or ends in a cut-off
+    as a misspelt one does.
+    """
+    import re
+
+    from rankwell.data.registry import split_names
+    from rankwell.errors import BadUsage
+    from rankwell.files.explanations import meanings
+
+    if re.search(r"[/\\]|://", text):
+        return False
+    for name in split_names(text):
+        if not re.fullmatch(r"[^@]+@\d+", name):
+            try:
+                meanings(name)
+            except BadUsage:
+                return False
+    return True
 
 
 _MOST_FINDINGS, _MOST_LINES = 3, 2

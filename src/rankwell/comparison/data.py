@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 from rankwell.data.findings import Finding
-from rankwell.data.options import Differs, Doc, MeasureNames, Option
+from rankwell.data.options import Doc, MeasureNames, Option
 from rankwell.data.registry import Better, parse_measure, suggest
 from rankwell.errors import BadInput, BadUsage, UnknownName, flag
 from rankwell.evaluation.bounds import UnjudgedItems
@@ -45,7 +45,6 @@ class Pair(NamedTuple):
 Kind = TypeVar("Kind")
 DifferenceIntervals = Annotated[
     Kind,
-    Differs("they are of differences"),
     Doc(
         "Intervals of the differences: `bootstrap-t` (the studentised bootstrap, at least as wide "
         "as Student's t; for differences of 0/1 values Bonett and Price's), `bootstrap` "
@@ -295,13 +294,13 @@ class Origin:
         they are needed; its result is None where they are not known.
     """
 
-    rules: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    rules: Mapping[str, Any] = field(default_factory=dict)
     findings: Sequence[Finding] = ()
-    sources: Mapping[str, Source] = field(default_factory=dict[str, Source])
+    sources: Mapping[str, Source] = field(default_factory=dict)
     details: Mapping[str, Sequence[Any]] | None = None
     items: Mapping[str, Sequence[Any]] | None = None
     queries: Mapping[str, Sequence[Any]] | None = None
-    better: Mapping[str, Better] = field(default_factory=dict[str, Better])
+    better: Mapping[str, Better] = field(default_factory=dict)
     task: str = "runs"
     unjudged: Callable[[], UnjudgedItems | None] = lambda: None
 

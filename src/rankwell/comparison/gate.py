@@ -287,7 +287,7 @@ def _compared(row: Row, tolerance: Tolerance | None, keys: Sequence[str], level:
         format_value(end, unit, signed=True) for end in (row["mean"], low, high)
     )
     return GateLine(
-        passed=passed,
+        result="passed" if passed else "failed",
         requirement=f"{measure} not {significantly}worse {than}",
         measure=measure,
         part=part,

@@ -30,7 +30,6 @@ from rankwell.io.result_folder import (
     read_summary,
 )
 from rankwell.reporting import Row, render_rows
-from rankwell.reporting.answers import score_digits
 from rankwell.reporting.charts import difference_label
 from rankwell.reporting.difference_tables import (
     difference_text,
@@ -39,6 +38,7 @@ from rankwell.reporting.difference_tables import (
 )
 from rankwell.reporting.drafts import drafting, holding
 from rankwell.reporting.options import Output, Progress, paper_text, present
+from rankwell.reporting.outputs.answers import score_digits
 from rankwell.reporting.page import NAME, PageFolder, PageSource
 from rankwell.reporting.page.document import write_page
 from rankwell.store import split_name

@@ -19,8 +19,8 @@ from rankwell.data.registry import measure_names
 from rankwell.data.tables import Floats, exact_sd, format_value
 from rankwell.errors import BadUsage, NothingToEvaluate
 from rankwell.reporting import Format
-from rankwell.reporting.answers import answer_text
 from rankwell.reporting.options import Output
+from rankwell.reporting.outputs.answers import answer_text
 from rankwell.stats import MIN_QUERIES
 from rankwell.stats.intervals import student_quantile
 from rankwell.stats.paired_tests import minimal_detectable_difference, queries_needed

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypedDict
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -125,8 +125,21 @@ class Requirement(NamedTuple):
     is_reach_relative: bool = False
 
 
-class RequirementObject(TypedDict):
-    """The outcome of one requirement for one run."""
+class GateLine(NamedTuple):
+    """The outcome of one requirement, or of one measure against the baseline, for one run.
+
+    result: whether the requirement is met.
+    requirement: the text of the requirement; for a measure against the baseline, a sentence that
+        states it.
+    run: the run that was checked.
+    measure: the label of the measure.
+    part: the columns that distinguish the row from others of the same run and measure (`t2v`).
+    found: the figure in `unit`; against the baseline, the mean difference from it.
+    ci_low, ci_high: the interval of that difference; None for a figure.
+    unit: the unit of the figure; "" for a figure without one.
+    n: number of counted queries.
+    told: the outcome as a sentence, for people.
+    """
 
     result: Literal["passed", "failed"]
     requirement: str
@@ -140,34 +153,10 @@ class RequirementObject(TypedDict):
     n: int
     told: str
 
-
-class GateLine(NamedTuple):
-    """The outcome of one requirement, or of one measure against the baseline, for one run.
-
-    passed: whether the requirement is met.
-    requirement: the text of the requirement; for a measure against the baseline, a sentence that
-        states it.
-    run: the run that was checked.
-    measure: the label of the measure.
-    part: the columns that distinguish the row from others of the same run and measure (`t2v`).
-    found: the figure in `unit`; against the baseline, the mean difference from it.
-    ci_low, ci_high: the interval of that difference; None for a figure.
-    unit: the unit of the figure; "" for a figure without one.
-    n: number of counted queries.
-    told: the outcome as a sentence, for people.
-    """
-
-    passed: bool
-    requirement: str
-    run: str
-    measure: str
-    part: str
-    found: float
-    ci_low: float | None
-    ci_high: float | None
-    unit: str
-    n: int
-    told: str
+    @property
+    def passed(self) -> bool:
+        """Whether the requirement is met."""
+        return self.result == "passed"
 
     @property
     def case(self) -> str:
@@ -183,11 +172,6 @@ class GateLine(NamedTuple):
     def sentence(self) -> str:
         """The outcome in words."""
         return f"{'passed' if self.passed else 'FAILED'}  {visible(self.told)}"
-
-    def as_row(self) -> dict[str, Any]:
-        """The columns by name, in their order."""
-        row = self._asdict()
-        return {"result": "passed" if row.pop("passed") else "failed", **row}
 
 
 @dataclass(frozen=True, eq=False)
@@ -400,7 +384,7 @@ def _check(requirement: Requirement, row: Row, figure: str, results: SummaryFigu
     counted = "" if figure == "n" else f" {counted_text(unit, row['n'])}"
     subject = f"{about_row(row['run'], row['label'], part)}{_figure_suffix(row, figure, results)}"
     return GateLine(
-        passed=passed,
+        result="passed" if passed else "failed",
         requirement=requirement.text,
         run=row["run"],
         measure=row["label"],

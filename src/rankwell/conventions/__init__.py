@@ -50,8 +50,6 @@ class Convention(NamedTuple):
         elsewhere.
     tasks: task -> its own options under this convention.
     notes: differences that cannot be reproduced, and traps.
-    rule_notes: notes on a rule (`ties`), left out where the user sets that rule, or on a measure
-        (`AP`), left out where it is not requested.
     base: our convention with which a user's file begins, whose path is the name; "" for one of
         ours.
     """
@@ -73,7 +71,6 @@ class Convention(NamedTuple):
     averaged: tuple[str, ...] = ()
     tasks: Mapping[str, Mapping[str, Any]] = {}
     notes: tuple[str, ...] = ()
-    rule_notes: Mapping[str, tuple[str, ...]] = {}
     base: str = ""
 
     @property

@@ -4,7 +4,7 @@ SQL literals.
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -215,20 +215,6 @@ def result_keys(names: tuple[str, ...]) -> ResultKeys:
 def query_key(names: Sequence[str]) -> str | None:
     """The key of a query's id. Raises BadInput where two mean the same."""
     return _column(names, _QUERY)
-
-
-def is_rows(thing: Any) -> bool:
-    """Whether this is a list of rows whose cells have names: named tuples as of ir_measures, or
-    mappings of column to cell.
-    """
-    if not isinstance(thing, (list, tuple)) or not thing:
-        return False
-    first: Any = thing[0]
-    is_mapping = isinstance(first, Mapping)
-    cells: Iterable[Any] = first.values() if is_mapping else first
-    return (is_mapping or hasattr(first, "_fields")) and not any(
-        hasattr(cell, "__len__") and not isinstance(cell, (str, bytes)) for cell in cells
-    )
 
 
 def row_names(rows: Any) -> list[str]:

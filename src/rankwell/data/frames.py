@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.errors import MissingExtra
+from rankwell.errors import needing
 
 
 class Heading(str):
@@ -171,12 +171,8 @@ def polars_frame(columns: FrameColumns) -> Any:
 
 
 def _package(name: str) -> Any:
-    try:
+    with needing(f"this data frame is made by {name}, which is not installed: pip install {name}."):
         return importlib.import_module(name)
-    except ImportError as error:
-        raise MissingExtra(
-            f"this data frame is made by {name}, which is not installed: pip install {name}."
-        ) from error
 
 
 def _without_gaps(kind: Kind, cells: np.ndarray) -> np.ndarray:

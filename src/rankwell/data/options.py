@@ -274,14 +274,6 @@ class Doc(NamedTuple):
     is_common: bool = False
 
 
-class Differs(NamedTuple):
-    """A mark in `Annotated`: why an option has another type, default or help than that of the same
-    name in other commands.
-    """
-
-    reason: str
-
-
 class Injected(NamedTuple):
     """A mark in `Annotated`: the program passes this parameter, not the command line."""
 
@@ -298,14 +290,8 @@ class Input(NamedTuple):
 
 InputData = Annotated[Any, Input()]
 """A file's place, or in Python the data themselves."""
-MeasureNames = Annotated[
-    Sequence[str] | str | None,
-    Option(("--measure", "-m"), kind=list[str]),
-    Differs("each command has measures of its own"),
-]
-ConventionName = Annotated[
-    str, Option(("--convention", "-c")), Differs("each task has conventions of its own")
-]
+MeasureNames = Annotated[Sequence[str] | str | None, Option(("--measure", "-m"), kind=list[str])]
+ConventionName = Annotated[str, Option(("--convention", "-c"))]
 _QUERY_TEXTS = Doc(
     "File of what the queries say (BEIR queries.jsonl, or any table with an id column); "
     "further columns are attributes to group and filter by."
@@ -453,9 +439,8 @@ def arguments_of(function: Callable[..., Any]) -> list[Argument]:
             if arguments[-1].option.writes and all(
                 argument.name != "overwrite" for argument in arguments
             ):
-                redoing = (Differs("a command that redoes work says what it redoes"),)
                 arguments.append(
-                    Argument("overwrite", ("--overwrite",), bool, (), "switch", False, redoing)
+                    Argument("overwrite", ("--overwrite",), bool, (), "switch", False, ())
                 )
     return arguments
 

@@ -153,7 +153,7 @@ class Hits:
     before: Ints
     n_retrieved: Ints
     has_ranking: Bools
-    unknown: Mapping[str, int] = field(default_factory=dict[str, int])
+    unknown: Mapping[str, int] = field(default_factory=dict)
     top: Ranking | None = None
 
 

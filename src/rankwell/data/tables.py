@@ -751,3 +751,17 @@ def _quotient(numerator: int, denominator: int) -> float:
         return numerator / denominator
     except OverflowError:
         return math.inf if numerator > 0 else -math.inf
+
+
+def is_rows(thing: Any) -> bool:
+    """Whether this is a list of rows whose cells have names: named tuples as of ir_measures, or
+    mappings of column to cell.
+    """
+    if not isinstance(thing, (list, tuple)) or not thing:
+        return False
+    first: Any = thing[0]
+    is_mapping = isinstance(first, Mapping)
+    cells: Iterable[Any] = first.values() if is_mapping else first
+    return (is_mapping or hasattr(first, "_fields")) and not any(
+        hasattr(cell, "__len__") and not isinstance(cell, (str, bytes)) for cell in cells
+    )

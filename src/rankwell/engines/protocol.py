@@ -20,11 +20,11 @@ from rankwell.data.secrets import Secrets
 from rankwell.errors import (
     BadInput,
     BadUsage,
-    MissingExtra,
     RankwellError,
     UnknownName,
     flag,
     is_offered,
+    needing,
     shown,
 )
 
@@ -146,13 +146,10 @@ class EngineFamily:
         """
         import importlib
 
-        try:
+        with needing(
+            f"the engine {self.name} needs the package {package or self.package}: {self.install}."
+        ):
             return importlib.import_module(module)
-        except ImportError as error:
-            raise MissingExtra(
-                f"the engine {self.name} needs the package {package or self.package}: "
-                f"{self.install}."
-            ) from error
 
     def read(
         self, values: Mapping[str, Any], declared: Sequence[Parameter] | None = None
@@ -248,7 +245,7 @@ class EngineItems:
     ids: Sequence[str]
     texts: Sequence[str] | None = None
     vectors: NDArray[Any] | None = None
-    fields: Mapping[str, Sequence[Any]] = field(default_factory=dict[str, Sequence[Any]])
+    fields: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         parts = {"texts": self.texts, "vectors": self.vectors, **self.fields}

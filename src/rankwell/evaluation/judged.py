@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell.conventions import Convention, LabelledMeasure
-from rankwell.data.columns import is_rows, query_key, row_names
+from rankwell.data.columns import query_key, row_names
 from rankwell.data.findings import Finding
 from rankwell.data.findings.kinds import (
     grades_alike,
@@ -40,6 +40,7 @@ from rankwell.data.tables import (
     TieRule,
     exact_mean,
     format_value,
+    is_rows,
     position_in_segment,
     segment_offsets,
 )
@@ -128,7 +129,7 @@ class JudgedRun:
     name: str
     view: JudgedRankings
     ties: str
-    attributes: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    attributes: Mapping[str, Any] = field(default_factory=dict)
     levels: ReferenceLevels | None = None
     other_views: Callable[[type], Any] | None = None
     tied_items: str = "tied items keep the order of the input"

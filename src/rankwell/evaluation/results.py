@@ -73,15 +73,13 @@ class ResultData:
     row_attributes: tuple[Mapping[str, Any], ...] = ()
     query_columns: tuple[str, ...] = ()
     aggregates: tuple[Mapping[str, Any], ...] = ()
-    sources: Mapping[str, Source] = field(default_factory=dict[str, Source])
-    formats: Mapping[str, str] = field(default_factory=dict[str, str])
+    sources: Mapping[str, Source] = field(default_factory=dict)
+    formats: Mapping[str, str] = field(default_factory=dict)
     left_out: Mapping[str, Mapping[str, Sequence[str]]] | None = None
     details: Mapping[str, Sequence[Any]] | None = None
     queries: Mapping[str, Sequence[Any]] | None = None
     items: Mapping[str, Sequence[Any]] | None = None
-    tables: Mapping[str, Sequence[Mapping[str, Any]]] = field(
-        default_factory=dict[str, Sequence[Mapping[str, Any]]]
-    )
+    tables: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     unjudged: UnjudgedItems | None = None
     intervals: Intervals = "bootstrap-t"
     seed: int = 0

@@ -10,7 +10,6 @@ import numpy as np
 from rankwell.data.columns import Holds, chosen_columns
 from rankwell.data.findings.kinds import doubtful_columns, reading_choice
 from rankwell.data.options import (
-    Differs,
     Doc,
     InputData,
     JudgmentColumns,
@@ -73,7 +72,6 @@ class ConvertOptions(DuplicateOptions):
     ] = None
     queries: Annotated[
         InputData,
-        Differs("by default they are those beside the source"),
         Doc(
             "Texts of queries, for formats that name a query by its text. "
             "[default: those beside the source]"

@@ -213,8 +213,8 @@ def _describe_convention(convention: Convention) -> str:
         if words:
             lines += ["", f"  words{part and f' in {part}'}:"]
             lines += [f"    {word}: {measure}" for word, measure in words.items()]
-    notes = [*convention.notes, *chain.from_iterable(convention.rule_notes.values())]
-    lines += ["", *(f"  * {note}" for note in notes)] if notes else []
+    notes = [f"  * {note}" for note in convention.notes]
+    lines += ["", *notes] if notes else []
     return "\n".join([*lines, "", f"  source: {convention.source}"])
 
 

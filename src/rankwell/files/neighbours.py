@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from rankwell._native.products import Groups
 from rankwell._native.similarity import Metric
-from rankwell.data.options import Differs, Doc, PartOptions, PartOutcome, takes_options
+from rankwell.data.options import Doc, PartOptions, PartOutcome, takes_options
 from rankwell.errors import BadUsage, flag, kind_of
 from rankwell.io.formats import read_column
 from rankwell.io.matrices import read_embeddings
@@ -27,7 +27,6 @@ class KnnOptions(PartOptions):
     neighbours: Annotated[int, Doc("Number of items to find for each query.", is_common=True)] = 100
     metric: Annotated[
         Metric,
-        Differs("neighbours are always sought by one"),
         Doc(
             "Cosine, dot product, or Euclidean distance (`l2`; a run then holds its "
             "negative, so that higher is nearer).",
@@ -37,7 +36,6 @@ class KnnOptions(PartOptions):
     exclude_self: Annotated[bool, Doc("Leave out the item that has the query's id.")] = False
     item_ids: Annotated[
         str | None,
-        Differs("queries have ids of their own"),
         Doc(
             "File of the items' ids: one a line, a JSON list, a table's column "
             "(`items.csv:id`). Without, those in or beside ITEMS."
@@ -46,7 +44,6 @@ class KnnOptions(PartOptions):
     query_ids: Annotated[str | None, Doc("File of the queries' ids.")] = None
     exclude_group: Annotated[
         str | None,
-        Differs("queries have groups of their own"),
         Doc(
             "File of a label per item, as for ids; items with the query's label are left "
             "out. Needs --query-groups."
@@ -58,7 +55,6 @@ class KnnOptions(PartOptions):
     ] = "numpy"
     device: Annotated[
         str | None,
-        Differs("torch alone has devices"),
         Doc("Where torch multiplies, such as cuda or cpu. [default: on a GPU where there is one]"),
     ] = None
 

@@ -5,16 +5,12 @@ compute nothing themselves.
 import importlib
 from typing import Any
 
-from rankwell.errors import MissingExtra
+from rankwell.errors import needing
 
 
 def imported(package: str, extra: str) -> Any:
     """The package of an extra. Raises MissingExtra, which names the extra, where it is not
     installed.
     """
-    try:
+    with needing(f"{package} is not installed: pip install 'rankwell[{extra}]'."):
         return importlib.import_module(package)
-    except ImportError as error:
-        raise MissingExtra(
-            f"{package} is not installed: pip install 'rankwell[{extra}]'."
-        ) from error

@@ -17,14 +17,13 @@ from rankwell.data.columns import (
     are_ranks,
     contradicting,
     is_falling,
-    is_rows,
     row_names,
     unique_rows,
 )
 from rankwell.data.rankings import Ranking
-from rankwell.data.tables import Floats, Judgments, id_text, is_missing
+from rankwell.data.tables import Floats, Judgments, id_text, is_missing, is_rows
 from rankwell.documents import refuse_wide
-from rankwell.errors import BadInput, BadScore, MissingExtra, kind_of, shown
+from rankwell.errors import BadInput, BadScore, kind_of, needing, shown
 from rankwell.io.formats import Request, Texts, file_format
 from rankwell.store import Source, refuse_bomb
 
@@ -300,13 +299,10 @@ def _batches(stream: Any, source: Source) -> Iterator[Any]:
 
 def _table(source: Source) -> Any:
     """The table of a stream. Raises MissingExtra without pyarrow, BadInput for damaged data."""
-    try:
+    with needing(
+        f"{source.name} is an Arrow stream, which needs pyarrow: pip install 'rankwell[datasets]'."
+    ):
         import pyarrow
-    except ImportError as error:
-        raise MissingExtra(
-            f"{source.name} is an Arrow stream, which needs pyarrow: pip install "
-            "'rankwell[datasets]'."
-        ) from error
     try:
         with pyarrow.ipc.open_stream(
             source.read() if source.path is None else pyarrow.memory_map(str(source.path))

@@ -105,7 +105,7 @@ class Request:
     duplicates: Repeats = "error"
     aspects: Aspects = "none"
     part: str = ""
-    columns: Mapping[str, str] = field(default_factory=dict[str, str])
+    columns: Mapping[str, str] = field(default_factory=dict)
     recognised: bool = False
     ungraded: bool = False
     by_text: bool = False

@@ -11,7 +11,7 @@ from rankwell.data.columns import unique_rows
 from rankwell.data.findings.kinds import reading_choice
 from rankwell.data.registry import suggest
 from rankwell.data.tables import Judgments
-from rankwell.errors import BadInput, MissingExtra, UnknownName
+from rankwell.errors import BadInput, UnknownName, needing
 from rankwell.io.formats import Request, Texts, file_format
 from rankwell.store.places import is_data_set_id
 
@@ -77,12 +77,8 @@ def read_texts(place: Any, request: Request) -> Texts:  # noqa: ARG001 - texts a
 
 def _data_set(place: Any, part: str) -> Any:
     """The data set of an id. Raises MissingExtra, UnknownName, BadInput where it lacks the part."""
-    try:
+    with needing(f"{place} needs ir_datasets: pip install 'rankwell[ir-datasets]'."):
         import ir_datasets
-    except ImportError as error:
-        raise MissingExtra(
-            f"{place} needs ir_datasets: pip install 'rankwell[ir-datasets]'."
-        ) from error
     name = str(place).partition(":")[2]
     try:
         data_set = ir_datasets.load(name)

@@ -115,7 +115,7 @@ class Content:
     """The rows of a table of text, the header first."""
     problem: BadInput | None = None
     """The error on a wrong row or header; not raised yet, because the file may be no table."""
-    words: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
+    words: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """The names that a column goes by, in the order of preference, by what it holds."""
 
     @cached_property

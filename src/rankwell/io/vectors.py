@@ -33,7 +33,7 @@ from rankwell.data.matrices import (
 from rankwell.data.rankings import Ranking
 from rankwell.data.tables import Floats, Ints, Judgments
 from rankwell.documents import parse_json, read_json, unique_keys
-from rankwell.errors import BadInput, MissingExtra, RankwellError, naming, shown
+from rankwell.errors import BadInput, RankwellError, naming, needing, shown
 from rankwell.io.formats import Request, file_format
 from rankwell.store import Head, Source, refuse_bomb, replacing
 from rankwell.store.remote import RangeStream, existing, read_pieces
@@ -167,10 +167,8 @@ _DISTANCES = {"cosine": "angular", "l2": "euclidean", "dot": "dot"}
 
 
 def _h5py() -> Any:
-    try:
+    with needing("HDF5 needs h5py: pip install 'rankwell[formats]'."):
         import h5py
-    except ImportError as error:
-        raise MissingExtra("HDF5 needs h5py: pip install 'rankwell[formats]'.") from error
     return h5py
 
 

@@ -636,3 +636,39 @@ def width_of(text: str) -> int:
     from rich.cells import cell_len
 
     return cell_len(text)
+
+
+_NO_NAME = {*SUMMARY_COLUMNS, "measure", "against", "better_than", "rank", "mean_rank"} - {"unit"}
+
+
+def headings(rows: Sequence[Row]) -> list[str]:
+    """The label of each row, with what distinguishes rows of a run that have the same label."""
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row["run"], row["label"]), []).append(row)
+    distinct: dict[str, dict[str, None]] = {}
+    for (_, label), alike in groups.items():
+        distinct.setdefault(label, {}).update(
+            (name, None)
+            for name in alike[0]
+            if (name == "measure" or name not in _NO_NAME)
+            and all(isinstance(row.get(name), (str, int, NoneType)) for row in alike)
+            and len({row.get(name) for row in alike}) > 1
+        )
+    several = len({row["unit"] for row in rows}) > 1
+    return [
+        Heading(
+            " ".join(
+                [
+                    row["label"],
+                    *(
+                        f"= {row[name]}" if name == "measure" else str(row[name])
+                        for name in distinct[row["label"]]
+                        if row.get(name) is not None
+                    ),
+                    *(["(%)"] if several and row["unit"] == "percent" else []),
+                ]
+            )
+        )
+        for row in rows
+    ]

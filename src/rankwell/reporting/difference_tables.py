@@ -22,8 +22,8 @@ from rankwell.reporting import (
     rules_line,
     visible,
 )
-from rankwell.reporting.answers import score_digits, short_interval
 from rankwell.reporting.charts import difference_label
+from rankwell.reporting.outputs.answers import score_digits, short_interval
 from rankwell.reporting.outputs.markup import markdown_text
 from rankwell.reporting.system_table import for_paper, score_table, wide_rows
 from rankwell.store import write_text

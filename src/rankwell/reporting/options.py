@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from rankwell import reporting
-from rankwell.data.options import Differs, Doc, Injected, Input, Option
+from rankwell.data.options import Doc, Injected, Input, Option
 from rankwell.errors import BadUsage, typed
 from rankwell.reporting import OUTPUTS, PAPER, Document, Format, Row, TableStyle, render
 from rankwell.reporting import Output as Output
 from rankwell.reporting import StatusNote as StatusNote
-from rankwell.reporting.answers import answer_of, lines_for
+from rankwell.reporting.outputs.answers import answer_of, lines_for
 
 if TYPE_CHECKING:
     from rankwell.evaluation.results import ResultData
@@ -29,20 +29,14 @@ PerQueryOption = Annotated[
     ),
 ]
 Printed = TypeVar("Printed")
-PrintedAs = Annotated[
-    Printed,
-    Option(("--format", "-f")),
-    Doc("How to print."),
-    Differs("not every output has every format"),
-]
-_WRITTEN = Differs("each command writes files of its own")
+PrintedAs = Annotated[Printed, Option(("--format", "-f")), Doc("How to print.")]
 FormatOption = PrintedAs[Format]
-FolderOption = Annotated[Path | None, Option(("--output", "-o"), writes="folder"), _WRITTEN]
-PageOption = Annotated[Path | None, Option(("--output", "-o"), writes="page"), _WRITTEN]
-FolderPath = Annotated[Path, Option(("--output", "-o"), writes="folder"), _WRITTEN]
-FileOption = Annotated[Path | None, Option(("--output", "-o"), writes="file"), _WRITTEN]
-FilePath = Annotated[Path, Option(("--output", "-o"), writes="file"), _WRITTEN]
-OutputPath = Annotated[Path, Option(("--output", "-o")), _WRITTEN]
+FolderOption = Annotated[Path | None, Option(("--output", "-o"), writes="folder")]
+PageOption = Annotated[Path | None, Option(("--output", "-o"), writes="page")]
+FolderPath = Annotated[Path, Option(("--output", "-o"), writes="folder")]
+FileOption = Annotated[Path | None, Option(("--output", "-o"), writes="file")]
+FilePath = Annotated[Path, Option(("--output", "-o"), writes="file")]
+OutputPath = Annotated[Path, Option(("--output", "-o"))]
 
 
 def option_names(text: str | None, option: str) -> list[str]:

@@ -12,18 +12,16 @@ from importlib.resources import files
 from itertools import chain, product
 from pathlib import Path
 from string import ascii_lowercase
-from types import NoneType
 from typing import Any, Literal, NamedTuple
 from urllib.parse import quote
 
 from rankwell.data.findings import Finding
-from rankwell.data.frames import Heading
 from rankwell.data.registry import Better
 from rankwell.reporting import (
     MISSING,
     OUTPUTS,
     PLAIN,
-    SUMMARY_COLUMNS,
+    Answer,
     Document,
     Format,
     PrintedFigure,
@@ -32,7 +30,9 @@ from rankwell.reporting import (
     TableStyle,
     Terminal,
     format_value,
+    headings,
     plain,
+    rules_line,
     visible,
 )
 
@@ -293,9 +293,6 @@ def winners(differences: Sequence[Row]) -> Iterator[tuple[str, str, Row]]:
             yield *((row["run"], row["against"]) if gains else (row["against"], row["run"])), row
 
 
-_NO_NAME = {*SUMMARY_COLUMNS, "measure", "against", "better_than", "rank", "mean_rank"} - {"unit"}
-
-
 def score_table(
     rows: Sequence[Row],
     better: Mapping[str, Better],
@@ -342,39 +339,6 @@ def score_table(
     }
     name = f"Scores over {sizes.pop()} {noun}" if same_size and None not in sizes else "Scores"
     return SystemTable("", "", cells, None, rules, directions, name=name)
-
-
-def headings(rows: Sequence[Row]) -> list[str]:
-    """The label of each row, with what distinguishes rows of a run that have the same label."""
-    groups: dict[tuple[str, str], list[Row]] = {}
-    for row in rows:
-        groups.setdefault((row["run"], row["label"]), []).append(row)
-    distinct: dict[str, dict[str, None]] = {}
-    for (_, label), alike in groups.items():
-        distinct.setdefault(label, {}).update(
-            (name, None)
-            for name in alike[0]
-            if (name == "measure" or name not in _NO_NAME)
-            and all(isinstance(row.get(name), (str, int, NoneType)) for row in alike)
-            and len({row.get(name) for row in alike}) > 1
-        )
-    several = len({row["unit"] for row in rows}) > 1
-    return [
-        Heading(
-            " ".join(
-                [
-                    row["label"],
-                    *(
-                        f"= {row[name]}" if name == "measure" else str(row[name])
-                        for name in distinct[row["label"]]
-                        if row.get(name) is not None
-                    ),
-                    *(["(%)"] if several and row["unit"] == "percent" else []),
-                ]
-            )
-        )
-        for row in rows
-    ]
 
 
 def named_measure(table: SystemTable) -> dict[str, str]:
@@ -538,9 +502,6 @@ def render_system_tables(
     if format in ("csv", "tsv", "json", "jsonl"):
         rows = [row for table in tables for row in long_rows(table)]
         return OUTPUTS[format](Document(rows, None, shared, findings, summary=False))
-    # The layout of answers is above this module.
-    from rankwell.reporting.answers import system_text
-
     texts: list[str] = []
     for number, table in enumerate(tables, len(tables) > 1):
         # Of LaTeX each may float to another page, and so needs all of its own.
@@ -550,13 +511,32 @@ def render_system_tables(
         elif is_last:
             rules = shared
         texts.append(
-            system_text(table, rules, terminal)
+            _printed(table, rules, terminal)
             if format == "table"
             else _wide_text(
                 table, format, rules, findings if is_last or format == "latex" else (), number
             )
         )
     return "\n".join(texts)
+
+
+def _printed(table: SystemTable, rules: Mapping[str, Any], terminal: Terminal) -> str:
+    """The table of a bench: its title, its scores, the meaning of marks and gaps, with details the
+    rules, and what systems took.
+    """
+    room = terminal._replace(width=terminal.columns, details=False)
+    shown = for_paper(table, table.style, intervals=True)
+    # The rules have the footnotes of all tables.
+    legend = [f"rules: {rules_line(rules)}"] if rules else []
+    if not terminal.details:
+        notes = shown.footnotes.items()
+        legend = [f"{name}: {text}" for name, text in notes if name != "measured_on"]
+    answer = Answer(shown.title, table=wide_rows(shown), legend=legend)
+    documents = [Document((), None, {}, (), terminal=room, answer=answer)]
+    if table.costs:
+        took = Document(cost_rows(table), None, {}, (), False, room, title=PERFORMANCE)
+        documents.append(took)
+    return "\n".join(map(OUTPUTS["table"], documents))
 
 
 def _wide_text(

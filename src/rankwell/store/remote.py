@@ -16,7 +16,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
-from rankwell.errors import CREDENTIALS, BadInput, BadUsage, MissingExtra, RankwellError
+from rankwell.errors import CREDENTIALS, BadInput, BadUsage, MissingExtra, RankwellError, needing
 from rankwell.store.temporary import scratch
 
 _SECONDS, _MOST_SECONDS = 30, 3600
@@ -88,11 +88,9 @@ def service_of(url: str) -> "tuple[_Bucket | _Hub, str]":
 
 @cache
 def _bucket(scheme: str, bucket: str) -> "_Bucket":
-    try:
+    with needing(f"{scheme}:// needs obstore: pip install 'rankwell[remote]'."):
         import obstore
         from obstore import store
-    except ImportError as error:
-        raise MissingExtra(f"{scheme}:// needs obstore: pip install 'rankwell[remote]'.") from error
     endpoint = next(
         filter(
             None, map(os.environ.get, ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"))
@@ -265,12 +263,8 @@ def _etag(metadata: Any) -> str:
 
 @cache
 def _hub() -> "_Hub":
-    try:
+    with needing("hf:// needs huggingface_hub: pip install 'rankwell[remote]'."):
         import huggingface_hub
-    except ImportError as error:
-        raise MissingExtra(
-            "hf:// needs huggingface_hub: pip install 'rankwell[remote]'."
-        ) from error
     # Its own process-wide instance would know a place as it was, and servers of an earlier
     # environment.
     return _Hub(huggingface_hub.HfFileSystem(skip_instance_cache=True), huggingface_hub.HfApi())

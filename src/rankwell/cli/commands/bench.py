@@ -18,7 +18,7 @@ from rankwell.comparison.bench.results import (
 from rankwell.comparison.bench.systems import evaluate_systems
 from rankwell.data.catalogue import result_kinds
 from rankwell.data.json_types import AnyObject, JsonTables
-from rankwell.data.options import Differs, PartOptions, PartOutcome, refusal, refuse_options
+from rankwell.data.options import PartOptions, PartOutcome, refusal, refuse_options
 from rankwell.errors import BadInput, BadUsage
 from rankwell.reporting.options import FolderOption, Output, PrintedAs, Progress
 from rankwell.reporting.system_table import TableFormat
@@ -34,7 +34,7 @@ def bench(
     output: FolderOption = None,
     format: Annotated[PrintedAs[TableFormat], JsonTables(rows=AnyObject)] = "table",
     style: reporting.TableStyle,
-    dry_run: Annotated[bool, Differs("it has cells")] = False,
+    dry_run: bool = False,
     progress: Progress = None,
 ) -> Output:
     """Evaluate many systems on many data sets from one TOML file.

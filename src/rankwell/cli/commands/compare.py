@@ -8,7 +8,7 @@ from typing import Annotated
 
 import rankwell
 from rankwell import reporting
-from rankwell.comparison.data import ComparisonOptions, Origin, attribute_named
+from rankwell.comparison.data import ComparisonOptions, attribute_named
 from rankwell.comparison.folders import Gathered, from_folders
 from rankwell.comparison.pages import present_differences
 from rankwell.comparison.planning import PlanObject, check_plan, forecast
@@ -22,15 +22,7 @@ from rankwell.data.json_types import (
 from rankwell.data.options import Doc, ShownDocumentTexts, ShownQueryTexts
 from rankwell.data.registry import measure_names
 from rankwell.errors import BadInput, BadUsage
-from rankwell.evaluation.bounds import UnjudgedItems
-from rankwell.evaluation.results import DETAIL_DEPTH
-from rankwell.io.result_folder import (
-    is_result_folder,
-    other_place,
-    query_attributes,
-    read_results,
-    stated_directions,
-)
+from rankwell.io.result_folder import is_result_folder, other_place, query_attributes, read_results
 from rankwell.reporting.drafts import drafting, refuse_foreign, refuse_unclaimed
 from rankwell.reporting.options import FolderOption, FormatOption, Output, PerQueryOption, Progress
 from rankwell.reporting.page import NAME
@@ -218,19 +210,11 @@ def _gather(
         intervals="none",
         progress=progress,
     )
-    rules = {
-        name: rule for name, rule in result.describe().items() if name not in ("seed", "intervals")
-    }
-    origin = Origin(
-        rules=rules,
-        better=stated_directions(rules),
-        findings=result.data_findings,
-        sources=result.sources,
-        details=result.details,
-        unjudged=lambda: result.unjudged or UnjudgedItems.of(DETAIL_DEPTH, result.details or {}),
-        queries=result.queries,
-    )
     attributes = query_attributes(result.queries or {})
     return Gathered(
-        result.values, [{} for _ in result.values], origin, attributes, has_all_measures=False
+        result.values,
+        [{} for _ in result.values],
+        result.origin(),
+        attributes,
+        has_all_measures=False,
     )

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, fields
 from typing import Annotated, Any
 
-from rankwell.data.options import Differs, Doc, refuse_options
+from rankwell.data.options import Doc, refuse_options
 from rankwell.files.encoding import EncodeFileOptions, encode_file
 from rankwell.files.image_encoding import ImagePlaces, encode_image_files, holds_images
 from rankwell.reporting.options import Output, OutputPath, Progress
@@ -29,7 +29,7 @@ def encode(
     /,
     *,
     output: OutputPath,
-    encoder: Annotated[str, Differs("it is what encode runs")],
+    encoder: str,
     options: EncodeCommandOptions,
     overwrite: bool = False,
     progress: Progress = None,

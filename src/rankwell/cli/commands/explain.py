@@ -6,7 +6,6 @@ from typing import Annotated, Literal
 
 from rankwell import reporting
 from rankwell.data.json_types import AnyObject, JsonTables
-from rankwell.data.options import Differs
 from rankwell.data.registry import FIGURES, MEASURES
 from rankwell.errors import BadUsage
 from rankwell.files import explanations
@@ -20,9 +19,7 @@ def explain(
     /,
     *,
     list: bool = False,
-    schema: Annotated[
-        str | None, Differs("elsewhere it is a file of the user's, the schema of annotations")
-    ] = None,
+    schema: str | None = None,
     format: Annotated[PrintedAs[Literal["table", "json"]], JsonTables(rows=AnyObject)] = "table",
 ) -> Output:
     """Explain what a measure, convention or finding means.

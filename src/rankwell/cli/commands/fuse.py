@@ -23,7 +23,7 @@ from rankwell.comparison.fusion.runs import fuse as fuse_runs
 from rankwell.data.findings import Finding
 from rankwell.data.findings.kinds import fusion_not_better, queries_fused_unjudged
 from rankwell.data.json_types import AnyObject, JsonTables, ScoreObject
-from rankwell.data.options import Differs, Doc, MeasureNames, Option, TargetFormat, arguments_of
+from rankwell.data.options import Doc, MeasureNames, Option, TargetFormat, arguments_of
 from rankwell.data.rankings import Ranking
 from rankwell.data.registry import measure_names
 from rankwell.data.tables import format_value
@@ -31,8 +31,8 @@ from rankwell.errors import BadUsage, count_of, typed
 from rankwell.evaluation.judged import name_runs, refuse_one_stream
 from rankwell.io import formats as io
 from rankwell.reporting import Row
-from rankwell.reporting.answers import answer_of
 from rankwell.reporting.options import FilePath, Output, Progress, option_names
+from rankwell.reporting.outputs.answers import answer_of
 from rankwell.store import STDIN
 
 
@@ -52,21 +52,17 @@ class TuneOptions:
     ] = None
     folds: Annotated[
         int | None,
-        Differs("it has no effect without --tune"),
         Doc(
             "With --tune: number of parts into which the queries are drawn. [default: 5]",
             "Statistics",
         ),
     ] = None
     seed: Annotated[
-        int | None,
-        Differs("it has no effect without --tune"),
-        Doc("With --tune: seed of the folds, and of the intervals. [default: 0]"),
+        int | None, Doc("With --tune: seed of the folds, and of the intervals. [default: 0]")
     ] = None
     format: Annotated[
         reporting.Format | None,
         Option(("--format", "-f")),
-        Differs("it has no effect without --tune"),
         Doc("With --tune: how to print. [default: table]"),
         JsonTables(rows=ScoreObject, choices=AnyObject),
     ] = None

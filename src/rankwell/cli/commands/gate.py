@@ -7,7 +7,7 @@ from typing import Annotated
 from rankwell import reporting
 from rankwell.comparison.data import GateOptions
 from rankwell.comparison.gate import check_requirements
-from rankwell.comparison.requirements import RequirementObject
+from rankwell.comparison.requirements import GateLine
 from rankwell.data.json_types import JsonTables
 from rankwell.data.options import Option
 from rankwell.errors import GateFailed, RankwellError
@@ -22,7 +22,7 @@ def gate(
     /,
     *,
     options: GateOptions,
-    format: Annotated[FormatOption, JsonTables(rows=RequirementObject)] = "table",
+    format: Annotated[FormatOption, JsonTables(rows=GateLine)] = "table",
     output: Annotated[
         Path | None,
         Option(("--output", "-o"), writes="file", own_words='<testsuite name="rankwell gate"'),
@@ -67,7 +67,7 @@ def gate(
         terminal = reporting.terminal_of(sys.stdout)
         text = reporting.folded("\n".join(sentences), terminal, " " * 8)
     else:
-        text = reporting.render_rows([line.as_row() for line in lines], format, findings=findings)
+        text = reporting.render_rows([line._asdict() for line in lines], format, findings=findings)
     return Output(
         text=text,
         exit_code=GateFailed.exit_code if failed else 0,

@@ -2,10 +2,9 @@
 
 import webbrowser
 from pathlib import Path
-from typing import Annotated
 
 from rankwell.comparison.pages import has_page, write_report
-from rankwell.data.options import Differs, Pictures, ShownDocumentTexts, ShownQueryTexts
+from rankwell.data.options import Pictures, ShownDocumentTexts, ShownQueryTexts
 from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.options import Seed
 from rankwell.io.result_folder import other_place
@@ -22,7 +21,7 @@ def report(
     thumbnails: Pictures = None,
     title: str | None = None,
     seed: Seed = 0,
-    open: Annotated[bool, Differs("a page is often written for others")] = False,
+    open: bool = False,
 ) -> Output:
     """Write an HTML report that shows every query side by side.
 

@@ -236,7 +236,7 @@ class Cell:
     command: OptionValue
     options: Mapping[str, OptionValue]
     call: str = ""
-    parameters: Mapping[str, Value] = field(default_factory=dict[str, Value])
+    parameters: Mapping[str, Value] = field(default_factory=dict)
     vary: tuple[str, ...] = ()
     varying: tuple[str, ...] = ()
     where: str = ""

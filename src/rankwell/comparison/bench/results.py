@@ -7,25 +7,20 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import chdir
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from itertools import chain
 from math import fsum
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, get_type_hints
+from typing import Annotated, Any, NamedTuple
 
 from rankwell import __version__
 from rankwell.comparison.bench import (
-    RESULTS_VERSION,
     CellResult,
     CommandCells,
     PlannedCell,
     evaluate_cells,
     findings_in,
-    key_of,
     plan_cells,
-    read_record,
-    results_of,
 )
 from rankwell.comparison.bench.files import Experiment, read_experiment
 from rankwell.comparison.data import ComparisonOptions, Origin, exact_name, known_better
@@ -35,7 +30,6 @@ from rankwell.comparison.parts.cells import PlacedCells, evaluate_in_parts
 from rankwell.data.findings import Finding, unignored
 from rankwell.data.findings.kinds import not_compared
 from rankwell.data.options import (
-    Differs,
     Doc,
     ExecutorOption,
     GpusOption,
@@ -637,7 +631,6 @@ class BenchOptions:
     ] = None
     baseline: Annotated[
         str | None,
-        Differs("an experiment has no first system"),
         Doc(
             "The system that all others are tested against. [default: all pairs are tested]",
             is_common=True,
@@ -753,20 +746,11 @@ def _results(
     experiment: Experiment, folder: Path, done: tuple[CellResult, ...], choices: TableChoices
 ) -> BenchResults:
     """The results of cells, with their tables, which are written."""
-    key = _tables_key(experiment, done, choices)
-    try:
-        # The tables of an earlier call with the same results and choices.
-        stored: Mapping[str, Any] = read_record(folder / "bench.json")["shown"]
-        if stored["made_of"] != key:
-            raise KeyError(key)
-        tables = tuple(map(_stored_table, stored["tables"]))
-        findings = tuple(map(Finding.of, stored["findings"]))
-    except (ValueError, KeyError, TypeError):
-        with chdir(folder):
-            tables, findings = make_tables(experiment, done, choices)
+    with chdir(folder):
+        tables, findings = make_tables(experiment, done, choices)
     of_cells = tuple(findings_of_cells(done))
     result = BenchResults(experiment, folder, done, tables, choices, findings, of_cells)
-    _write(result, key)
+    _write(result)
     return result
 
 
@@ -844,7 +828,7 @@ def table_choices(experiment: Experiment, options: BenchOptions) -> TableChoices
     return table_choices
 
 
-def _write(result: BenchResults, key: str) -> None:
+def _write(result: BenchResults) -> None:
     """Writes the tables and the recipes of all cells: no times and no places, so that the same file
     gives the same bytes.
     """
@@ -869,69 +853,15 @@ def _write(result: BenchResults, key: str) -> None:
             findings = findings_in(cell.plan.folder)
             entry["findings"] = [finding.as_dict() for finding in findings]
         cells[cell.plan.cell.name] = {**entry, **cell.plan.recipe}
-    tables = [
-        {
-            **{name: getattr(table, name) for name in _PLAIN},
-            "figures": [cell._asdict() for cell in table.cells],
-        }
-        for table in result.system_tables
-    ]
     content = {
-        "schema_version": _RECORD_VERSION,
+        "schema_version": 1,
         "version": __version__,
         "bench": result.experiment.digest,
         "cells": cells,
         "files": files,
-        "shown": {
-            "made_of": key,
-            "findings": [finding.as_dict() for finding in result.comparison_findings],
-            "tables": tables,
-        },
     }
     text = json.dumps(content, indent=2, ensure_ascii=False)
     write_text(result.folder / "bench.json", text + "\n")
 
 
-_RECORD_VERSION = 2
 _BENCH = "bench"
-_PLAIN = ("measure", "label", "rules", "better", "systems", "name")
-
-
-def _tables_key(
-    experiment: Experiment, cells: Sequence[CellResult], table_choices: TableChoices
-) -> str:
-    """The same for the same results, names and choices of what is shown."""
-    results = [
-        [
-            cell.plan.cell.name,
-            results_of(cell.plan.folder) if cell.has_results else [cell.status, cell.error],
-        ]
-        for cell in cells
-    ]
-    has_measures = ["measure" in cell.plan.recipe["options"] for cell in cells]
-    titles = [[*key, title] for key, title in experiment.titles.items()]
-    choices = asdict(table_choices)
-    tests = choices.pop("tests")
-    names = ("test", "family", "correction", "level", "resamples", "seed")
-    choices |= {name: tests[name] for name in names}
-    key = [_RECORD_VERSION, RESULTS_VERSION, results, has_measures, titles, choices]
-    return f"sha256:{key_of(key)}"
-
-
-def _stored_table(stored_table: Mapping[str, Any]) -> SystemTable:
-    """A kept table. Raises KeyError and TypeError where it is not one."""
-    entries = [
-        SystemFigure(**cell)._replace(better_than=tuple(cell["better_than"]))
-        for cell in stored_table["figures"]
-    ]
-    fields = {name: stored_table[name] for name in _PLAIN}
-    kinds: dict[str, Any] = {**get_type_hints(SystemFigure), "better_than": tuple}
-    texts = [fields["measure"], fields["label"], fields["name"], *fields["systems"]]
-    texts += chain.from_iterable(figure.better_than for figure in entries)
-    if not (
-        all(isinstance(getattr(figure, name), kinds[name]) for figure in entries for name in kinds)
-        and all(isinstance(text, str) for text in texts)
-        and all(isinstance(fields[name], dict) for name in ("rules", "better"))
-    ):
-        raise TypeError(fields["name"])
-    return SystemTable(**fields, cells=entries, costs=None)

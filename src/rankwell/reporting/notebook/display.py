@@ -52,7 +52,7 @@ def html(result: Any) -> str:
 
 def text(result: Any) -> str:
     """The answer as on a terminal, without codes."""
-    from rankwell.reporting.answers import answer_of
+    from rankwell.reporting.outputs.answers import answer_of
 
     answer = answer_of(result)
     return reporting.render(result.summary, None, result.describe(), (), answer=answer).rstrip("\n")

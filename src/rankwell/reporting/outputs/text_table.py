@@ -5,24 +5,10 @@ Decimal points are one below the other.
 
 import re
 from collections.abc import Sequence
-from functools import partial
 from itertools import zip_longest
 
 from rankwell.data.tables import MISSING
-from rankwell.reporting import (
-    Document,
-    Grid,
-    PrintedFigure,
-    Terminal,
-    folded,
-    grids,
-    output,
-    per_query_grids,
-    rules_line,
-    styled,
-    visible,
-    width_of,
-)
+from rankwell.reporting import Grid, PrintedFigure, Terminal, folded, styled, width_of
 
 _NARROW = 60
 """On fewer columns than these a table would be little more than names: blocks show all figures."""
@@ -35,29 +21,6 @@ _ENDS = re.compile(r"(?<=,) | (?=\[)")
 _WITH_INTERVAL = 3
 """The parts of a figure with its interval: the figure and both ends."""
 _BEFORE_POINT = re.compile(r"[^\d.]*\d*(?:[/,]\d+)*")
-
-
-@output("table")
-def text_table(document: Document) -> str:
-    """The answer of a summary, with details all columns and the rules below; rows of any kind as
-    they are.
-    """
-    terminal, rules = document.terminal, rules_line(document.rules)
-    if document.summary and not terminal.details:
-        # It loads what most tables do not need.
-        from rankwell.reporting.answers import answer_text, score_digits
-
-        grids_of_queries = per_query_grids(document, partial(score_digits, document.rules))
-        single = [fitted(grid, terminal) + "\n" for grid in grids_of_queries]
-        return "\n".join([*single, answer_text(document)])
-    parts = (
-        [styled(folded(visible(document.title), terminal), "1", terminal)] if document.title else []
-    )
-    parts += [fitted(grid, terminal) for grid in grids(document)]
-    if rules:
-        lines = folded(f"rules: {rules}", terminal).split("\n")
-        parts[-1] += "\n" + "\n".join(styled(line, "2", terminal) for line in lines)
-    return "\n\n".join(parts) + "\n"
 
 
 def fitted(grid: Grid, terminal: Terminal) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 
-from rankwell.errors import BadUsage, MissingExtra, flag
+from rankwell.errors import BadUsage, flag, needing
 from rankwell.processes import start_command
 from rankwell.runtime.executors import (
     EXECUTORS,
@@ -91,13 +91,11 @@ def _devices(processes: int, gpus: int) -> list[dict[str, str]]:
         return [{}] * processes
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     if visible is None:
-        try:
+        with needing(
+            f"{flag('--gpus', gpus)} counts the GPUs of this machine with PyTorch: pip install "
+            "'rankwell[torch]'; or set CUDA_VISIBLE_DEVICES."
+        ):
             from torch import cuda
-        except ImportError as error:
-            raise MissingExtra(
-                f"{flag('--gpus', gpus)} counts the GPUs of this machine with PyTorch: pip install "
-                "'rankwell[torch]'; or set CUDA_VISIBLE_DEVICES."
-            ) from error
         visible = ",".join(map(str, range(cuda.device_count())))
     gpus_seen = [gpu.strip() for gpu in visible.split(",") if gpu.strip()]
     if len(gpus_seen) < processes * gpus:

@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any
 
 from rankwell import __version__
-from rankwell.errors import BadUsage, MissingExtra, flag
+from rankwell.errors import BadUsage, flag, needing
 from rankwell.processes import safe_path
 from rankwell.runtime.executors import (
     EXECUTORS,
@@ -69,10 +69,8 @@ def _open(address: str, resources: Resources) -> Generator[Run]:
                 "a cluster: ray:ADDRESS."
             )
         os.environ.update(_CLUSTER_VARIABLES)
-    try:
+    with needing("the executor 'ray' needs Ray: pip install 'rankwell[ray]'."):
         import ray
-    except ImportError as error:
-        raise MissingExtra("the executor 'ray' needs Ray: pip install 'rankwell[ray]'.") from error
     if ray.is_initialized():
         raise BadUsage(
             "this process is already connected to a Ray cluster; call ray.shutdown() first."

@@ -536,7 +536,7 @@ class PartKind:
     check: Callable[[PlanOptions], None] | None = None
     second: Callable[[PartInputs, Sequence[Path], WorkPlace], SecondRound | None] | None = None
     amounts: Callable[[PartInputs], Amounts] | None = None
-    derived: Mapping[str, str] = field(default_factory=dict[str, str])
+    derived: Mapping[str, str] = field(default_factory=dict)
     is_sized: bool = True
     code: str = ""
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from rankwell.data.columns import chosen_columns
 from rankwell.data.matrices import read_npy
-from rankwell.data.options import ColumnChoice, DeviceOption, Differs, Doc, Option
+from rankwell.data.options import ColumnChoice, DeviceOption, Doc, Option
 from rankwell.errors import BadInput, BadScore, BadUsage, NothingToEvaluate, flag
 from rankwell.io import formats as io
 from rankwell.io.formats import read_column
@@ -63,7 +63,6 @@ class EncodeOptions:
     columns: Annotated[
         ColumnChoice | None,
         Option(kind=str),
-        Differs("texts have columns of their own"),
         Doc(
             "Columns of the texts: text=body,id=key; without id rows are known by their position, "
             "from 0. With title=title that column stands before each text, as in BEIR."
@@ -79,9 +78,7 @@ class EncodeOptions:
     dtype: Annotated[Literal["float32", "float16"], Doc("Kind of number to store.")] = "float32"
     batch_size: Annotated[int, Doc("Texts that the model sees at a time.", "Scaling")] = 32
     device: DeviceOption = None
-    seed: Annotated[
-        int | None, Differs("tfidf-svd alone draws"), Doc("Seed of the decomposition (tfidf-svd).")
-    ] = None
+    seed: Annotated[int | None, Doc("Seed of the decomposition (tfidf-svd).")] = None
 
 
 EncoderTexts = tuple[list[str] | None, list[str]]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from rankwell.data.options import ConventionName, Differs, Doc, InputData, MeasureNames
+from rankwell.data.options import ConventionName, Doc, InputData, MeasureNames
 from rankwell.evaluation.options import (
     JudgmentFileOptions,
     MeasureOptions,
@@ -29,7 +29,6 @@ class BeyondOptions(RunFileOptions, JudgmentFileOptions, StatisticsOptions, Meas
     )
     k: Annotated[
         int | None,
-        Differs("defaults need one number"),
         Doc(
             "Number of first items that count for the measures that are reported without "
             "-m. [default: 10]"
@@ -37,7 +36,6 @@ class BeyondOptions(RunFileOptions, JudgmentFileOptions, StatisticsOptions, Meas
     ] = None
     documents: Annotated[
         InputData,
-        Differs("their ids alone count"),
         Doc(
             "Ids of all items that could be retrieved, one a line or a column of a table "
             "(items.csv:id); without it those of --interactions.",
@@ -69,13 +67,10 @@ class BeyondOptions(RunFileOptions, JudgmentFileOptions, StatisticsOptions, Meas
         ),
     ] = None
     item_vectors: Annotated[
-        InputData,
-        Differs("they are compared with each other"),
-        Doc("Vectors of items with their ids, in any format of embeddings."),
+        InputData, Doc("Vectors of items with their ids, in any format of embeddings.")
     ] = None
     qrels: Annotated[
         InputData,
-        Differs("most measures need none"),
         Doc(
             "Relevant items of each query, for Serendipity, EER and EEL; its queries "
             "count, and no others.",

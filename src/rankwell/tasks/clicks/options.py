@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from rankwell.data.options import ColumnChoice, Differs, Doc, Input, InputData, MeasureNames, Option
+from rankwell.data.options import ColumnChoice, Doc, Input, InputData, MeasureNames, Option
 from rankwell.evaluation.options import StatisticsOptions
 from rankwell.stats import Intervals
 
@@ -45,7 +45,6 @@ class ClickOptions(StatisticsOptions):
     columns: Annotated[
         ColumnChoice | None,
         Option(kind=str),
-        Differs("a log has columns of its own"),
         Doc(
             "Columns of the log by name: reward=dwell_time, or query=, item=, position= or "
             "propensity=. [default: they go by their usual names]",
@@ -70,7 +69,6 @@ class ClickOptions(StatisticsOptions):
     ] = "row"
     intervals: Annotated[
         Intervals,
-        Differs("they may be over rows"),
         Doc(
             "95 % intervals over queries (rows, where the log has no column of queries): "
             "`bootstrap-t` (exact for a rate of single clicks, else the studentised "

@@ -17,7 +17,7 @@ import numpy as np
 from rankwell.comparison.data import Attribute, ComparisonOptions, DifferenceOptions, Origin, Test
 from rankwell.data.catalogue import suggest
 from rankwell.data.findings import Finding
-from rankwell.data.options import Differs, Doc, check_value, named_parameters, takes_options
+from rankwell.data.options import Doc, check_value, named_parameters, takes_options
 from rankwell.data.rankings import Ranking, arrange
 from rankwell.data.tables import Floats, Values, sort_ids
 from rankwell.documents import parse_json, unique_keys
@@ -78,7 +78,6 @@ class InterleavingOptions(RunFileOptions):
 
     method: Annotated[
         str,
-        Differs("each command has methods of its own"),
         Doc(
             "`team-draft` (by default): the runs take turns, in random order in each "
             "round; `balanced`: both runs' first items in turn; `probabilistic(tau=3)`: each "
@@ -89,11 +88,7 @@ class InterleavingOptions(RunFileOptions):
             is_common=True,
         ),
     ] = "team-draft"
-    depth: Annotated[
-        int,
-        Differs("a list for people is short"),
-        Doc("Number of items of a list; fewer where a run has fewer."),
-    ] = 10
+    depth: Annotated[int, Doc("Number of items of a list; fewer where a run has fewer.")] = 10
     lists: Annotated[
         int,
         Doc(
@@ -438,7 +433,6 @@ class InterleavingTestOptions(DifferenceOptions):
 
     test: Annotated[
         Test | None,
-        Differs("impressions are won and lost"),
         Doc(
             "The sign test of wins against losses (by default where each query has one "
             "impression), sign flips at random (by default otherwise), Student's t, "

@@ -6,7 +6,6 @@ from typing import Annotated
 from rankwell.data.options import (
     ConventionName,
     CutoffNumbers,
-    Differs,
     Doc,
     InputData,
     MeasureNames,
@@ -26,13 +25,9 @@ class CrossmodalOptions(TieOptions, StatisticsOptions, MeasureOptions):
     """The choices that decide the values of `crossmodal`; vectors of both sides replace scores."""
 
     query_vectors: Annotated[
-        InputData,
-        Differs("they replace scores"),
-        Doc("Embeddings of the captions, in place of scores.", is_common=True),
+        InputData, Doc("Embeddings of the captions, in place of scores.", is_common=True)
     ] = None
-    item_vectors: Annotated[
-        InputData, Differs("they replace scores"), Doc("Embeddings of the videos.", is_common=True)
-    ] = None
+    item_vectors: Annotated[InputData, Doc("Embeddings of the videos.", is_common=True)] = None
     metric: Similarity = None
     direction: Annotated[
         str,
@@ -52,9 +47,7 @@ class CrossmodalOptions(TieOptions, StatisticsOptions, MeasureOptions):
         ),
     ] = None
     k: Annotated[
-        CutoffNumbers,
-        Differs("conventions have cut-offs of their own"),
-        Doc("Cut-offs of R@K, such as 1,5,10,50. [default: the convention's]"),
+        CutoffNumbers, Doc("Cut-offs of R@K, such as 1,5,10,50. [default: the convention's]")
     ] = None
     measures: Annotated[
         MeasureNames,
@@ -72,7 +65,6 @@ class CrossmodalOptions(TieOptions, StatisticsOptions, MeasureOptions):
     ] = "rankwell"
     ties: Annotated[
         str | None,
-        Differs("sources have rules of their own"),
         Doc(
             "Items with equal scores: by position (input, input-desc) or id (id-asc, "
             "id-desc), the mean over all orders (expected), in favour of positives "
@@ -89,24 +81,16 @@ class CrossmodalOptions(TieOptions, StatisticsOptions, MeasureOptions):
     ] = None
     transform: Annotated[
         str | None,
-        Differs("scores are changed once"),
         Doc(
             "Change the scores first, such as by 'dual-softmax(temperature=0.02)' or "
             "'querybank(beta=20)', which needs --bank."
         ),
     ] = None
     bank: BankOption = None
-    query_ids: Annotated[
-        InputData,
-        Differs("rows of scores have ids, too"),
-        Doc("File of the captions' ids, one a line."),
-    ] = None
-    item_ids: Annotated[
-        InputData, Differs("columns of scores have ids, too"), Doc("File of the videos' ids.")
-    ] = None
+    query_ids: Annotated[InputData, Doc("File of the captions' ids, one a line.")] = None
+    item_ids: Annotated[InputData, Doc("File of the videos' ids.")] = None
     queries: Annotated[
         InputData,
-        Differs("equal captions hold the ceiling down"),
         Doc(
             "What the captions say, in a file of a line each or of ids and texts: captions of "
             "equal words hold the ceiling down, and pages of the results show them. Without it, "

@@ -21,15 +21,7 @@ from rankwell.conventions import (
 from rankwell.data.findings import Finding
 from rankwell.data.frames import Heading
 from rankwell.data.judged_rankings import JudgedRankings
-from rankwell.data.options import (
-    Differs,
-    Doc,
-    Input,
-    PartOptions,
-    PartOutcome,
-    cutoffs,
-    takes_options,
-)
+from rankwell.data.options import Doc, Input, PartOptions, PartOutcome, cutoffs, takes_options
 from rankwell.data.registry import Measure, at_each_cutoff, measure_names, parse_measure, suggest
 from rankwell.data.tables import TIE_RULES, Floats, Values, exact_means, format_value, sort_ids
 from rankwell.errors import BadScore, BadUsage, UnknownName, flag
@@ -38,8 +30,8 @@ from rankwell.evaluation.details import COMPLETE, Details, detail_columns
 from rankwell.evaluation.options import PrintedFigures
 from rankwell.evaluation.results import ResultsBuilder, progress_of
 from rankwell.reporting import Answer, PrintedFigure, Row
-from rankwell.reporting.answers import score_answer, score_digits, short_interval
 from rankwell.reporting.options import Progress
+from rankwell.reporting.outputs.answers import score_answer, score_digits, short_interval
 from rankwell.results import Results
 from rankwell.stats import MIN_QUERIES, SummaryRow, check_intervals, figure_of, resampled_sums
 from rankwell.stats.granularity import granularity_of
@@ -771,7 +763,6 @@ class CrossmodalCommandOptions(CrossmodalPartOptions):
     qrels: Annotated[
         str,
         Input(perhaps=True),
-        Differs("diagonal is usual"),
         Doc(
             "The right videos of each caption: diagonal; a JSON object (row or id -> list) or list "
             "of lists; judgments as CSV, TREC or any other format, or with two columns, query and "

@@ -3,7 +3,7 @@
 from typing import Any
 
 from rankwell.reporting import Answer
-from rankwell.reporting.answers import score_answer
+from rankwell.reporting.outputs.answers import score_answer
 
 
 def embeddings_answer(result: Any) -> Answer:

@@ -40,8 +40,8 @@ from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, UnknownName, 
 from rankwell.evaluation.results import ResultsBuilder
 from rankwell.io import formats
 from rankwell.io.formats import scored
-from rankwell.reporting.answers import answer_of
 from rankwell.reporting.options import Output, Progress
+from rankwell.reporting.outputs.answers import answer_of
 from rankwell.results import Results
 from rankwell.runtime.parts.tables import ObjectEmbeddings
 from rankwell.runtime.parts.vectors import rows_of

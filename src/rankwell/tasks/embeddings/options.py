@@ -7,7 +7,6 @@ from rankwell.conventions import find_convention
 from rankwell.data.options import (
     ConventionName,
     Cutoffs,
-    Differs,
     Doc,
     InputData,
     JudgmentColumns,
@@ -25,7 +24,7 @@ from rankwell.tasks.embeddings.conventions import AgreementConvention
 class EmbeddingOptions(IntervalOptions, MeasureOptions):
     """The choices that decide the values of `embeddings`."""
 
-    k: Annotated[Cutoffs, Differs("lists of neighbours are longer")] = "1,3,5,10"
+    k: Cutoffs = "1,3,5,10"
     samples: Annotated[
         int | str,
         Option(kind=str),
@@ -36,13 +35,10 @@ class EmbeddingOptions(IntervalOptions, MeasureOptions):
         ),
     ] = 500
     seed: Annotated[
-        int | None,
-        Differs("scholar-stream has a seed of its own"),
-        Doc("Seed of everything that is drawn. [default: 0, under scholar-stream 42]"),
+        int | None, Doc("Seed of everything that is drawn. [default: 0, under scholar-stream 42]")
     ] = None
     metric: Annotated[
         Literal["cosine", "dot", "l2"],
-        Differs("neighbours are always sought by one"),
         Doc("Similarity of two vectors: cosine, dot, or l2.", is_common=True),
     ] = "cosine"
     measures: Annotated[
@@ -63,7 +59,6 @@ class EmbeddingOptions(IntervalOptions, MeasureOptions):
     ] = None
     qrels: Annotated[
         InputData,
-        Differs("the reference is judged beside the candidates"),
         Doc(
             "Judgments whose queries and items are ids of the embeddings; the reference "
             "is judged by them beside the candidates."

@@ -20,7 +20,7 @@ from rankwell.data.registry import FIGURES
 from rankwell.data.tables import Floats, Values, exact_mean, format_value
 from rankwell.errors import count_of
 from rankwell.reporting import Answer, PrintedFigure
-from rankwell.reporting.answers import score_answer, score_digits
+from rankwell.reporting.outputs.answers import score_answer, score_digits
 from rankwell.stats.paired_bootstrap import Differences, paired_bootstrap
 from rankwell.stats.paired_tests import set_of_best
 from rankwell.stats.percentiles import percentiles

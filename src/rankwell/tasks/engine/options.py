@@ -5,7 +5,6 @@ from typing import Annotated, Any, Literal
 
 from rankwell.data.options import (
     ConventionName,
-    Differs,
     Doc,
     Input,
     InputData,
@@ -37,7 +36,6 @@ class EngineOptions(StatisticsOptions, MeasureOptions):
 
     documents: Annotated[
         InputData,
-        Differs("they are indexed"),
         Doc(
             "Texts of the items to index (BEIR corpus.jsonl, a table with an id column); "
             "a foreign index needs none.",
@@ -46,23 +44,17 @@ class EngineOptions(StatisticsOptions, MeasureOptions):
     ] = None
     item_vectors: Annotated[
         InputData,
-        Differs("they are indexed"),
         Doc(
             "Vectors of the items, by id, or in the order of the texts; also for the exact results."
         ),
     ] = None
-    queries: Annotated[
-        InputData, Differs("they are asked"), Doc("Texts of the queries.", is_common=True)
-    ] = None
+    queries: Annotated[InputData, Doc("Texts of the queries.", is_common=True)] = None
     query_vectors: Annotated[
-        InputData,
-        Differs("they are asked"),
-        Doc("Vectors of the queries, by id, or in the order of the texts."),
+        InputData, Doc("Vectors of the queries, by id, or in the order of the texts.")
     ] = None
     encoder: Annotated[
         str | None,
         Input(perhaps=True),
-        Differs("it encodes queries"),
         Doc(
             "Encoder of the queries for an engine of vectors: a model of "
             "sentence-transformers, or tfidf-svd:128, fitted to the items. A query is "
@@ -82,9 +74,7 @@ class EngineOptions(StatisticsOptions, MeasureOptions):
         ConventionName,
         Doc("Whose words for measures: rankwell, trec_eval9, trec_eval10, ranx, beir, mteb, st."),
     ] = "rankwell"
-    depth: Annotated[int, Differs("so many are asked for"), Doc("Number of results per query.")] = (
-        10
-    )
+    depth: Annotated[int, Doc("Number of results per query.")] = 10
     option: EngineParameters = None
     url: Annotated[
         str | None,
@@ -123,7 +113,6 @@ class EngineOptions(StatisticsOptions, MeasureOptions):
     columns: RunColumns = None
     duplicates: Annotated[
         Literal["error", "first"],
-        Differs("the first of two is the better"),
         Doc("An item that is returned twice for a query: an error, or keep the first.", "Input"),
     ] = "error"
     collapse: Annotated[

@@ -13,10 +13,10 @@ from rankwell.data.json_types import AnyObject, ScoreObject, TextObject
 from rankwell.data.tables import format_value
 from rankwell.errors import BadUsage, RankwellError, typed
 from rankwell.reporting import rules_line
-from rankwell.reporting.answers import answer_of
 from rankwell.reporting.drafts import drafting, holding
 from rankwell.reporting.folder import write_parquet, write_result
 from rankwell.reporting.options import Output, Progress, StatusNote
+from rankwell.reporting.outputs.answers import answer_of
 from rankwell.store import write_text
 from rankwell.task import Presented, Task, TaskInput
 from rankwell.tasks.engine.evaluation import (

@@ -16,7 +16,6 @@ from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.options import (
     ConventionName,
     CutoffNumbers,
-    Differs,
     Doc,
     Input,
     InputData,
@@ -48,7 +47,6 @@ from rankwell.vectors.encoders import ImageCache, NetworkSettings
 CUTOFFS = (1, 5, 10)
 MatchExecutor = Annotated[
     str | None,
-    Differs("matching runs on this machine alone"),
     Doc(
         "What matches local features: here, with a thread for each processor, or processes:N. "
         "[default: here]",
@@ -77,7 +75,6 @@ class ImageOptions(TieOptions, StatisticsOptions, MeasureOptions):
     item_vectors: Annotated[
         InputData,
         Option(takes_all=True, kind=list[str]),
-        Differs("several systems are compared"),
         Doc(
             "Vectors of all images by id, in any format of `rankwell knn`; name more to compare "
             "systems. With --query-vectors, those of the references.",
@@ -99,7 +96,6 @@ class ImageOptions(TieOptions, StatisticsOptions, MeasureOptions):
     qrels: Annotated[
         InputData,
         Input(perhaps=True),
-        Differs("labels are usual"),
         Doc(
             "Judgments in place of labels: JSON (query -> references, by id or position), "
             "judgments in any format, or diagonal."
@@ -108,21 +104,17 @@ class ImageOptions(TieOptions, StatisticsOptions, MeasureOptions):
     metric: Similarity = None
     item_ids: Annotated[
         InputData,
-        Differs("scores have ids, too"),
         Doc(
             "File or column of ids: of all images for --item-vectors, of the references for "
             "--query-vectors and the columns of --scores."
         ),
     ] = None
     query_ids: Annotated[
-        InputData,
-        Differs("scores have ids, too"),
-        Doc("Likewise of the queries, for --query-vectors and the rows of --scores."),
+        InputData, Doc("Likewise of the queries, for --query-vectors and the rows of --scores.")
     ] = None
     exclude_self: Annotated[bool, Doc("Leave out the item that has the query's id.")] = False
     exclude_group: Annotated[
         str | None,
-        Differs("groups are columns of the data set"),
         Doc(
             "Leave out references of the query's own group, or those of its instance by its"
             " camera: group, camera, camera,group or none. [default: the convention's]"
@@ -137,12 +129,10 @@ class ImageOptions(TieOptions, StatisticsOptions, MeasureOptions):
     ] = None
     k: Annotated[
         CutoffNumbers,
-        Differs("conventions have cut-offs of their own"),
         Doc("Cut-offs of measures that name none, separated by commas. [default: 1,5,10]"),
     ] = None
     depth: Annotated[
         int | None,
-        Differs("most conventions cut no list"),
         Doc(
             "Length of a list, for its precision P_q = RR/RET and its recall R_q = "
             "RR/REL; thesis has 10."
@@ -173,7 +163,6 @@ class ImageOptions(TieOptions, StatisticsOptions, MeasureOptions):
     bank: BankOption = None
     confidence: Annotated[
         list[Literal["max", "diff1"]] | None,
-        Differs("one reference is the answer"),
         Doc(
             "Whether the scores predict which queries are answered well: adds nAUC and "
             "AURC of every measure, and AUROC, AUPRC and EP of Success, by the score of "
@@ -242,7 +231,6 @@ class ImageSystemOptions(NetworkSettings):
     encoder: Annotated[
         str | None,
         Input(perhaps=True),
-        Differs("it encodes pictures"),
         Doc(
             "Model that makes vectors of the images. It is resnet152-im:FILE.onnx, "
             "alexnet-im:FILE.onnx, gordo:FILE.onnx, any FILE.onnx, torch:./FILE.py:OBJECT, "

@@ -42,10 +42,10 @@ from rankwell.io.formats import read_column
 from rankwell.io.matrices import like_ranks
 from rankwell.io.positives import Sides, read_positives
 from rankwell.reporting import Answer, render_rows
-from rankwell.reporting.answers import score_answer
 from rankwell.reporting.drafts import drafting
 from rankwell.reporting.folder import write_result
 from rankwell.reporting.options import Format, Output, Progress, StatusNote, present
+from rankwell.reporting.outputs.answers import score_answer
 from rankwell.results import Results
 from rankwell.stats import SummaryRow, check_intervals
 from rankwell.stats.granularity import granularity_of

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from rankwell.data.options import (
-    Differs,
     Doc,
     DocumentTexts,
     Input,
@@ -40,7 +39,6 @@ class PoolOptions:
     measure: Annotated[
         str,
         Option(("--measure", "-m")),
-        Differs("a study has one measure"),
         Doc(
             "What is estimated: P, SDCG or RBP with a cut-off from sampled items; RR with "
             "a cut-off by reading down; any other measure from whole queries, with --by."
@@ -56,7 +54,6 @@ class PoolOptions:
     ] = None
     depth: Annotated[
         int | None,
-        Differs("by default what the measure reads"),
         Doc(
             "First ranks of each run that are pooled. [default: the cut-off of the measure]",
             is_common=True,
@@ -73,7 +70,6 @@ class PoolOptions:
     grades: Annotated[str, Doc("Grades and their names, from the lowest.")] = DEFAULT_GRADES
     batch_size: Annotated[
         int | None,
-        Differs("a judge takes more than a model does"),
         Doc("Items in a batch. [default: three per query, but at least 100 and at most 500]"),
     ] = None
     looks: Annotated[
@@ -134,12 +130,10 @@ class EstimateOptions:
     measure: Annotated[
         str | None,
         Option(("--measure", "-m")),
-        Differs("a study has one measure"),
         Doc("Another measure than the study's; of sampled items only those that are linear."),
     ] = None
     estimate: Annotated[
         Purpose | None,
-        Differs("by default that of the pool"),
         Doc("Whether means of runs are printed, too; the study must have been pooled for them."),
     ] = None
     grade_by: Annotated[
@@ -154,7 +148,6 @@ class EstimateOptions:
     ] = False
     model: Annotated[
         str | None,
-        Differs("it names replies that are kept"),
         Doc(
             "Use the grades of this model as predictions, with those of people as truth; "
             "see `rankwell judge llm`."
@@ -167,9 +160,7 @@ class PlanOptions:
     """The choices of a plan."""
 
     difference: Annotated[
-        float,
-        Differs("the power of a study's plan is 80 %"),
-        Doc("Size of the difference to find with 80 % power.", is_common=True),
+        float, Doc("Size of the difference to find with 80 % power.", is_common=True)
     ] = 0.05
 
 
@@ -178,9 +169,7 @@ class AgreementOptions:
     """The choices of a comparison of judges."""
 
     qrels: Annotated[
-        InputOption,
-        Differs("they are compared with, and decide no value"),
-        Doc("Judgments with known grades; each judge is compared with them."),
+        InputOption, Doc("Judgments with known grades; each judge is compared with them.")
     ] = None
     qrels_columns: JudgmentColumns = None
     level: Level = 0.95
@@ -206,7 +195,6 @@ class JudgeOptions:
     qrels: Annotated[
         str | None,
         Input(),
-        Differs("they are shown to the judge"),
         Doc(
             "File of judgments of pooled items that are known: one for every 20 items is "
             "mixed in. Estimates do not use the answers."
@@ -248,9 +236,7 @@ class ModelOptions:
     """The choices of asking a model. Raises BadUsage for numbers out of range."""
 
     url: Annotated[
-        str | None,
-        Differs("it is no engine"),
-        Doc("Address of a server with chat completions, up to /v1.", is_common=True),
+        str | None, Doc("Address of a server with chat completions, up to /v1.", is_common=True)
     ] = None
     model: Annotated[
         str | None,
@@ -277,7 +263,6 @@ class ModelOptions:
     option: Annotated[
         Sequence[str] | None,
         Option(kind=list[str]),
-        Differs("each program has parameters of its own"),
         Doc(
             "A parameter of the request, NAME=VALUE; repeat it for more. By default "
             "temperature=0 and max_tokens=512, in whose place max_completion_tokens=N is "
@@ -288,7 +273,6 @@ class ModelOptions:
     request_timeout: Annotated[float, Doc("Seconds to wait for an answer.", "Scaling")] = 120.0
     retries: Annotated[
         int,
-        Differs("what is measured is not asked for again unless it is wanted"),
         Doc(
             "Number of times that an item is asked for again after a time-out, 429 or an error of "
             "the server, later each time.",
@@ -297,7 +281,6 @@ class ModelOptions:
     ] = 5
     clients: Annotated[
         int,
-        Differs("its load is not measured"),
         Doc(
             "Items that the model grades at the same time; a function is then called by "
             "several threads.",
@@ -305,9 +288,7 @@ class ModelOptions:
         ),
     ] = 1
     max_requests: Annotated[
-        int | None,
-        Differs("it is in items, by default all"),
-        Doc("Ask for at most this number of items; 0 only compares.", "Scaling"),
+        int | None, Doc("Ask for at most this number of items; 0 only compares.", "Scaling")
     ] = None
 
     def __post_init__(self) -> None:

@@ -13,7 +13,6 @@ from rankwell.data.options import (
     ConventionName,
     Cutoffs,
     DeviceOption,
-    Differs,
     Doc,
     Input,
     InputData,
@@ -97,7 +96,6 @@ class KeywordOptions(StatisticsOptions, MeasureOptions):
     ] = None
     query_ids: Annotated[
         Names,
-        Differs("they are chosen among the clips"),
         Doc(
             "Clips that are queries where clips search, by id or by keyword. [default: all]",
             "Input",
@@ -113,7 +111,6 @@ class KeywordOptions(StatisticsOptions, MeasureOptions):
     ] = None
     relevance: Annotated[
         str,
-        Differs("keywords decide it"),
         Doc(
             "all: relevant clips carry every keyword of the query; any: one of them; "
             '"jaccard>=T"; graded: matched / required.'
@@ -128,7 +125,6 @@ class KeywordOptions(StatisticsOptions, MeasureOptions):
     ] = None
     exclude_group: Annotated[
         str | None,
-        Differs("groups are columns of the annotations"),
         Doc(
             "Column of the annotations, such as the drive, or id:TEXT, the part of the id "
             "before TEXT: clips with the query's value are excluded."
@@ -136,7 +132,6 @@ class KeywordOptions(StatisticsOptions, MeasureOptions):
     ] = None
     queries: Annotated[
         InputData,
-        Differs("they search for clips"),
         Doc(
             "Texts search for clips: a text per line, a table with text, and perhaps id and "
             "keywords, or the word keywords, one query per keyword. Without it every clip searches "
@@ -146,7 +141,6 @@ class KeywordOptions(StatisticsOptions, MeasureOptions):
     ] = None
     query_vectors: Annotated[
         InputData,
-        Differs("they are of texts"),
         Doc(
             "Vectors of the text queries, by their ids or in their order, in the space of "
             "the clips."
@@ -183,7 +177,6 @@ class KeywordOptions(StatisticsOptions, MeasureOptions):
     columns: RunColumns = None
     ties: Annotated[
         str | None,
-        Differs("by default it depends on what ranks"),
         Doc(
             "Order of clips with equal similarities. [default: the expected value over all "
             "orders (of lists their own order)]"
@@ -191,7 +184,6 @@ class KeywordOptions(StatisticsOptions, MeasureOptions):
     ] = None
     no_relevant: Annotated[
         NoRelevant,
-        Differs("by default they are left out"),
         Doc(
             "Queries for which no other clip is relevant: left out, counted as they are, "
             "or an error."
@@ -199,7 +191,6 @@ class KeywordOptions(StatisticsOptions, MeasureOptions):
     ] = "skip"
     unjudged: Annotated[
         Unjudged,
-        Differs("a clip without annotation may be a mistake"),
         Doc("Results without annotation: wrong, taken out before places are counted, or an error."),
     ] = "nonrelevant"
     convention: Annotated[
@@ -286,7 +277,6 @@ class KeywordCommandOptions(MappingOptions, KeywordOptions):
     thumbnails: Annotated[
         str | None,
         Input(perhaps=True),
-        Differs("they make contact sheets"),
         Doc(
             "Folder with a picture, GIF or video per clip, or a pattern such as frames/{id}.jpg, "
             "for contact sheets of the worst queries. Needs -o."
@@ -313,13 +303,10 @@ class LintOptions(MappingOptions, VocabularyOptions):
     """The options of `keywords check`."""
 
     keyword_groups: Annotated[
-        str | None,
-        Differs("they are further columns"),
-        Doc("Further columns that hold keywords, separated by commas."),
+        str | None, Doc("Further columns that hold keywords, separated by commas.")
     ] = None
     queries: Annotated[
         InputOption,
-        Differs("they are checked"),
         Doc(
             "Text queries, as in rankwell keywords: a text per line, or a table with text. "
             "Those that have no word, mean no keyword, only exclude keywords, have no relevant "
@@ -328,7 +315,6 @@ class LintOptions(MappingOptions, VocabularyOptions):
     ] = None
     strict: Annotated[
         bool,
-        Differs("its findings have no levels"),
         Doc(
             "Exit code 1 where anything is found but labels that are unused or in two groups.",
             is_common=True,
@@ -341,16 +327,8 @@ class CalibrationOptions(VocabularyOptions, DeviceOptions):
     """The options of `keywords calibrate`."""
 
     annotations: AnnotationTable
-    encoder: Annotated[
-        str,
-        Differs("its threshold is sought"),
-        Doc("Folder or name of a model of sentence-transformers."),
-    ]
-    strategy: Annotated[
-        Strategy,
-        Differs("one threshold is sought"),
-        Doc("cover or algorithm1; see rankwell keywords map."),
-    ] = "cover"
+    encoder: Annotated[str, Doc("Folder or name of a model of sentence-transformers.")]
+    strategy: Annotated[Strategy, Doc("cover or algorithm1; see rankwell keywords map.")] = "cover"
     thresholds: Annotated[
         Sequence[float] | str, Option(kind=str), Doc("Thresholds to try, separated by commas.")
     ] = "0.3,0.35,0.4,0.45,0.5,0.55,0.6,0.65,0.7,0.75,0.8,0.85,0.9"

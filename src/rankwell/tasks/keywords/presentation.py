@@ -16,10 +16,10 @@ from rankwell.data.tables import Values
 from rankwell.errors import BadUsage, NothingToEvaluate, count_of, typed
 from rankwell.evaluation.results import progress_of
 from rankwell.reporting import FOR_PEOPLE, Row, charts
-from rankwell.reporting.answers import answer_of
 from rankwell.reporting.drafts import drafting, refuse_unclaimed
 from rankwell.reporting.folder import write_result
 from rankwell.reporting.options import Output, Progress
+from rankwell.reporting.outputs.answers import answer_of
 from rankwell.stats import figure_of
 from rankwell.store import write_text
 from rankwell.tasks.keywords.annotations import QueryKeywords

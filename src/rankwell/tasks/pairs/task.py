@@ -16,7 +16,7 @@ from rankwell._native.similarity import Similarity, pair_similarities, similarit
 from rankwell.data.findings import Finding
 from rankwell.data.findings.kinds import few_queries, no_t_interval, rows_matched_by_position
 from rankwell.data.matrices import Pairs, Positions, ScoredPairs, matching_rows, sample_pairs
-from rankwell.data.options import Differs, Doc, Input, InputData, Option, sample_size
+from rankwell.data.options import Doc, Input, InputData, Option, sample_size
 from rankwell.data.tables import Bools, Floats, Values
 from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.details import DETAIL_COLUMNS
@@ -49,9 +49,7 @@ class PairOptions(StatisticsOptions):
     """The choices that decide the values of `rankwell pairs`."""
 
     reference: Annotated[
-        InputData,
-        Differs("pairs may have targets instead"),
-        Doc("Embeddings whose similarities are the targets.", is_common=True),
+        InputData, Doc("Embeddings whose similarities are the targets.", is_common=True)
     ] = None
     candidate: Annotated[
         list[str] | None,
@@ -65,7 +63,6 @@ class PairOptions(StatisticsOptions):
     samples: Annotated[
         int | str | None,
         Option(kind=str),
-        Differs("pairs are drawn, not queries"),
         Doc(
             "Number of pairs of items to draw for --reference, without replacement, or all; 10000 "
             "by default, or all pairs where there are fewer."
@@ -77,14 +74,9 @@ class PairOptions(StatisticsOptions):
     right: Annotated[
         InputData, Doc("Embeddings of their right sides by the same model.", is_common=True)
     ] = None
-    scores: Annotated[
-        InputData,
-        Differs("a list of pairs is no matrix"),
-        Doc("Expected scores of these pairs, like TARGETS."),
-    ] = None
+    scores: Annotated[InputData, Doc("Expected scores of these pairs, like TARGETS.")] = None
     metric: Annotated[
         list[str] | None,
-        Differs("several are compared at once"),
         Doc(
             "Similarity of two vectors: cosine (the default), dot, euclidean or manhattan "
             "(negative distances); repeat it for more."
@@ -101,7 +93,6 @@ class PairOptions(StatisticsOptions):
     convention: Annotated[
         Literal["rankwell", "st"],
         Option(("--convention", "-c")),
-        Differs("each task has conventions of its own"),
         Doc(
             "Whose words: rankwell, or st for those of sentence-transformers' "
             "EmbeddingSimilarityEvaluator."
@@ -109,7 +100,6 @@ class PairOptions(StatisticsOptions):
     ] = "rankwell"
     intervals: Annotated[
         Intervals,
-        Differs("they are over pairs"),
         Doc(
             "95 % intervals: `bootstrap-t` (of errors the studentised bootstrap over pairs, at "
             "least as wide as Student's t; of correlations percentiles), `bootstrap` "

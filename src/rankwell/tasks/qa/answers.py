@@ -8,7 +8,7 @@ from typing import Any
 from rankwell.data.frames import Heading
 from rankwell.data.tables import format_value
 from rankwell.reporting import Answer, PrintedFigure, Row
-from rankwell.reporting.answers import caption, score_digits, short_interval
+from rankwell.reporting.outputs.answers import caption, score_digits, short_interval
 
 _FAULTS = {
     "reader": "{} by the reader",

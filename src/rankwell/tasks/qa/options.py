@@ -3,17 +3,13 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from rankwell.data.options import ConventionName, Differs, Doc, InputData, MeasureNames, RunColumns
+from rankwell.data.options import ConventionName, Doc, InputData, MeasureNames, RunColumns
 from rankwell.evaluation.options import StatisticsOptions
 
 Relevance = Literal["document", "dpr", "kilt", "lower", "raw", "context"]
 RetrieverDuplicates = Literal["error", "first", "best", "keep"]
 RetrieverTies = Literal["id-desc", "id-asc", "input", "optimistic", "pessimistic", "error"]
-FormatName = Annotated[
-    str | None,
-    Differs("files of questions have formats of their own"),
-    Doc("Name of a format, where content does not determine it."),
-]
+FormatName = Annotated[str | None, Doc("Name of a format, where content does not determine it.")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,13 +25,10 @@ class QaOptions(StatisticsOptions):
         ),
     ] = None
     k: Annotated[
-        int | None,
-        Differs("several answers of one question count"),
-        Doc("Number of first answers that top-k measures use. [default: 5]"),
+        int | None, Doc("Number of first answers that top-k measures use. [default: 5]")
     ] = None
     depth: Annotated[
         int | None,
-        Differs("a reader sees the first documents"),
         Doc("Number of first documents that count as retrieved. [default: 10]", is_common=True),
     ] = None
     convention: Annotated[
@@ -68,7 +61,6 @@ class QaOptions(StatisticsOptions):
     ] = None
     relevance: Annotated[
         Relevance | None,
-        Differs("documents hold answers or not"),
         Doc(
             "What a relevant document is: the question's own (document), one that holds an "
             "answer (dpr: its tokens; kilt: its normal form; lower, raw: its text), or one "
@@ -77,18 +69,14 @@ class QaOptions(StatisticsOptions):
         ),
     ] = None
     documents: Annotated[
-        InputData,
-        Differs("they decide what is relevant"),
-        Doc("Texts of the documents by id, for relevance by answers or context."),
+        InputData, Doc("Texts of the documents by id, for relevance by answers or context.")
     ] = None
     ties: Annotated[
         RetrieverTies | None,
-        Differs("a reader sees one order"),
         Doc("Order of documents with equal scores in a run file. [default: the convention's]"),
     ] = None
     duplicates: Annotated[
         RetrieverDuplicates | None,
-        Differs("conventions have rules of their own"),
         Doc(
             "A document that is listed twice: an error, the first or the best of both is "
             "kept, or each place counts (keep). [default: error, unless the convention has another "

@@ -10,14 +10,7 @@ import numpy as np
 
 from rankwell.conventions import Convention
 from rankwell.data.findings import Finding
-from rankwell.data.options import (
-    ConventionName,
-    Differs,
-    Doc,
-    DocumentTexts,
-    InputData,
-    MeasureNames,
-)
+from rankwell.data.options import ConventionName, Doc, DocumentTexts, InputData, MeasureNames
 from rankwell.data.registry import measure_names
 from rankwell.data.tables import columns_of, sort_ids
 from rankwell.errors import BadUsage
@@ -70,7 +63,6 @@ class RagOptions(StatisticsOptions, MeasureOptions):
     ] = "rankwell"
     k: Annotated[
         int | None,
-        Differs("a model reads few chunks"),
         Doc(
             "Number of first chunks that count for the measures that are reported without "
             "-m. [default: 5]"

@@ -398,7 +398,10 @@ def _of_file(place: str, settings: ImageSettings) -> tuple[str, ImageSettings]:
     return model, replace(settings, **table)
 
 
-def load_image_encoder(model: Any, settings: ImageSettings = ImageSettings()) -> ImageEncoder:
+_NO_SETTINGS = ImageSettings()
+
+
+def load_image_encoder(model: Any, settings: ImageSettings = _NO_SETTINGS) -> ImageEncoder:
     """The encoder of pictures that a text names, or that a network of torch or any function `paths
     -> (n, d)` is.
 

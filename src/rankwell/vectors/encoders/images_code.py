@@ -11,7 +11,7 @@ from typing import Any
 
 from rankwell.data.code import code_name, load_anything, load_module, load_object, origin_of
 from rankwell.data.registry import suggest
-from rankwell.errors import BadInput, BadUsage, MissingExtra, UnknownName, kind_of
+from rankwell.errors import BadInput, BadUsage, MissingExtra, UnknownName, kind_of, needing
 from rankwell.store import Source
 from rankwell.vectors.encoders import ImageEncoder, ImageSettings, Pixels, Singles, image_encoder
 
@@ -102,12 +102,8 @@ def load_network(model: Any, settings: ImageSettings) -> ImageEncoder:
     nothing but tensors is read. Raises MissingExtra, BadUsage for another object, BadInput for
     weights that are not its own.
     """
-    try:
+    with needing("networks of torch need torch: pip install 'rankwell[torch]'."):
         import torch
-    except ImportError as error:
-        raise MissingExtra(
-            "networks of torch need torch: pip install 'rankwell[torch]'."
-        ) from error
     name = model if isinstance(model, str) else type(model).__name__
     network = _network(model, name, settings)
     name_of_code = code_name(model) if isinstance(model, str) else None

@@ -16,7 +16,7 @@ import numpy as np
 
 from rankwell.data.matrices import map_array
 from rankwell.data.registry import suggest
-from rankwell.errors import BadInput, BadUsage, MissingExtra, UnknownName
+from rankwell.errors import BadInput, BadUsage, MissingExtra, UnknownName, needing
 from rankwell.store import Source
 from rankwell.vectors.encoders import ImageEncoder, ImageSettings, Pixels, Singles, image_encoder
 
@@ -157,12 +157,8 @@ class _Input(NamedTuple):
 
 
 def _session(path: str, device: str | None) -> Any:
-    try:
+    with needing("networks in ONNX files are run by onnxruntime: pip install 'rankwell[vision]'."):
         import onnxruntime
-    except ImportError as error:
-        raise MissingExtra(
-            "networks in ONNX files are run by onnxruntime: pip install 'rankwell[vision]'."
-        ) from error
     runtime: Any = onnxruntime
     if device not in (None, "cpu", "cuda"):
         raise UnknownName(f"device {device!r}; onnxruntime computes on 'cpu' or 'cuda'.")

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from rankwell.errors import BadInput, BadUsage, MissingExtra
+from rankwell.errors import BadInput, BadUsage, needing
 from rankwell.store import Source
 from rankwell.threads import in_threads
 from rankwell.vectors.encoders import (
@@ -99,13 +99,9 @@ class SentenceTransformers:
 
 
 def _load(model: str, device: str | None) -> Any:
-    try:
+    with needing("models are run by sentence-transformers: pip install 'rankwell[text]'."):
         from sentence_transformers import SentenceTransformer
         from transformers.utils import logging
-    except ImportError as error:
-        raise MissingExtra(
-            "models are run by sentence-transformers: pip install 'rankwell[text]'."
-        ) from error
     # Transformers would draw a bar while it loads weights.
     drawn = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()

@@ -60,7 +60,7 @@ class TfidfSvd:
     max_words: int = 50_000
     normalize: bool = True
     seed: int = 0
-    words: Mapping[str, int] = field(default_factory=dict[str, int])
+    words: Mapping[str, int] = field(default_factory=dict)
     rarity: Floats | None = None
     axes: Floats | None = None
     fitted_on: str = ""

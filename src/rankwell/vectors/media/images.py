@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rankwell.errors import BadInput, BadUsage, MissingExtra, flag
+from rankwell.errors import BadInput, BadUsage, MissingExtra, flag, needing
 from rankwell.store import refuse_irregular
 
 if TYPE_CHECKING:
@@ -240,12 +240,10 @@ def _video_frame(path: Path) -> "Image":
     # What FFmpeg says of a broken file on standard error would stand among the notes; it looks
     # once, when it is first used.
     os.environ.setdefault("OPENCV_FFMPEG_LOGLEVEL", "-8")
-    try:
+    with needing(
+        f"{path} is a video; frames are read with OpenCV: pip install 'rankwell[vision]'."
+    ):
         import cv2
-    except ImportError as error:
-        raise MissingExtra(
-            f"{path} is a video; frames are read with OpenCV: pip install 'rankwell[vision]'."
-        ) from error
     from PIL import Image
 
     opencv: Any = cv2

@@ -14,7 +14,7 @@ from functools import cache, cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
-from rankwell.errors import MissingExtra, UnknownName
+from rankwell.errors import UnknownName, needing
 
 NormalizerName = Literal[
     "none",
@@ -265,12 +265,10 @@ def similarity_of(name: TextSimilarity) -> Callable[[str, str], float]:
     """
     if name == "words":
         return word_f1
-    try:
+    with needing(
+        f"the similarity {name} needs rapidfuzz: pip install 'rankwell[rag]', or take words."
+    ):
         from rapidfuzz import distance
-    except ImportError as error:
-        raise MissingExtra(
-            f"the similarity {name} needs rapidfuzz: pip install 'rankwell[rag]', or take words."
-        ) from error
     kinds = {
         "levenshtein": distance.Levenshtein,
         "hamming": distance.Hamming,

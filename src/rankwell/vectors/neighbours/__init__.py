@@ -49,7 +49,7 @@ from rankwell.data.options import takes_options
 from rankwell.data.rankings import Ranking
 from rankwell.data.registry import Catalogue
 from rankwell.data.tables import Bools, Floats, Ints, RankCounts
-from rankwell.errors import BadInput, BadUsage, MissingExtra, flag
+from rankwell.errors import BadInput, BadUsage, flag, needing
 from rankwell.threads import blas_threads, processors, spare_memory
 
 # Called with the products done and the products in all.
@@ -572,10 +572,8 @@ def optional(module: str, package: str) -> Any:
     """The module of an optional package, imported now. Raises MissingExtra that says how to install
     it.
     """
-    try:
+    with needing(
+        f"the backend {module!r} needs {package}: pip install 'rankwell[{module}]', or "
+        f"{flag('--backend', 'numpy')}."
+    ):
         return importlib.import_module(module)
-    except ImportError as error:
-        raise MissingExtra(
-            f"the backend {module!r} needs {package}: pip install 'rankwell[{module}]', or "
-            f"{flag('--backend', 'numpy')}."
-        ) from error

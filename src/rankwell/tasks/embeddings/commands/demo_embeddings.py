@@ -2,12 +2,10 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
 
 import numpy as np
 
 from rankwell.comparison.pages import write_report
-from rankwell.data.options import Differs
 from rankwell.evaluation.options import Seed
 from rankwell.io.matrices import write_ids
 from rankwell.reporting.drafts import holding, keeping
@@ -26,7 +24,7 @@ _TITLE = "How much of a neighbourhood survives fewer axes"
 def embeddings(
     *,
     output: FolderPath = Path("rankwell-demo-embeddings"),
-    samples: Annotated[int, Differs("a demo has data of its own")] = 500,
+    samples: int = 500,
     seed: Seed = 0,
     progress: Progress = None,
 ) -> Output:

@@ -6,7 +6,6 @@ from typing import Annotated, Any
 import numpy as np
 
 from rankwell.data.json_types import JsonTables
-from rankwell.data.options import Differs
 from rankwell.data.tables import Floats
 from rankwell.engines import EngineQuery
 from rankwell.engines.conformance import Conformance, ConformanceLine, lines_of_ended
@@ -30,8 +29,8 @@ def check(
     /,
     *,
     option: EngineParameters = None,
-    queries: Annotated[InputOption, Differs("a few texts will do")] = None,
-    query_vectors: Annotated[InputOption, Differs("random ones will do")] = None,
+    queries: InputOption = None,
+    query_vectors: InputOption = None,
     format: Annotated[TableOrJson, JsonTables(rows=ConformanceObject)] = "table",
 ) -> Output:
     """Check that an engine behaves as the evaluation needs.

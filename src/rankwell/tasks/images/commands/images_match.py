@@ -1,12 +1,10 @@
 """Match local features (SIFT) of queries and references."""
 
 import json
-from typing import Annotated
 
 import numpy as np
 
 import rankwell
-from rankwell.data.options import Differs
 from rankwell.errors import BadInput, BadUsage, typed
 from rankwell.evaluation.options import Seed
 from rankwell.reporting.options import FilePath, Output, Progress, StatusNote
@@ -25,7 +23,7 @@ def match(
     *,
     output: FilePath,
     options: ImageFileOptions,
-    local_features: Annotated[LocalFeaturesText, Differs("it is what match runs")] = "rootsift",
+    local_features: LocalFeaturesText = "rootsift",
     seed: Seed = 0,
     executor: MatchExecutor = None,
     cache: ImageCache = None,

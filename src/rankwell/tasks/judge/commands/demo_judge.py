@@ -20,9 +20,9 @@ from rankwell.errors import BadUsage, typed
 from rankwell.evaluation.options import Seed
 from rankwell.io.formats import write_run
 from rankwell.reporting import Answer, Document, PrintedFigure, Row
-from rankwell.reporting.answers import answer_text, lines_for
 from rankwell.reporting.drafts import holding, keeping
 from rankwell.reporting.options import FolderPath, Output, Progress, StatusNote
+from rankwell.reporting.outputs.answers import answer_text, lines_for
 from rankwell.stats.samples import WholeQueries
 from rankwell.store import write_text
 from rankwell.tasks.judge.agreement import LEVEL

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 from rankwell.data.columns import refuse_unused_columns
-from rankwell.data.options import Differs, Input, Option, may_overwrite
+from rankwell.data.options import Input, Option, may_overwrite
 from rankwell.errors import BadUsage, count_of, flag, typed
 from rankwell.reporting.options import InputPlace, Output, StatusNote
 from rankwell.store import writing_to
@@ -29,7 +29,7 @@ def label(
     judge: str | None = None,
     export: Annotated[Path | None, Option(writes="file")] = None,
     import_: Annotated[str | None, Option(("--import",)), Input()] = None,
-    open: Annotated[bool, Differs("the page is of a server")] = False,
+    open: bool = False,
 ) -> Output:
     """Judge the items of a study in the browser.
 

@@ -17,9 +17,9 @@ from rankwell.evaluation.options import Seed
 from rankwell.io.formats import read_texts
 from rankwell.io.matrices import write_ids
 from rankwell.reporting import Document
-from rankwell.reporting.answers import answer_text, score_answer
 from rankwell.reporting.drafts import drafting, holding, keeping
 from rankwell.reporting.options import FolderPath, Output, Progress, StatusNote, introduced, present
+from rankwell.reporting.outputs.answers import answer_text, score_answer
 from rankwell.reporting.page import NAME
 from rankwell.store import replacing, write_bytes
 from rankwell.tasks.keywords.drawn_scenes import Scene, draw_clip

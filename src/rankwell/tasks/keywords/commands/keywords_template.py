@@ -2,11 +2,9 @@
 
 import glob
 from pathlib import Path
-from typing import Annotated
 
 from rankwell.data.findings.kinds import odd_entries
 from rankwell.data.matrices import item_ids
-from rankwell.data.options import Differs
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, NothingToEvaluate
 from rankwell.io.formats import read_column
 from rankwell.reporting import render_rows
@@ -34,8 +32,8 @@ def template(
     /,
     *more: str,
     output: FileOption = None,
-    schema: Annotated[str | None, Differs("its groups become columns")] = None,
-    keyword_groups: Annotated[str | None, Differs("they become columns")] = None,
+    schema: str | None = None,
+    keyword_groups: str | None = None,
 ) -> Output:
     """Write an empty annotation table for a list of clips.
 

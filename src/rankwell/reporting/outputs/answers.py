@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from rankwell.data.catalogue import result_kind
@@ -21,7 +22,11 @@ from rankwell.reporting import (
     Terminal,
     columns_of,
     folded,
+    grids,
+    headings,
     holds_figures,
+    output,
+    per_query_grids,
     plain_grid,
     rules_line,
     styled,
@@ -29,15 +34,7 @@ from rankwell.reporting import (
     width_of,
 )
 from rankwell.reporting.outputs.text_table import at_the_point, fitted
-from rankwell.reporting.system_table import (
-    PERFORMANCE,
-    SystemTable,
-    cost_rows,
-    for_paper,
-    headings,
-    score_table,
-    wide_rows,
-)
+from rankwell.reporting.system_table import for_paper, score_table, wide_rows
 
 _LEADING_ZERO = re.compile(r"(?<![\d.])0(?=\.\d)")
 _ABOVE_ONE = re.compile(r"\d\d\.|[2-9]\.")
@@ -58,6 +55,26 @@ def score_answer(result: Any, rows: Sequence[Row] | None = None) -> Answer:
     return Answer(best_run(shown, rules), caption(shown, rules, noun), rows)
 
 
+@output("table")
+def text_table(document: Document) -> str:
+    """The answer of a summary, with details all columns and the rules below; rows of any kind as
+    they are.
+    """
+    terminal, rules = document.terminal, rules_line(document.rules)
+    if document.summary and not terminal.details:
+        grids_of_queries = per_query_grids(document, partial(score_digits, document.rules))
+        single = [fitted(grid, terminal) + "\n" for grid in grids_of_queries]
+        return "\n".join([*single, answer_text(document)])
+    parts = (
+        [styled(folded(visible(document.title), terminal), "1", terminal)] if document.title else []
+    )
+    parts += [fitted(grid, terminal) for grid in grids(document)]
+    if rules:
+        lines = folded(f"rules: {rules}", terminal).split("\n")
+        parts[-1] += "\n" + "\n".join(styled(line, "2", terminal) for line in lines)
+    return "\n\n".join(parts) + "\n"
+
+
 def answer_text(document: Document) -> str:
     """The sentence, the caption, the table and its legend."""
     answer, terminal = document.answer, document.terminal
@@ -67,12 +84,10 @@ def answer_text(document: Document) -> str:
     if answer.table is None:
         rows = document.rows if answer.rows is None else answer.rows
         table = score_text(rows, document.rules, room)
+    elif "system" in next(iter(answer.table), ()):
+        table = score_lines(answer.table, room)
     else:
-        cells = [cell for row in answer.table for cell in row.values()]
-        if any(isinstance(cell, ScoreCell) for cell in cells):
-            table = score_lines(answer.table, room)
-        else:
-            table = fitted(plain_grid(answer.table, level)._replace(ruled=False), room)
+        table = fitted(plain_grid(answer.table, level)._replace(ruled=False), room)
     if answer.caption:
         bold = " · best in bold" if "\x1b[1m" in table.partition("\n")[2] else ""
         above.append(styled(lines_for(answer.caption + bold, room), "2", terminal))
@@ -352,24 +367,6 @@ def score_lines(rows: Sequence[Row], terminal: Terminal) -> str:
     texts = [[name, *row] for name, row in zip(names, fewer, strict=True)]
     is_figure = [False, *(True for _ in columns)]
     return fitted(Grid(["system", *columns], is_figure, texts, ruled=False), terminal)
-
-
-def system_text(table: SystemTable, rules: Mapping[str, Any], terminal: Terminal) -> str:
-    """The table of a bench: its title, its scores, the meaning of marks and gaps, with details the
-    rules, and what systems took.
-    """
-    room = terminal._replace(width=terminal.columns)
-    shown = for_paper(table, table.style, intervals=True)
-    # The rules have the footnotes of all tables.
-    legend = [f"rules: {rules_line(rules)}"] if rules else []
-    if not terminal.details:
-        notes = shown.footnotes.items()
-        legend = [f"{name}: {text}" for name, text in notes if name != "measured_on"]
-    parts = [lines_for(shown.title, room), score_lines(wide_rows(shown), room)]
-    parts += ["\n".join(lines_for(text, room) for text in legend)]
-    if table.costs:
-        parts += [PERFORMANCE, fitted(plain_grid(cost_rows(table), 0.95), room)]
-    return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def _score_cell(cell: str) -> ScoreCell:
