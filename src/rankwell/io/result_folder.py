@@ -15,10 +15,11 @@ import numpy as np
 from rankwell.data.catalogue import PERFORMANCE, result_kind
 from rankwell.data.columns import parquet, quoted, sql_text
 from rankwell.data.registry import Better
-from rankwell.data.tables import Summary, Unit, Values
+from rankwell.data.tables import Summary, Unit, ValueRows, Values
 from rankwell.documents import read_json
 from rankwell.errors import BadInput, count_of, missing_column, shown
 from rankwell.io import connected, undamaged
+from rankwell.stats import SUMMARY_COLUMNS
 from rankwell.store import Source, is_draft, refuse_draft, remote_url
 from rankwell.threads import in_threads
 
@@ -30,7 +31,25 @@ PER_QUERY, QUERIES, DETAILS, ITEMS = (
 )
 MANIFEST, SUMMARY = "manifest.json", "summary.json"
 AGAIN = "run the command again"
-_COLUMNS = ("run", "query", "measure", "label", "value", "unit")
+PER_QUERY_TYPES = {name: "DOUBLE" if name == "value" else "VARCHAR" for name in ValueRows.columns}
+DETAIL_TYPES = {
+    **dict.fromkeys(("run", "query", "item"), "VARCHAR"),
+    "rank": "BIGINT",
+    **dict.fromkeys(("score", "grade"), "DOUBLE"),
+    **dict.fromkeys(("state", "detail"), "VARCHAR"),
+}
+ITEM_TYPES = {
+    **dict.fromkeys(("item", "of", "text", "thumbnail"), "VARCHAR"),
+    **dict.fromkeys(("width", "height"), "BIGINT"),
+    "problem": "VARCHAR",
+}
+_TYPES: dict[str, dict[str, str]] = {
+    PER_QUERY: {**PER_QUERY_TYPES, "weight": "DOUBLE"},
+    QUERIES: dict.fromkeys(("query", "text"), "VARCHAR"),
+    DETAILS: DETAIL_TYPES,
+    ITEMS: ITEM_TYPES,
+}
+"""DuckDB's types of the columns of rankwell's own tables."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -70,27 +89,15 @@ class ResultFolder:
         """The file of its values."""
         return Source(self.place / PER_QUERY)
 
-    def details(self, condition: str = "true") -> dict[str, list[Any]]:
-        """The columns of details.parquet, of the rows that a condition in SQL selects; none where
-        there is no such file.
-        """
-        return self._table(DETAILS, condition)
-
     def details_by_run(self, condition: str) -> Iterator[dict[str, list[Any]]]:
-        """As `details`, those of one run after the other."""
+        """The columns of details.parquet, of the rows that a condition in SQL selects, those of one
+        run after the other; none where there is no such file.
+        """
         if not self.has(DETAILS):
             return
         for run in self.runs:
             yield read_table(self.place / DETAILS, f"{condition} AND run = {sql_text(run)}")
         self.check(DETAILS)
-
-    def query_table(self) -> dict[str, list[Any]]:
-        """The columns of queries.parquet as they are, none where there is no such file."""
-        return self._table(QUERIES)
-
-    def items(self) -> dict[str, list[Any]]:
-        """The columns of items.parquet, none where no text and no picture of an item is known."""
-        return self._table(ITEMS)
 
     def has(self, name: str) -> bool:
         """Whether a file is its own and there."""
@@ -101,10 +108,11 @@ class ResultFolder:
         if self.files is not None:
             check_files(self.place, {name: self.files[name]})
 
-    def _table(self, name: str, condition: str = "true") -> dict[str, list[Any]]:
+    def table(self, name: str) -> dict[str, list[Any]]:
+        """The columns of a file as they are, none where there is no such file."""
         if not self.has(name):
             return {}
-        table = read_table(self.place / name, condition)
+        table = read_table(self.place / name)
         self.check(name)
         return table
 
@@ -192,12 +200,11 @@ def read_results(place: str | Path, *, replaced: tuple[str, ...] = ()) -> Result
     attributes = _attributes(folder / QUERIES) if has_queries else {}
     # Another process may have written the folder in the meantime, so that this comes last.
     present_files = {
-        name: digest for name, digest in (files or {}).items() if (folder / name).exists()
+        name: digest
+        for name, digest in (files or {}).items()
+        if not name.startswith(replaced) and (folder / name).exists()
     }
-    check_files(
-        folder,
-        {name: digest for name, digest in present_files.items() if not name.startswith(replaced)},
-    )
+    check_files(folder, present_files)
     return ResultFolder(
         place=folder,
         values=values,
@@ -414,10 +421,10 @@ def _values(
     first appearance.
     """
     names = column_types(path)
-    for name in _COLUMNS:
+    for name in ValueRows.columns:
         if name not in names:
             raise missing_column(name, names, place=str(path))
-    extra_names = [name for name in names if name not in (*_COLUMNS, "weight", "against")]
+    extra_names = [name for name in names if name not in (*_TYPES[PER_QUERY], "against")]
     for name in extra_names:
         if not _SINGLE.fullmatch(names[name]):
             raise BadInput(
@@ -512,17 +519,6 @@ def read_table(path: Path, condition: str = "true") -> dict[str, list[Any]]:
     return {name: [row[index] for row in rows] for index, name in enumerate(names)}
 
 
-_TEXT_COLUMNS = {
-    PER_QUERY: ("run", "query", "measure", "label", "unit"),
-    QUERIES: ("query", "text"),
-    DETAILS: ("run", "query", "item", "state", "detail"),
-    ITEMS: ("item", "of", "text", "thumbnail", "problem"),
-}
-_NUMBER_COLUMNS = {
-    PER_QUERY: ("value", "weight"),
-    DETAILS: ("rank", "score", "grade"),
-    ITEMS: ("width", "height"),
-}
 _SINGLE = re.compile(r"VARCHAR|BOOLEAN|U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?|FLOAT|DOUBLE")
 _NUMBERS = re.compile(r"U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?|FLOAT|DOUBLE|DECIMAL.*")
 
@@ -532,16 +528,13 @@ def column_types(path: Path) -> dict[str, str]:
     type.
     """
     types = {row[0]: row[1] for row in _select(path, f"DESCRIBE SELECT * FROM {parquet(path)}")}  # noqa: S608
-    for expected, columns, form in (
-        ("texts", _TEXT_COLUMNS, re.compile("VARCHAR")),
-        ("numbers", _NUMBER_COLUMNS, _NUMBERS),
-    ):
-        for name in columns.get(path.name, ()):
-            if not form.fullmatch(types.get(name, "VARCHAR" if expected == "texts" else "DOUBLE")):
-                raise BadInput(
-                    f"{path}: column {name!r} holds {types[name]}; expected {expected}. Run "
-                    "the command again."
-                )
+    for name, own_type in _TYPES.get(path.name, {}).items():
+        stored_type, is_text = types.get(name, own_type), own_type == "VARCHAR"
+        if stored_type != own_type if is_text else not _NUMBERS.fullmatch(stored_type):
+            raise BadInput(
+                f"{path}: column {name!r} holds {stored_type}; expected "
+                f"{'texts' if is_text else 'numbers'}. Run the command again."
+            )
     return types
 
 
@@ -558,8 +551,7 @@ def _select(path: Path, sql: str) -> list[tuple[Any, ...]]:
         return session.execute(sql).fetchall()
 
 
-_SUMMARY_COLUMNS = ("run", "measure", "label", "mean", "sd", "ci_low", "ci_high", "n", "unit")
-_GROUP_COLUMNS = (*_SUMMARY_COLUMNS, "group", "against", "better", "p_adjusted", "decisive")
+_GROUP_COLUMNS = (*SUMMARY_COLUMNS, "group", "against", "better", "p_adjusted", "decisive")
 _OPTIONAL_NUMBERS = (
     "mean",
     "sd",
@@ -585,9 +577,7 @@ def read_summary(folder: ResultFolder) -> list[dict[str, Any]]:
     something else.
     """
     path = folder.place / SUMMARY
-    return _rows(
-        _json_object(folder, SUMMARY, "rows", list)["rows"], path, "rows", _SUMMARY_COLUMNS
-    )
+    return _rows(_json_object(folder, SUMMARY, "rows", list)["rows"], path, "rows", SUMMARY_COLUMNS)
 
 
 def _rows(rows: list[Any], path: Path, name: str, columns: Sequence[str]) -> list[dict[str, Any]]:

@@ -31,7 +31,7 @@ from rankwell.data.matrices import (
     row_blocks,
 )
 from rankwell.data.rankings import Ranking
-from rankwell.data.tables import Floats, Ints, Judgments
+from rankwell.data.tables import Floats, Ints, Judgments, first_true
 from rankwell.documents import parse_json, read_json, unique_keys
 from rankwell.errors import BadInput, MissingExtra, RankwellError, naming, shown
 from rankwell.io.formats import Request, file_format
@@ -551,9 +551,7 @@ def _vectors_of_rows(layout_rows: NDArray[Any], first: int = 0) -> Vectors:
     if layout_rows.dtype.names is None:
         return as_real(layout_rows)
     dimension = layout_rows["vector"].shape[1]
-    wrong = np.flatnonzero(layout_rows["dimension"] != dimension)
-    if len(wrong):
-        row = int(wrong[0])
+    if (row := first_true(layout_rows["dimension"] != dimension)) >= 0:
         problem = (
             f"row {first + row} has the dimension {int(layout_rows['dimension'][row])}, row 0 has "
             f"{dimension}"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import chain
 from string import ascii_lowercase
 from types import NoneType
-from typing import Annotated, Any, Literal, NamedTuple, Self, TextIO
+from typing import Annotated, Any, Literal, NamedTuple, Self, TextIO, TypeVar
 
 import numpy as np
 
@@ -114,7 +114,7 @@ FOR_PEOPLE = ("table", "md", "latex")
 """The formats that people read; programs read the others."""
 PAPER = ("md", "latex")
 """The formats of tables for papers."""
-PER_QUERY_COLUMNS = ("run", "query", "measure", "label", "value", "unit")
+PER_QUERY_COLUMNS = ValueRows.columns
 _LEVELS = ("ceiling", "chance")
 
 
@@ -239,9 +239,9 @@ class Document(NamedTuple):
     """
 
     rows: Sequence[Row]
-    per_query: Sequence[Row] | None
-    rules: Mapping[str, Any]
-    findings: Sequence[Finding]
+    per_query: Sequence[Row] | None = None
+    rules: Mapping[str, Any] = {}
+    findings: Sequence[Finding] = ()
     summary: bool = True
     terminal: Terminal = PLAIN
     tables: Mapping[str, Sequence[Row]] = {}
@@ -289,7 +289,7 @@ def render(
     format: Format = "table",
     *,
     terminal: Terminal = PLAIN,
-    tables: Mapping[str, Sequence[Row]] | None = None,
+    tables: Mapping[str, Sequence[Row]] = {},
     answer: Answer | None = None,
 ) -> str:
     """The text of a result in one of the formats, ending in a line break.
@@ -309,7 +309,7 @@ def render(
             rules,
             findings,
             terminal=terminal,
-            tables=tables or {},
+            tables=tables,
             answer=answer or Answer(),
         )
     )
@@ -325,7 +325,7 @@ def render_rows(
     """The text of rows with any columns in one of the formats; see `render`. findings: as in
     JSON.
     """
-    return OUTPUTS[format](Document(rows, None, {}, findings, summary=False, terminal=terminal))
+    return OUTPUTS[format](Document(rows, findings=findings, summary=False, terminal=terminal))
 
 
 def terminal_of(stream: TextIO) -> Terminal:
@@ -381,6 +381,17 @@ def prose(text: str) -> str:
     )
 
 
+Key, Entry = TypeVar("Key"), TypeVar("Entry")
+
+
+def grouped(pairs: Iterable[tuple[Key, Entry]]) -> dict[Key, list[Entry]]:
+    """The entries of each key, in the order of first sight."""
+    entries: dict[Key, list[Entry]] = {}
+    for key, entry in pairs:
+        entries.setdefault(key, []).append(entry)
+    return entries
+
+
 def columns_of(rows: Sequence[Row], fixed: Sequence[str] = ()) -> list[str]:
     """The names of all columns: the fixed ones, then whatever else a row has, in the order of first
     sight.
@@ -434,7 +445,7 @@ class Grid(NamedTuple):
     ruled: bool = True
 
 
-def _grid(
+def grid_of(
     texts: Mapping[str, Iterable[Any]], numbers: Mapping[str, Iterable[str]], *, grouped: bool
 ) -> Grid:
     """A table of columns of texts, then of numbers."""
@@ -474,27 +485,36 @@ def summary_grid(document: Document) -> Grid:
     numbers = {"mean": [format_value(row["mean"], row["unit"]) for row in rows]}
     if any(row["ci_low"] is not None for row in rows):
         numbers[f"{100 * document.rules.get('level', 0.95):g} % interval"] = [
-            _interval(row) for row in rows
+            _bounds(row, _unit_between(row)) for row in rows
         ]
     numbers["sd"] = [format_value(row["sd"], _unit_between(row)) for row in rows]
     numbers["n"] = [format_value(row["n"], "count") for row in rows]
     numbers |= {name: [_own_figure(name, row) for row in rows] for name in figure_columns}
-    return _grid(texts, numbers, grouped=several)
+    return grid_of(texts, numbers, grouped=several)
 
 
-def _per_query_grid(rows: Sequence[Row], digits: Callable[[str], int | None]) -> Grid:
-    """The values of single queries: a row per query and a column per measure, or a row per value
-    where a task has columns.
+def per_query_grids(
+    document: Document, digits: Callable[[str], int | None] = lambda _: None
+) -> list[Grid]:
+    """The table of the values of single queries, where they are requested: a row per query and a
+    column per measure, or a row per value where a task has columns. digits: unit -> decimals of a
+    value; None for those of the unit.
     """
+    if (rows := document.per_query) is None:
+        return []
+
+    def value_of(row: Row) -> str:
+        return format_value(row["value"], row["unit"], digits=digits(row["unit"]))
+
     several = len({row["run"] for row in rows}) > 1
     keys = ["run", "query"] if several else ["query"]
     extra = columns_of(rows, PER_QUERY_COLUMNS)[len(PER_QUERY_COLUMNS) :]
     if extra:
         texts = {name: [row.get(name) for row in rows] for name in (*keys, "measure", *extra)}
-        return _grid(texts, {"value": [_value(row, digits) for row in rows]}, grouped=several)
+        return [grid_of(texts, {"value": [*map(value_of, rows)]}, grouped=several)]
     lines: dict[tuple[str, ...], dict[str, str]] = {}
     for row in rows:
-        lines.setdefault(tuple(row[key] for key in keys), {})[row["measure"]] = _value(row, digits)
+        lines.setdefault(tuple(row[key] for key in keys), {})[row["measure"]] = value_of(row)
     numbers: dict[str, list[str]] = {}
     for measure, row in {row["measure"]: row for row in rows}.items():
         exact = "" if row["label"] == measure else f" = {measure}"
@@ -502,24 +522,8 @@ def _per_query_grid(rows: Sequence[Row], digits: Callable[[str], int | None]) ->
         numbers[f"{row['label']}{exact}{unit}"] = [
             line.get(measure, MISSING) for line in lines.values()
         ]
-    return _grid(
-        {key: [line[index] for line in lines] for index, key in enumerate(keys)},
-        numbers,
-        grouped=several,
-    )
-
-
-def _value(row: Row, digits: Callable[[str], int | None]) -> str:
-    return format_value(row["value"], row["unit"], digits=digits(row["unit"]))
-
-
-def per_query_grids(
-    document: Document, digits: Callable[[str], int | None] = lambda _: None
-) -> list[Grid]:
-    """The table of the values of single queries, where they are requested. digits: unit -> decimals
-    of a value; None for those of the unit.
-    """
-    return [] if document.per_query is None else [_per_query_grid(document.per_query, digits)]
+    texts = {key: [line[index] for line in lines] for index, key in enumerate(keys)}
+    return [grid_of(texts, numbers, grouped=several)]
 
 
 def grids(document: Document) -> list[Grid]:
@@ -535,7 +539,7 @@ def grids(document: Document) -> list[Grid]:
     ]
 
 
-def plain_grid(rows: Sequence[Row], level: float) -> Grid:
+def plain_grid(rows: Sequence[Row], level: float = 0.95) -> Grid:
     """Rows of any columns; the bounds of intervals are one column, as in a summary."""
     between = f"{100 * level:g} % interval"
     heads = {"ci_low": between} | ({} if "measure" in columns_of(rows) else {"label": "measure"})
@@ -552,12 +556,11 @@ def plain_grid(rows: Sequence[Row], level: float) -> Grid:
         name == between or all(isinstance(row.get(name), (int, float, NoneType)) for row in rows)
         for name in names
     ]
-    formatters = [
-        _number if number and name != between else visible
-        for number, name in zip(numeric, names, strict=True)
-    ]
     cells = [
-        [format_cell(row.get(name)) for format_cell, name in zip(formatters, names, strict=True)]
+        [
+            (_number if number and name != between else visible)(row.get(name))
+            for number, name in zip(numeric, names, strict=True)
+        ]
         for row in rows
     ]
     return Grid([visible(_heading(name)) for name in names], numeric, cells)
@@ -599,10 +602,6 @@ def _own_figure(name: str, row: Row) -> str:
 def _unit_between(row: Row) -> str:
     """The unit of figures that may lie between two counts."""
     return "rank" if row["unit"] == "count" else row["unit"]
-
-
-def _interval(row: Row) -> str:
-    return _bounds(row, _unit_between(row))
 
 
 def _bounds(row: Row, unit: str) -> str:

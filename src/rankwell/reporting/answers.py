@@ -21,6 +21,7 @@ from rankwell.reporting import (
     Terminal,
     columns_of,
     folded,
+    grid_of,
     holds_figures,
     plain_grid,
     rules_line,
@@ -116,7 +117,8 @@ def best_run(rows: Sequence[Row], rules: Mapping[str, Any]) -> str:
     if len(winners) == len(compared):
         return f"All {len(compared)} runs have the same {label}: {text}."
     word = "highest" if sign > 0 else "lowest"
-    interval = _in_words(best, rules) if len(winners) == 1 else ""
+    ends = _ends(best, rules) if len(winners) == 1 else []
+    interval = f" ({_level(rules)} {' to '.join(ends)})" if ends else ""
     verb = "has" if len(winners) == 1 else "have"
     names_of_winners = f"{', '.join(winners[:2])} and {len(winners) - 2} more"
     if len(winners) < 3:
@@ -124,11 +126,11 @@ def best_run(rows: Sequence[Row], rules: Mapping[str, Any]) -> str:
     return f"{names_of_winners} {verb} the {word} {label}: {text}{interval}"
 
 
-def _in_words(row: Row, rules: Mapping[str, Any]) -> str:
+def _ends(row: Row, rules: Mapping[str, Any]) -> list[str]:
+    """The ends of the interval; none where there is none."""
     if row.get("ci_low") is None:
-        return ""
-    low, high = (_figure(row[end], row["unit"], rules) for end in ("ci_low", "ci_high"))
-    return f" ({100 * rules.get('level', 0.95):g}% CI {low} to {high})"
+        return []
+    return [_figure(row[end], row["unit"], rules) for end in ("ci_low", "ci_high")]
 
 
 def caption(rows: Sequence[Row], rules: Mapping[str, Any], noun: tuple[str, str]) -> str:
@@ -248,31 +250,18 @@ def _shared_chances(rows: Sequence[Row], rules: Mapping[str, Any]) -> list[str]:
 
 def _measures(rows: Sequence[Row], rules: Mapping[str, Any], terminal: Terminal) -> str:
     """A row for each run and measure."""
-    columns: dict[str, list[str]] = {" ": [visible(heading) for heading in headings(rows)]}
-    if len({row["run"] for row in rows}) > 1:
-        columns = {"run": [visible(row["run"]) for row in rows], **columns}
-    texts = len(columns)
-    columns[_word(rows)] = [_figure(row["mean"], row["unit"], rules) for row in rows]
-    intervals = [_interval(row, rules) for row in rows]
+    texts = {" ": headings(rows)}
+    if several := len({row["run"] for row in rows}) > 1:
+        texts = {"run": [row["run"] for row in rows], **texts}
+    numbers = {_word(rows): [_figure(row["mean"], row["unit"], rules) for row in rows]}
+    intervals = [_ends(row, rules) for row in rows]
     if any(intervals):
-        columns[_level(rules)] = intervals
+        numbers[_level(rules)] = [
+            short_interval(f"[{', '.join(ends)}]" if ends else "") for ends in intervals
+        ]
     if any(row.get(_CHANCE) is not None for row in rows):
-        columns[_CHANCE] = [_figure(row.get(_CHANCE), row["unit"], rules) for row in rows]
-    grid = Grid(
-        [*columns],
-        [index >= texts for index in range(len(columns))],
-        [list(row) for row in zip(*columns.values(), strict=True)],
-        grouped=texts > 1,
-        ruled=False,
-    )
-    return fitted(grid, terminal)
-
-
-def _interval(row: Row, rules: Mapping[str, Any]) -> str:
-    if row.get("ci_low") is None:
-        return ""
-    low, high = (_figure(row[end], row["unit"], rules) for end in ("ci_low", "ci_high"))
-    return short_interval(f"[{low}, {high}]")
+        numbers[_CHANCE] = [_figure(row.get(_CHANCE), row["unit"], rules) for row in rows]
+    return fitted(grid_of(texts, numbers, grouped=several)._replace(ruled=False), terminal)
 
 
 def short_interval(interval: str) -> str:
@@ -332,9 +321,15 @@ def score_lines(rows: Sequence[Row], terminal: Terminal) -> str:
     """
     names = [f"{row.get(' ', '')} {visible(row['system'])}".lstrip() for row in rows]
     columns = [name for name in rows[0] if name not in (" ", "system")]
-    cells = [[_score_cell(row[name]) for name in columns] for row in rows]
-    columns = [visible(name) for name in columns]
-    fewer = [[row[0], *(_without_interval(cell) for cell in row[1:])] for row in cells]
+    cells = [
+        [cell if isinstance(cell := row[name], ScoreCell) else ScoreCell(cell) for name in columns]
+        for row in rows
+    ]
+    columns = [*map(visible, columns)]
+    fewer = [
+        [first, *(ScoreCell(cell.figure, cell.marks, "", cell.place) for cell in others)]
+        for first, *others in cells
+    ]
     for shown in (cells, fewer):
         turned = [[*line] for line in zip(*shown, strict=True)]
         layouts = [
@@ -368,13 +363,5 @@ def system_text(table: SystemTable, rules: Mapping[str, Any], terminal: Terminal
     parts = [lines_for(shown.title, room), score_lines(wide_rows(shown), room)]
     parts += ["\n".join(lines_for(text, room) for text in legend)]
     if table.costs:
-        parts += [PERFORMANCE, fitted(plain_grid(cost_rows(table), 0.95), room)]
+        parts += [PERFORMANCE, fitted(plain_grid(cost_rows(table)), room)]
     return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def _score_cell(cell: str) -> ScoreCell:
-    return cell if isinstance(cell, ScoreCell) else ScoreCell(cell)
-
-
-def _without_interval(cell: ScoreCell) -> ScoreCell:
-    return ScoreCell(cell.figure, cell.marks, "", cell.place)

@@ -17,8 +17,16 @@ from rankwell.data.frames import Column, Joined, number_column, text_column
 from rankwell.data.tables import Values
 from rankwell.errors import BadInput, missing_column
 from rankwell.io import connected
-from rankwell.io.result_folder import DETAILS, ITEMS, PER_QUERY, QUERIES
-from rankwell.reporting import PER_QUERY_COLUMNS, Row, plain, render
+from rankwell.io.result_folder import (
+    DETAIL_TYPES,
+    DETAILS,
+    ITEM_TYPES,
+    ITEMS,
+    PER_QUERY,
+    PER_QUERY_TYPES,
+    QUERIES,
+)
+from rankwell.reporting import OUTPUTS, Document, Row, plain
 from rankwell.reporting.charts import CHARTS, ChartData, write_charts
 from rankwell.reporting.drafts import drafting, publish
 from rankwell.store import Source, replacing, write_text
@@ -34,21 +42,6 @@ bytes.
 """
 _FORM = "FORMAT parquet, COMPRESSION {}, USE_TMP_FILE false"
 Columns = Mapping[str, Column]
-DETAIL_TYPES = {
-    **dict.fromkeys(("run", "query", "item"), "VARCHAR"),
-    **{
-        "rank": "BIGINT",
-        "score": "DOUBLE",
-        "grade": "DOUBLE",
-        "state": "VARCHAR",
-        "detail": "VARCHAR",
-    },
-}
-ITEM_TYPES = {
-    **dict.fromkeys(("item", "of", "text", "thumbnail"), "VARCHAR"),
-    **{"width": "BIGINT", "height": "BIGINT", "problem": "VARCHAR"},
-}
-_PER_QUERY_TYPES = {name: "DOUBLE" if name == "value" else "VARCHAR" for name in PER_QUERY_COLUMNS}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -124,17 +117,10 @@ def write_folder(
     columns missing or of unequal length, and as `drafting`.
     """
     with drafting(directory, inputs) as draft:
-        texts = {
-            "summary.csv": render(content.summary, None, content.rules, content.findings, "csv"),
-            "summary.json": render(
-                content.summary,
-                None,
-                content.rules,
-                content.findings,
-                "json",
-                tables=content.tables,
-            ),
-        }
+        document = Document(
+            content.summary, rules=content.rules, findings=content.findings, tables=content.tables
+        )
+        texts = {f"summary.{form}": OUTPUTS[form](document) for form in ("csv", "json")}
         for name, written in texts.items():
             write_text(draft / name, written)
         tables = _tables(content)
@@ -245,7 +231,7 @@ def per_query_columns(
     }
     columns["query"] = Joined(sizes, lambda index: heads[index][1])
     columns["value"] = Joined(sizes, lambda index: values[index].values)
-    types = dict(_PER_QUERY_TYPES)
+    types = dict(PER_QUERY_TYPES)
     if any(weighs for *_, weighs in heads):
         types["weight"] = "DOUBLE"
         bare = np.broadcast_to(np.nan, max(sizes))

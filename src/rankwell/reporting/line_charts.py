@@ -8,7 +8,7 @@ from itertools import cycle, islice, pairwise
 from typing import Any, Literal
 
 from rankwell.errors import NothingToEvaluate
-from rankwell.reporting import Row, plain, visible
+from rankwell.reporting import Row, grouped, plain, visible
 from rankwell.reporting.charts import (
     QUIET,
     layer,
@@ -216,9 +216,7 @@ def parameter_chart(
     mean_rows = [row for row in rows if plain(row["mean"]) is not None]
     if not mean_rows:
         raise NothingToEvaluate("no run of the grid has a figure, so there is nothing to draw.")
-    rows_by_label: dict[str, list[Row]] = {}
-    for row in mean_rows:
-        rows_by_label.setdefault(str(row["label"]), []).append(row)
+    rows_by_label = grouped((str(row["label"]), row) for row in mean_rows)
     moving = {
         label: label_rows
         for label, label_rows in rows_by_label.items()

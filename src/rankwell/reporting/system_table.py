@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
-from importlib.resources import files
 from itertools import chain, product
 from pathlib import Path
 from string import ascii_lowercase
@@ -32,6 +31,7 @@ from rankwell.reporting import (
     TableStyle,
     Terminal,
     format_value,
+    grouped,
     plain,
     visible,
 )
@@ -252,11 +252,11 @@ class SystemTable:
             )
         if any(cost.peak_memory_mib is not None for cost in costs):
             notes["memory"] = "the greatest that the whole command had, with all its runs"
-        datasets_by_gap: dict[tuple[str, str, str], list[str]] = {}
-        for cell in self.cells:
-            if cell.gap and cell.gap != NO_FIGURE:
-                key = (cell.gap, cell.system, cell.why.rstrip("."))
-                datasets_by_gap.setdefault(key, []).append(cell.dataset)
+        datasets_by_gap = grouped(
+            ((cell.gap, cell.system, cell.why.rstrip(".")), cell.dataset)
+            for cell in self.cells
+            if cell.gap and cell.gap != NO_FIGURE
+        )
         for (gap, system, why), datasets in datasets_by_gap.items():
             reason = f"{system} on {', '.join(datasets)}" + (f": {why}" if why else "")
             notes[gap] = f"{notes[gap]}; {reason}" if gap in notes else reason
@@ -311,13 +311,13 @@ def score_table(
     differences: of the same runs, for marks. attributes: the columns that distinguish differences
     of one measure. noun: the word for queries.
     """
-    names = headings(rows)
-    if len({(row["run"], heading) for row, heading in zip(rows, names, strict=True)}) < len(rows):
+    named_rows = list(zip(rows, headings(rows), strict=True))
+    if len({(row["run"], heading) for row, heading in named_rows}) < len(rows):
         return None
-    beaten: dict[tuple[Any, ...], list[str]] = {}
-    for winner, loser, row in winners(differences):
-        key = (winner, row["of"], *map(row.get, attributes))
-        beaten.setdefault(key, []).append(loser)
+    beaten = grouped(
+        ((winner, row["of"], *map(row.get, attributes)), loser)
+        for winner, loser, row in winners(differences)
+    )
     sizes = {row.get("n") for row in rows}
     same_size = len(sizes) <= 1
     cells = [
@@ -333,12 +333,10 @@ def score_table(
                 beaten.get((row["run"], row["measure"], *map(row.get, attributes)), ())
             ),
         )
-        for row, heading in zip(rows, names, strict=True)
+        for row, heading in named_rows
     ]
     directions: dict[str, Better] = {
-        heading: better[row["measure"]]
-        for row, heading in zip(rows, names, strict=True)
-        if row["measure"] in better
+        heading: better[row["measure"]] for row, heading in named_rows if row["measure"] in better
     }
     name = f"Scores over {sizes.pop()} {noun}" if same_size and None not in sizes else "Scores"
     return SystemTable("", "", cells, None, rules, directions, name=name)
@@ -346,11 +344,8 @@ def score_table(
 
 def headings(rows: Sequence[Row]) -> list[str]:
     """The label of each row, with what distinguishes rows of a run that have the same label."""
-    groups: dict[tuple[str, str], list[Row]] = {}
-    for row in rows:
-        groups.setdefault((row["run"], row["label"]), []).append(row)
     distinct: dict[str, dict[str, None]] = {}
-    for (_, label), alike in groups.items():
+    for (_, label), alike in grouped(((row["run"], row["label"]), row) for row in rows).items():
         distinct.setdefault(label, {}).update(
             (name, None)
             for name in alike[0]
@@ -408,7 +403,8 @@ def long_rows(table: SystemTable) -> list[Row]:
     for cell in [cell for _, _, cells in table.lines for cell in cells.values()]:
         place = cell.system, cell.dataset
         row: dict[str, Any] = {
-            **dict(zip(("run", "dataset"), place, strict=True)),
+            "run": cell.system,
+            "dataset": cell.dataset,
             "measure": table.measure,
             "label": table.label,
             **{
@@ -534,27 +530,23 @@ def render_system_tables(
     """
     if format == "html":
         return page(tables, findings, title=title)
-    shared = shared_rules(tables)
     if format in ("csv", "tsv", "json", "jsonl"):
         rows = [row for table in tables for row in long_rows(table)]
-        return OUTPUTS[format](Document(rows, None, shared, findings, summary=False))
+        return OUTPUTS[format](
+            Document(rows, rules=shared_rules(tables), findings=findings, summary=False)
+        )
     # The layout of answers is above this module.
     from rankwell.reporting.answers import system_text
 
     texts: list[str] = []
     for number, table in enumerate(tables, len(tables) > 1):
         # Of LaTeX each may float to another page, and so needs all of its own.
-        is_last, rules = table is tables[-1], dict[str, Any]()
-        if format == "latex":
-            rules = {**named_measure(table), **table.rules, **table.footnotes}
-        elif is_last:
-            rules = shared
+        subjects = [table] if format == "latex" else tables if table is tables[-1] else ()
+        rules = shared_rules(subjects)
         texts.append(
             system_text(table, rules, terminal)
             if format == "table"
-            else _wide_text(
-                table, format, rules, findings if is_last or format == "latex" else (), number
-            )
+            else _wide_text(table, format, rules, findings if subjects else (), number)
         )
     return "\n".join(texts)
 
@@ -597,9 +589,7 @@ def _wide_text(
         OUTPUTS[format](
             Document(
                 rows,
-                None,
-                part_rules,
-                (),
+                rules=part_rules,
                 summary=False,
                 title=name,
                 legend=legend,
@@ -615,14 +605,10 @@ def page(tables: Sequence[SystemTable], findings: Sequence[Finding], *, title: s
     stand once, below all.
     """
     # Only a page needs them.
-    from rankwell.reporting.page.scripts import embeddable, source_hash
+    from rankwell.reporting.page.scripts import asset, embeddable, source_hash
 
-    assets = files("rankwell.reporting.page") / "assets"
-    style = "".join(
-        (assets / name).read_text(encoding="utf-8")
-        for name in ("base.css", "header.css", "systems.css")
-    )
-    script = embeddable((assets / "systems.js").read_text(encoding="utf-8"))
+    style = "".join(map(asset, ("base.css", "header.css", "systems.css")))
+    script = embeddable(asset("systems.js"))
     allowed = f"script-src {source_hash(script)}; style-src {source_hash(style)}"
     policy = f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
     rules = shared_rules(tables)
@@ -634,8 +620,7 @@ def page(tables: Sequence[SystemTable], findings: Sequence[Finding], *, title: s
     if lines:
         list_items = "\n".join(f"<li>{_safe(line)}</li>" for line in dict.fromkeys(lines))
         parts.append(f'<h2>Notes</h2>\n<ul class="notes">\n{list_items}\n</ul>')
-    template = (assets / "systems.html").read_text(encoding="utf-8")
-    return template.format(
+    return asset("systems.html").format(
         title=_safe(title or (tables[0].title if is_only else "Systems by data set")),
         exact=_exact(tables[0]) if is_only else "",
         body="\n".join(parts),

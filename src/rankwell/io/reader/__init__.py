@@ -603,8 +603,12 @@ def run_lines(layout_of: Callable[[Source, Request], Layout | None]) -> dict[str
         for source in sources:
             yield from lists.read(source, by_one=layout.by_rank and request.recognised)
 
-    functions = {"find_hits": _find_hits, "count_shared": _count_shared, "lists": _lists}
-    return {**functions, "is_lines": True}
+    return {
+        "find_hits": _find_hits,
+        "count_shared": _count_shared,
+        "lists": _lists,
+        "is_lines": True,
+    }
 
 
 def count_lines(

@@ -7,15 +7,13 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from rankwell.data.registry import Catalogue
 from rankwell.data.tables import Values, format_value
-from rankwell.reporting import Row, visible
+from rankwell.reporting import Entry, Row, grouped, visible
 from rankwell.reporting.drawing import DrawingCall, NotDrawn, call_all, warn
 from rankwell.store import write_bytes, write_text
-
-Entry = TypeVar("Entry")
 
 
 class ChartData(NamedTuple):
@@ -67,10 +65,14 @@ def draw_all(specs: Iterable[dict[str, Any]]) -> list[Picture]:
     """Several specs as pictures. Raises NotDrawn where they need more memory than this process may
     have.
     """
-    calls: list[DrawingCall] = []
-    for spec in specs:
-        calls.append(DrawingCall("vegalite_to_png", (spec,), {"scale": 2}))
-        calls.append(DrawingCall("vegalite_to_svg", (spec,)))
+    calls = [
+        call
+        for spec in specs
+        for call in (
+            DrawingCall("vegalite_to_png", (spec,), {"scale": 2}),
+            DrawingCall("vegalite_to_svg", (spec,)),
+        )
+    ]
     pictures: list[Any] = call_all(calls)
     return [Picture(*pair) for pair in zip(pictures[::2], pictures[1::2], strict=True)]
 
@@ -141,9 +143,7 @@ def by_title(
     columns: int | None = None,
 ) -> list[dict[str, Any]]:
     """A panel for each title from its entries, and whether it is the first of its row."""
-    entries_of: dict[str, list[Entry]] = {}
-    for title, entry in titled:
-        entries_of.setdefault(title, []).append(entry)
+    entries_of = grouped(titled)
     columns = columns or columns_for(len(entries_of))
     return [
         panel(title, entries, index % columns == 0)

@@ -36,18 +36,16 @@ def html(result: Any) -> str:
     Everything is escaped. Of more than 200 rows the first are shown, and how many there are is
     said.
     """
-    from rankwell.reporting import rules_line
-
     rows, rules = result.summary, result.describe()
     verdicts = result.tables.get("verdicts", ())
     differences = [row for row in rows if "p_adjusted" in row]
     grid = (
         _difference_grid(differences)
         if differences
-        else reporting.summary_grid(reporting.Document(rows, None, rules, ()))
+        else reporting.summary_grid(reporting.Document(rows, rules=rules))
     )
     headlines = [f"<p><strong>{_text(row['text'])}</strong></p>" for row in verdicts]
-    return _whole([*headlines, _table(grid)], rules_line(rules), result.findings)
+    return _whole([*headlines, _table(grid)], rules, result.findings)
 
 
 def text(result: Any) -> str:
@@ -62,18 +60,18 @@ def system_tables(tables: "Sequence[SystemTable]", findings: Sequence[Finding]) 
     """Systems × data sets, one table below the other, the best figures in bold, with the line of
     rules and the findings below.
     """
-    from rankwell.reporting import rules_line
     from rankwell.reporting.system_table import shared_rules, wide_rows
 
     parts: list[str] = []
     for table in tables:
-        (grid,) = reporting.grids(reporting.Document(wide_rows(table), None, {}, (), summary=False))
+        grid = reporting.plain_grid(wide_rows(table))
         parts += [f"<p><strong>{_text(table.title)}</strong></p>", _table(grid)]
-    return _whole(parts, rules_line(shared_rules(tables)), findings)
+    return _whole(parts, shared_rules(tables), findings)
 
 
-def _whole(parts: Sequence[str], line: str, findings: Sequence[Finding]) -> str:
+def _whole(parts: Sequence[str], rules: Mapping[str, Any], findings: Sequence[Finding]) -> str:
     """The parts with the line of rules and the findings, folded away, below."""
+    line = reporting.rules_line(rules)
     footer = [f'<p style="{_QUIET}">rules: {_text(line)}</p>'] if line else []
     if texts := by_level(dict.fromkeys(findings)):
         count = count_of(len(texts), "finding")
@@ -88,9 +86,7 @@ def _difference_grid(rows: Sequence[reporting.Row]) -> reporting.Grid:
     """Differences with their figures, which are texts there, as columns of numbers."""
     from rankwell.reporting.difference_tables import shown_differences
 
-    (grid,) = reporting.grids(
-        reporting.Document(shown_differences(rows), None, {}, (), summary=False)
-    )
+    grid = reporting.plain_grid(shown_differences(rows))
     first = grid.headers.index("mean")
     return grid._replace(
         numeric=[column >= first for column in range(len(grid.headers))], grouped=True
@@ -149,8 +145,8 @@ class Rows(list[Any], Framed):
     def _document(self) -> reporting.Document:
         terminal = reporting.Terminal(details=True)
         if self and "value" in self[0]:
-            return reporting.Document((), self, {}, (), terminal=terminal)
-        return reporting.Document(self, None, {}, (), summary=bool(self._fixed), terminal=terminal)
+            return reporting.Document((), self, terminal=terminal)
+        return reporting.Document(self, summary=bool(self._fixed), terminal=terminal)
 
     @property
     def _fixed(self) -> Sequence[str]:

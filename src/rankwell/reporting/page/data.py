@@ -19,7 +19,7 @@ from rankwell.documents import parse_json
 from rankwell.errors import BadInput, flag
 from rankwell.io import connected
 from rankwell.io.result_folder import ITEMS, QUERIES
-from rankwell.reporting import format_value, plain, rule_pairs
+from rankwell.reporting import format_value, grouped, plain, rule_pairs
 from rankwell.reporting.charts import part_of
 from rankwell.reporting.page import (
     MOST_QUERIES,
@@ -202,9 +202,7 @@ def _findings(
     """The findings, first those that the page sums up, with the places of their queries on it.
     everywhere: what is so on every query.
     """
-    places: dict[str, list[int]] = {}
-    for place, (query, _) in enumerate(questions.keys):
-        places.setdefault(query, []).append(place)
+    places = grouped((query, place) for place, (query, _) in enumerate(questions.keys))
     findings = _unjudged(source, overview)
     for finding in (*source.findings, *map(so_on_every_query, everywhere)):
         facts = finding.as_dict()

@@ -20,6 +20,7 @@ from rankwell.reporting.drafts import write_manifest
 from rankwell.reporting.page import PageSource
 from rankwell.reporting.page.data import PageData, item_data, page_data
 from rankwell.reporting.page.scripts import (
+    asset,
     embeddable,
     join_modules,
     source_hash,
@@ -91,14 +92,9 @@ def render_page(data: str, title: str, *, parted: bool) -> str:
 
     The policy lets run and style what stands in the page, by its hash, and nothing else.
     """
-    assets = files("rankwell.reporting.page") / "assets"
-
-    def _asset(name: str) -> str:
-        return (assets / name).read_text(encoding="utf-8")
-
-    template = _asset("page.html")
+    template = asset("page.html")
     names = {kind: file_names or "" for kind, file_names in _MARK.findall(template)}
-    style = "".join(map(_asset, names["style"].split()))
+    style = "".join(map(asset, names["style"].split()))
     entries: list[str] = []
     for name in names["script"].split():
         entries += task_views() if name == _TASK_VIEWS else [f"reporting/page/assets/{name}"]
@@ -114,7 +110,7 @@ def render_page(data: str, title: str, *, parted: bool) -> str:
         "script": script,
         "data": data,
         "vega": vega,
-        "licences": html.escape(_asset("licences.txt"), quote=False),
+        "licences": html.escape(asset("licences.txt"), quote=False),
     }
     return _MARK.sub(lambda mark: filled[mark[1]], template)
 

@@ -43,6 +43,11 @@ def vega_bundle() -> str:
     return "(() => {" + embeddable(script) + "})();\n"
 
 
+def asset(name: str) -> str:
+    """The text of a file of the page."""
+    return (files("rankwell.reporting.page") / "assets" / name).read_text(encoding="utf-8")
+
+
 def embeddable(script: str) -> str:
     """A script that no HTML parser ends early: what closes it or opens a comment can only stand in
     its texts and patterns.

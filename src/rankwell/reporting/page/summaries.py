@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from rankwell.data.registry import parse_measure
 from rankwell.errors import BadUsage
-from rankwell.reporting import Row, plain
+from rankwell.reporting import Row, grouped, plain
 from rankwell.reporting.charts import CHARTS, ChartData, difference_label, is_difference, part_of
 from rankwell.reporting.line_charts import k_curves, parameter_chart
 from rankwell.reporting.page import PageSource
@@ -61,11 +61,9 @@ def summary(source: PageSource, measures: Mapping[Key, Any]) -> list[dict[str, A
     runs, measure_keys = source.runs, [*measures]
     return [
         {
-            **{
-                "run": runs.index(row["run"]),
-                "measure": measure_keys.index(key_of(row, source)),
-                **_cells(row, _FIGURES),
-            },
+            "run": runs.index(row["run"]),
+            "measure": measure_keys.index(key_of(row, source)),
+            **_cells(row, _FIGURES),
             **{
                 name: plain(row[name])
                 for name in ("ceiling", "chance")
@@ -148,10 +146,7 @@ def settings(source: PageSource) -> dict[str, Any] | None:
     parameters = (str(name) for row in rows for name in (*row["tried"], *row["values"]))
     names = list(dict.fromkeys(["engine", *parameters]))
     setting_values = [{name: _parameter(row["values"].get(name)) for name in names} for row in rows]
-    by_engine: dict[str | None, list[dict[str, str | None]]] = {}
-    for values in setting_values:
-        by_engine.setdefault(values["engine"], []).append(values)
-    engines = by_engine.values()
+    engines = grouped((values["engine"], values) for values in setting_values).values()
     varying = [
         name
         for name in names
@@ -189,14 +184,15 @@ def _parameter(value: Any) -> str | None:
 
 _FIGURES = {"mean": "mean", "low": "ci_low", "high": "ci_high", "sd": "sd", "n": "n"}
 _DIFFERENCE = {
-    **{
-        "difference": "mean",
-        "low": "ci_low",
-        "high": "ci_high",
-        "p": "p",
-        "adjusted_p": "p_adjusted",
-    },
-    **{"decisive": "decisive", "better": "wins", "worse": "losses", "equal": "ties"},
+    "difference": "mean",
+    "low": "ci_low",
+    "high": "ci_high",
+    "p": "p",
+    "adjusted_p": "p_adjusted",
+    "decisive": "decisive",
+    "better": "wins",
+    "worse": "losses",
+    "equal": "ties",
 }
 """Names of the page's figures, and their columns in the summary."""
 
@@ -209,13 +205,11 @@ def groups(source: PageSource) -> list[dict[str, Any]]:
     """The groups of queries, each with its own verdict by the first measure; of many pairs the
     number of differences.
     """
-    if not source.groups:
-        return []
-    first = key_of(source.groups[0], source)
-    rows: dict[str, list[Row]] = {}
-    for row in source.groups:
-        if key_of(row, source) == first:
-            rows.setdefault(row["group"], []).append(row)
+    rows = grouped(
+        (row["group"], row)
+        for row in source.groups
+        if key_of(row, source) == key_of(source.groups[0], source)
+    )
     return [_group(name, group_rows, source) for name, group_rows in rows.items()]
 
 
@@ -361,7 +355,8 @@ def _curve_row(row: Row, values: Row, name: str, tried: Sequence[str]) -> dict[s
     return {
         **row,
         # The intervals of lines that cross would hide them; the table of settings has them.
-        **{"ci_low": None, "ci_high": None},
+        "ci_low": None,
+        "ci_high": None,
         "system": str(values.get("engine", "")),
         "series": other_parameters or str(values.get("engine", row["run"])),
         "value": values[name],

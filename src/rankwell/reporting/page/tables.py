@@ -10,7 +10,14 @@ import numpy as np
 from rankwell.data.columns import parquet
 from rankwell.data.tables import Bools, Floats, Ints
 from rankwell.io import undamaged
-from rankwell.io.result_folder import AGAIN, DETAILS, QUERIES, column_types, read_table
+from rankwell.io.result_folder import (
+    AGAIN,
+    DETAIL_TYPES,
+    DETAILS,
+    QUERIES,
+    column_types,
+    read_table,
+)
 from rankwell.reporting.page import MOST_RELEVANT, MOST_RESULTS, PageFolder, cells
 
 if TYPE_CHECKING:
@@ -23,8 +30,6 @@ the details of results.
 
 NEAR = 10
 """Number of first results that are checked for judgments."""
-
-_DETAILS = ("query", "run", "item", "rank", "score", "grade", "state", "detail")
 
 
 class Overview(NamedTuple):
@@ -109,7 +114,7 @@ class Tables:
             else ""
         )
         parts = " UNION ALL ".join(
-            f"SELECT {index} AS folder, {', '.join(_DETAILS)}, file_row_number AS line "
+            f"SELECT {index} AS folder, {', '.join(DETAIL_TYPES)}, file_row_number AS line "
             f"FROM {parquet(folder.path / DETAILS, numbered=True)}"
             for index, folder in list_folders
         )
@@ -170,7 +175,7 @@ class Tables:
         """
         self._register("chosen", ("query",), [(query,) for query in queries])
         columns = self._numpy(
-            f"SELECT {', '.join(_DETAILS)} FROM lists SEMI JOIN chosen USING (query) "
+            f"SELECT {', '.join(DETAIL_TYPES)} FROM lists SEMI JOIN chosen USING (query) "
             f"WHERE rank <= {MOST_RESULTS} OR state = 'relevant' OR (state = 'junk' AND score "
             "IS NOT NULL) "
             f"QUALIFY coalesce(rank, {MOST_RESULTS + 1}) <= {MOST_RESULTS} OR row_number() OVER "
