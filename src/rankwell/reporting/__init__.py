@@ -43,7 +43,11 @@ _OF_QUERIES = {
 }
 
 
-def rules_line(rules: Mapping[str, Any]) -> str:
+Rules = Mapping[str, Any]
+"""Every choice that decided a number, by name."""
+
+
+def rules_line(rules: Rules) -> str:
     """The rules in one line: the counts, once where they are the same for all runs, then every
     plain entry as name=value.
     """
@@ -62,12 +66,12 @@ def rules_line(rules: Mapping[str, Any]) -> str:
     return "; ".join(filter(None, (shared_counts, *differing_counts, settings)))
 
 
-def rule_pairs(rules: Mapping[str, Any]) -> list[tuple[str, str]]:
+def rule_pairs(rules: Rules) -> list[tuple[str, str]]:
     """The rules as pairs of a name and a value."""
     return [*((_words(name)[1], number) for name, number, _ in _counted(rules)), *_settings(rules)]
 
 
-def _settings(rules: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _settings(rules: Rules) -> list[tuple[str, str]]:
     return [
         (
             visible(name.replace("_", "-")),
@@ -78,7 +82,7 @@ def _settings(rules: Mapping[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def _counted(rules: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
+def _counted(rules: Rules) -> list[tuple[str, str, bool]]:
     """The counts: their names, their numbers, and whether the number is the same for all runs."""
     counts: Mapping[str, Mapping[str, Any]] = rules.get("counts", {})
     counted: list[tuple[str, str, bool]] = []
@@ -284,7 +288,7 @@ output = OUTPUTS.register
 def render(
     rows: Sequence[Row],
     per_query: Iterable[Row] | None,
-    rules: Mapping[str, Any],
+    rules: Rules,
     findings: Sequence[Finding],
     format: Format = "table",
     *,
@@ -613,7 +617,7 @@ def _bounds(row: Row, unit: str) -> str:
     )
 
 
-def _word(row: Row, rules: Mapping[str, Any]) -> str:
+def _word(row: Row, rules: Rules) -> str:
     definition = rules.get("measures", {}).get(row["measure"], {})
     summary = definition.get("summary", "mean") if isinstance(definition, Mapping) else "mean"
     return row["label"] + (

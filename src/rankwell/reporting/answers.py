@@ -16,6 +16,7 @@ from rankwell.reporting import (
     Document,
     Grid,
     Row,
+    Rules,
     ScoreCell,
     TableStyle,
     Terminal,
@@ -88,7 +89,7 @@ def lines_for(text: str, terminal: Terminal) -> str:
     return "\n".join(folded(visible(line), room) for line in text.split("\n"))
 
 
-def best_run(rows: Sequence[Row], rules: Mapping[str, Any]) -> str:
+def best_run(rows: Sequence[Row], rules: Rules) -> str:
     """One sentence: the run with the best mean by the first measure that has a best; "" for a
     single run.
     """
@@ -126,14 +127,14 @@ def best_run(rows: Sequence[Row], rules: Mapping[str, Any]) -> str:
     return f"{names_of_winners} {verb} the {word} {label}: {text}{interval}"
 
 
-def _ends(row: Row, rules: Mapping[str, Any]) -> list[str]:
+def _ends(row: Row, rules: Rules) -> list[str]:
     """The ends of the interval; none where there is none."""
     if row.get("ci_low") is None:
         return []
     return [_figure(row[end], row["unit"], rules) for end in ("ci_low", "ci_high")]
 
 
-def caption(rows: Sequence[Row], rules: Mapping[str, Any], noun: tuple[str, str]) -> str:
+def caption(rows: Sequence[Row], rules: Rules, noun: tuple[str, str]) -> str:
     """What the figures are: the run where it is the only one, how many queries, the interval."""
     runs = {row["run"]: None for row in rows}
     sizes = sorted({row["n"] for row in rows if row.get("n") is not None})
@@ -155,7 +156,7 @@ def _word(rows: Sequence[Row]) -> str:
     return "mean" if is_mean else "score"
 
 
-def directions(rules: Mapping[str, Any]) -> dict[str, Better]:
+def directions(rules: Rules) -> dict[str, Better]:
     """The direction of better values by the exact name of a measure."""
     measures = rules.get("measures") or {}
     return {
@@ -165,7 +166,7 @@ def directions(rules: Mapping[str, Any]) -> dict[str, Better]:
     }
 
 
-def score_digits(rules: Mapping[str, Any], unit: str) -> int | None:
+def score_digits(rules: Rules, unit: str) -> int | None:
     """The decimals of a score: 3 of a share, unless a convention has its own; None for those of the
     unit.
     """
@@ -174,11 +175,11 @@ def score_digits(rules: Mapping[str, Any], unit: str) -> int | None:
     return 3 if digits is None and is_own and unit in ("share", "score") else digits
 
 
-def _figure(value: float | None, unit: str, rules: Mapping[str, Any]) -> str:
+def _figure(value: float | None, unit: str, rules: Rules) -> str:
     return format_value(value, unit, digits=score_digits(rules, unit))
 
 
-def _level(rules: Mapping[str, Any]) -> str:
+def _level(rules: Rules) -> str:
     return f"{100 * rules.get('level', 0.95):g}% CI"
 
 
@@ -195,7 +196,7 @@ def _attributes(rows: Sequence[Row]) -> list[str]:
 # ---- the table of scores
 
 
-def score_text(rows: Sequence[Row], rules: Mapping[str, Any], terminal: Terminal) -> str:
+def score_text(rows: Sequence[Row], rules: Rules, terminal: Terminal) -> str:
     """The scores as one table: of a single run a row for each measure, else runs by measures,
     turned whichever way takes fewer lines.
     """
@@ -238,7 +239,7 @@ def _by_attribute(rows: Sequence[Row]) -> Sequence[Row]:
     ]
 
 
-def _shared_chances(rows: Sequence[Row], rules: Mapping[str, Any]) -> list[str]:
+def _shared_chances(rows: Sequence[Row], rules: Rules) -> list[str]:
     """What chance reaches by each measure, where that is known and the same for all runs."""
     chances: dict[str, set[str]] = {}
     for row, heading in zip(rows, headings(rows), strict=True):
@@ -248,7 +249,7 @@ def _shared_chances(rows: Sequence[Row], rules: Mapping[str, Any]) -> list[str]:
     return [texts.pop() for texts in chances.values() if len(texts) == 1]
 
 
-def _measures(rows: Sequence[Row], rules: Mapping[str, Any], terminal: Terminal) -> str:
+def _measures(rows: Sequence[Row], rules: Rules, terminal: Terminal) -> str:
     """A row for each run and measure."""
     texts = {" ": headings(rows)}
     if several := len({row["run"] for row in rows}) > 1:
@@ -349,7 +350,7 @@ def score_lines(rows: Sequence[Row], terminal: Terminal) -> str:
     return fitted(Grid(["system", *columns], is_figure, texts, ruled=False), terminal)
 
 
-def system_text(table: SystemTable, rules: Mapping[str, Any], terminal: Terminal) -> str:
+def system_text(table: SystemTable, rules: Rules, terminal: Terminal) -> str:
     """The table of a bench: its title, its scores, the meaning of marks and gaps, with details the
     rules, and what systems took.
     """

@@ -26,7 +26,7 @@ from rankwell.io.result_folder import (
     PER_QUERY_TYPES,
     QUERIES,
 )
-from rankwell.reporting import OUTPUTS, Document, Row, plain
+from rankwell.reporting import OUTPUTS, Document, Row, Rules, plain
 from rankwell.reporting.charts import CHARTS, ChartData, write_charts
 from rankwell.reporting.drafts import drafting, publish
 from rankwell.store import Source, replacing, write_text
@@ -67,7 +67,7 @@ class FolderContent:
 
     summary: Sequence[Row]
     values: Sequence[Values]
-    rules: Mapping[str, Any]
+    rules: Rules
     findings: Sequence[Finding]
     manifest: Mapping[str, Any]
     row_attributes: Sequence[Row] = ()

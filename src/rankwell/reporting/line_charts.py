@@ -11,6 +11,7 @@ from rankwell.errors import NothingToEvaluate
 from rankwell.reporting import Row, grouped, plain, visible
 from rankwell.reporting.charts import (
     QUIET,
+    Spec,
     layer,
     nice_edges,
     nominal,
@@ -35,9 +36,7 @@ _STROKES = {"symbolType": "stroke", "symbolOpacity": 1}
 _SHOWN = {"sd": "± one standard deviation over queries", "interval": "intervals of the means"}
 
 
-def k_curves(
-    rows: Sequence[Row], *, bands: Bands = "sd", title: str | None = None
-) -> dict[str, Any]:
+def k_curves(rows: Sequence[Row], *, bands: Bands = "sd", title: str | None = None) -> Spec:
     """A Vega-Lite spec: for every measure a panel with a line per run over k, with a point and a
     tick at every k there is.
 
@@ -132,14 +131,14 @@ def _subtitle(rows: Sequence[Row], points: Sequence[Row], bands: Bands, *, is_cu
 
 def _k_panel(
     points: Sequence[Row], names: Sequence[str], ks: Sequence[int], ends: Sequence[float]
-) -> dict[str, Any]:
+) -> Spec:
     """The panel of one measure; the more runs, the paler their bands. ends: all that the scale
     covers, from 0 or below.
     """
     y = _scale(nice_edges(min(0.0, *ends), max(ends), 5))
     legend = {"columns": _columns(names), **_STROKES}
 
-    def _layer(mark: str, field: str, **look: Any) -> dict[str, Any]:
+    def _layer(mark: str, field: str, **look: Any) -> Spec:
         encoding = {"y": {**y, "field": field}}
         if mark in ("rule", "area"):
             encoding["y2"] = {"field": "high"}
@@ -185,7 +184,7 @@ def _columns(names: Sequence[str]) -> int:
     return max(1, min(2 * _WIDTH // (max(map(len, names)) * 7 + 60), len(names)))
 
 
-def _scale(edges: Sequence[float], **axis: Any) -> dict[str, Any]:
+def _scale(edges: Sequence[float], **axis: Any) -> Spec:
     """A scale of values with ticks at the edges."""
     axis_spec = {"title": None, "values": edges, **axis, "labelFlush": False}
     return {
@@ -201,7 +200,7 @@ _MOST_BARS = 3
 
 def parameter_chart(
     rows: Sequence[Row], parameter: str, *, title: str | None = None, point: str = "run"
-) -> dict[str, Any]:
+) -> Spec:
     """A Vega-Lite spec: for every measure a panel with the parameter's values on the x axis and a
     line per system.
 
@@ -262,7 +261,7 @@ def _is_geometric(values: Sequence[float]) -> bool:
     return len(ratios) == len(values) - 1 >= 3 and max(ratios) < 1.01 * min(ratios)
 
 
-def _axis(values: Sequence[Any], parameter: str) -> dict[str, Any]:
+def _axis(values: Sequence[Any], parameter: str) -> Spec:
     """The x axis: numbers at their places, other values side by side."""
     axis = {
         "title": parameter,
@@ -297,7 +296,7 @@ def _parameter_panel(
     line_of: str,
     *,
     bars: bool,
-) -> dict[str, Any]:
+) -> Spec:
     """The panel of one measure. line_of: the column that says which line a row belongs to."""
     series_names, crowded = list(names.values()), line_of == "system"
     points: list[dict[str, Any]] = [
@@ -331,7 +330,7 @@ def _parameter_panel(
         dashes = [[1, 0], *([6, 3 + 3 * index] for index in range(1, len(series_names)))]
         line["strokeDash"] = series("series", series_names, dashes, legend)
     bar = {"y": {**y, "field": "low"}, "y2": {"field": "high"}}
-    look: dict[str, Any] = {"size": 28, "opacity": 0.4} if crowded else {"size": 60, "opacity": 1}
+    look: Spec = {"size": 28, "opacity": 0.4} if crowded else {"size": 60, "opacity": 1}
     layers = [
         *([layer("rule", bar, strokeWidth=3, opacity=0.3)] if bars else []),
         layer("line", line, strokeWidth=2.5),

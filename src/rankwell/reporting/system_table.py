@@ -27,6 +27,7 @@ from rankwell.reporting import (
     Format,
     PrintedFigure,
     Row,
+    Rules,
     ScoreCell,
     TableStyle,
     Terminal,
@@ -125,7 +126,7 @@ class SystemTable:
     label: str
     cells: Sequence[SystemFigure]
     costs: Sequence[SystemCost] | None = ()
-    rules: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    rules: Rules = field(default_factory=dict[str, Any])
     better: Mapping[str, Better] = field(default_factory=dict[str, Better])
     systems: Sequence[str] = ()
     name: str = ""
@@ -299,7 +300,7 @@ _NO_NAME = {*SUMMARY_COLUMNS, "measure", "against", "better_than", "rank", "mean
 def score_table(
     rows: Sequence[Row],
     better: Mapping[str, Better],
-    rules: Mapping[str, Any],
+    rules: Rules,
     *,
     differences: Sequence[Row] = (),
     attributes: Sequence[str] = (),
@@ -552,11 +553,7 @@ def render_system_tables(
 
 
 def _wide_text(
-    table: SystemTable,
-    format: Format,
-    rules: Mapping[str, Any],
-    findings: Sequence[Finding],
-    number: int,
+    table: SystemTable, format: Format, rules: Rules, findings: Sequence[Finding], number: int
 ) -> str:
     """The tables in Markdown or LaTeX, which has footnotes below. number: place of the table among
     several, 0 for one alone.

@@ -19,7 +19,7 @@ from rankwell.data.frames import (
 from rankwell.data.options import own_arithmetic, takes_options
 from rankwell.data.registry import suggest
 from rankwell.errors import BadUsage, UnknownName, count_of
-from rankwell.reporting import Row, TableStyle
+from rankwell.reporting import Row, Rules, TableStyle
 from rankwell.reporting.options import paper_text
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def system_tables(tables: "Sequence[SystemTable]", findings: Sequence[Finding]) 
     return _whole(parts, shared_rules(tables), findings)
 
 
-def _whole(parts: Sequence[str], rules: Mapping[str, Any], findings: Sequence[Finding]) -> str:
+def _whole(parts: Sequence[str], rules: Rules, findings: Sequence[Finding]) -> str:
     """The parts with the line of rules and the findings, folded away, below."""
     line = reporting.rules_line(rules)
     footer = [f'<p style="{_QUIET}">rules: {_text(line)}</p>'] if line else []

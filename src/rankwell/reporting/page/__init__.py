@@ -14,7 +14,7 @@ from rankwell.data.catalogue import ResultKind, result_kind
 from rankwell.data.findings import Finding
 from rankwell.data.registry import Better
 from rankwell.data.tables import Floats, Values
-from rankwell.reporting import Row
+from rankwell.reporting import Row, Rules
 
 NAME = "report.html"
 
@@ -82,7 +82,7 @@ class PageSource:
     settings: Sequence[Row] = ()
     unanswered: Sequence[Row] = ()
     findings: Sequence[Finding] = ()
-    rules: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    rules: Rules = field(default_factory=dict[str, Any])
     inputs: Mapping[str, str] = field(default_factory=dict[str, str])
     better: Mapping[str, Better] = field(default_factory=dict[str, Better])
     texts: Mapping[str, str] = field(default_factory=dict[str, str])

@@ -8,7 +8,14 @@ from typing import Any, NamedTuple
 from rankwell.data.registry import parse_measure
 from rankwell.errors import BadUsage
 from rankwell.reporting import Row, grouped, plain
-from rankwell.reporting.charts import CHARTS, ChartData, difference_label, is_difference, part_of
+from rankwell.reporting.charts import (
+    CHARTS,
+    ChartData,
+    Spec,
+    difference_label,
+    is_difference,
+    part_of,
+)
 from rankwell.reporting.line_charts import k_curves, parameter_chart
 from rankwell.reporting.page import PageSource
 from rankwell.stats.verdicts import Family, MeasuredDifference, verdict
@@ -290,7 +297,7 @@ def charts(source: PageSource) -> list[dict[str, Any]]:
     run_curves = [row for row in rules.get("risk_coverage") or () if row["run"] in source.runs]
     ranked = [row for row in rules.get("mean_ranks") or () if len(row["mean_ranks"]) > 2]
 
-    def draw(name: str, rows: Sequence[Row], **changes: Any) -> dict[str, Any] | None:
+    def draw(name: str, rows: Sequence[Row], **changes: Any) -> Spec | None:
         data = ChartData(rows, source.values, {**rules, **changes}, source.row_attributes)
         return CHARTS[name](data._replace(noun=source.kind.noun))
 
@@ -305,7 +312,7 @@ def charts(source: PageSource) -> list[dict[str, Any]]:
     return [_entry(name, spec, limit) for name, (spec, limit) in drawn.items() if spec is not None]
 
 
-_Drawn = tuple[dict[str, Any] | None, str]
+_Drawn = tuple[Spec | None, str]
 """A chart, None where there is nothing to draw, and which part of the results it is limited to."""
 
 
@@ -389,7 +396,7 @@ def _curves(source: PageSource) -> _Drawn:
     return k_curves(rows, bands=bands), _first(len(curves_drawn), len(curves))
 
 
-def _entry(name: str, spec: dict[str, Any], beyond: str) -> dict[str, Any]:
+def _entry(name: str, spec: Spec, beyond: str) -> dict[str, Any]:
     """A chart without what the page brings itself: its title, its ground, its theme."""
     title = spec["title"]
     meaning, *scales = title["subtitle"]
