@@ -214,7 +214,7 @@ def test_the_table_of_one_run_has_a_line_per_measure_and_names_every_figure():
     )
 
 
-@pytest.mark.parametrize("kind", ["table", "md", "latex"])
+@pytest.mark.parametrize("kind", ["md", "latex"])
 def test_a_title_stands_above_the_tables(kind: str):
     rows = [{"system": "a", "figure": 1.5}]
     whole = OUTPUTS[kind](Document(rows, None, {}, (), summary=False, title="Paintings"))

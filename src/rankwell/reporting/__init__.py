@@ -236,7 +236,7 @@ class Document(NamedTuple):
     terminal: what the terminal can show; by default plain text of any width.
     tables: further rows of any kind, by name; formats that hold one table (csv, tsv, jsonl) leave
         them out.
-    title: the text that `table`, `md` and `latex` print above the tables.
+    title: the text that `md` and `latex` print above the tables.
     legend: lines below the tables in `md` and `latex`.
     label: the label of the table in `latex`.
     answer: what a terminal shows of a summary; without details the answer alone.
@@ -385,7 +385,8 @@ def prose(text: str) -> str:
     )
 
 
-Key, Entry = TypeVar("Key"), TypeVar("Entry")
+Key = TypeVar("Key")
+Entry = TypeVar("Entry")
 
 
 def grouped(pairs: Iterable[tuple[Key, Entry]]) -> dict[Key, list[Entry]]:
@@ -422,6 +423,23 @@ def plain(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value if value is None or isinstance(value, (str, int)) else str(value)
+
+
+def runs_of(rows: Iterable[Row]) -> list[str]:
+    """The runs of rows, in the order of first sight."""
+    return list(dict.fromkeys(row["run"] for row in rows))
+
+
+def is_number(cell: Any) -> bool:
+    """Whether a cell is a number; a truth value is none."""
+    return isinstance(cell, (int, float)) and not isinstance(cell, bool)
+
+
+def escaped(text: Any) -> str:
+    """Text for a page: markup, quotes and control characters are written as escapes."""
+    from html import escape
+
+    return escape(visible(text))
 
 
 def visible(value: Any) -> str:
@@ -472,7 +490,7 @@ def summary_grid(document: Document) -> Grid:
     `coverage`).
     """
     rows = document.rows
-    several = len({row["run"] for row in rows}) > 1
+    several = len(runs_of(rows)) > 1
     extra_columns = columns_of(rows, SUMMARY_COLUMNS)[len(SUMMARY_COLUMNS) :]
     figure_columns = [name for name in extra_columns if holds_figures(rows, name)]
     texts: dict[str, list[Any]] = {"run": [row["run"] for row in rows]} if several else {}
@@ -510,7 +528,7 @@ def per_query_grids(
     def value_of(row: Row) -> str:
         return format_value(row["value"], row["unit"], digits=digits(row["unit"]))
 
-    several = len({row["run"] for row in rows}) > 1
+    several = len(runs_of(rows)) > 1
     keys = ["run", "query"] if several else ["query"]
     extra = columns_of(rows, PER_QUERY_COLUMNS)[len(PER_QUERY_COLUMNS) :]
     if extra:

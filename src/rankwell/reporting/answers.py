@@ -26,6 +26,7 @@ from rankwell.reporting import (
     holds_figures,
     plain_grid,
     rules_line,
+    runs_of,
     styled,
     visible,
     width_of,
@@ -136,9 +137,9 @@ def _ends(row: Row, rules: Rules) -> list[str]:
 
 def caption(rows: Sequence[Row], rules: Rules, noun: tuple[str, str]) -> str:
     """What the figures are: the run where it is the only one, how many queries, the interval."""
-    runs = {row["run"]: None for row in rows}
+    runs = runs_of(rows)
     sizes = sorted({row["n"] for row in rows if row.get("n") is not None})
-    parts = [*runs] if len(runs) == 1 else []
+    parts = runs if len(runs) == 1 else []
     if sizes:
         few = f"{sizes[0]} to " if len(sizes) > 1 else ""
         parts.append(few + count_of(sizes[-1], *noun))
@@ -201,9 +202,9 @@ def score_text(rows: Sequence[Row], rules: Rules, terminal: Terminal) -> str:
     turned whichever way takes fewer lines.
     """
     better = directions(rules)
-    if len({row["run"] for row in rows}) == 1:
+    if len(runs_of(rows)) == 1:
         rows, better = _by_attribute(rows), {}
-    if len({row["run"] for row in rows}) <= 1:
+    if len(runs_of(rows)) <= 1:
         return _measures(rows, rules, terminal)
     table = score_table(rows, better, rules)
     if table is None:
@@ -252,7 +253,7 @@ def _shared_chances(rows: Sequence[Row], rules: Rules) -> list[str]:
 def _measures(rows: Sequence[Row], rules: Rules, terminal: Terminal) -> str:
     """A row for each run and measure."""
     texts = {" ": headings(rows)}
-    if several := len({row["run"] for row in rows}) > 1:
+    if several := len(runs_of(rows)) > 1:
         texts = {"run": [row["run"] for row in rows], **texts}
     numbers = {_word(rows): [_figure(row["mean"], row["unit"], rules) for row in rows]}
     intervals = [_ends(row, rules) for row in rows]

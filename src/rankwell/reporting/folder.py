@@ -26,7 +26,7 @@ from rankwell.io.result_folder import (
     PER_QUERY_TYPES,
     QUERIES,
 )
-from rankwell.reporting import OUTPUTS, Document, Row, Rules, plain
+from rankwell.reporting import OUTPUTS, Document, Row, Rules, is_number, plain
 from rankwell.reporting.charts import CHARTS, ChartData, write_charts
 from rankwell.reporting.drafts import drafting, publish
 from rankwell.store import Source, replacing, write_text
@@ -267,9 +267,7 @@ def _query_table(columns: Columns) -> tuple[Columns, Mapping[str, str]]:
         column = columns[name]
         cells: list[Any] = column.tolist() if isinstance(column, np.ndarray) else list(column)
         present_cells = [cell for cell in cells if cell is not None]
-        if present_cells and all(
-            isinstance(cell, (int, float)) and not isinstance(cell, bool) for cell in present_cells
-        ):
+        if present_cells and all(map(is_number, present_cells)):
             types[name], table[name] = "DOUBLE", cells
         else:
             texts = [

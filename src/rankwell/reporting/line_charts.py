@@ -8,7 +8,7 @@ from itertools import cycle, islice, pairwise
 from typing import Any, Literal
 
 from rankwell.errors import NothingToEvaluate
-from rankwell.reporting import Row, grouped, plain, visible
+from rankwell.reporting import Row, grouped, is_number, plain, runs_of, visible
 from rankwell.reporting.charts import (
     QUIET,
     Spec,
@@ -51,7 +51,7 @@ def k_curves(rows: Sequence[Row], *, bands: Bands = "sd", title: str | None = No
         raise NothingToEvaluate(
             "no row has a mean, so there is no curve to draw; give summary rows over several k."
         )
-    names = short_names(list(dict.fromkeys(row["run"] for row in mean_rows)))
+    names = short_names(runs_of(mean_rows))
     ks = sorted({int(row["k"]) for row in mean_rows})
     signed = {_unit(row) for row in mean_rows if row["mean"] < 0}
     points_by_title: dict[tuple[str, str], list[dict[str, Any]]] = {}
@@ -270,10 +270,7 @@ def _axis(values: Sequence[Any], parameter: str) -> Spec:
         "labelOverlap": True,
         "labelFlush": False,
     }
-    are_numbers = all(
-        isinstance(value, (int, float)) and not isinstance(value, bool) for value in values
-    )
-    if not are_numbers or len(values) == 1:
+    if not all(map(is_number, values)) or len(values) == 1:
         scale = {"domain": [_value_text(value) for value in values]}
         return {"field": "value", "type": "ordinal", "scale": scale, "axis": axis}
     kind, domain = _domain(min(values), max(values))

@@ -31,10 +31,10 @@ from rankwell.reporting import (
     ScoreCell,
     TableStyle,
     Terminal,
+    escaped,
     format_value,
     grouped,
     plain,
-    visible,
 )
 
 TableFormat = Literal[Format, "html"]
@@ -615,10 +615,10 @@ def page(tables: Sequence[SystemTable], findings: Sequence[Finding], *, title: s
     is_only = len(tables) == 1 and not title
     parts = [_section(table, titled=not is_only) for table in tables]
     if lines:
-        list_items = "\n".join(f"<li>{_safe(line)}</li>" for line in dict.fromkeys(lines))
+        list_items = "\n".join(f"<li>{escaped(line)}</li>" for line in dict.fromkeys(lines))
         parts.append(f'<h2>Notes</h2>\n<ul class="notes">\n{list_items}\n</ul>')
     return asset("systems.html").format(
-        title=_safe(title or (tables[0].title if is_only else "Systems by data set")),
+        title=escaped(title or (tables[0].title if is_only else "Systems by data set")),
         exact=_exact(tables[0]) if is_only else "",
         body="\n".join(parts),
         policy=escape(policy, quote=False),
@@ -628,17 +628,17 @@ def page(tables: Sequence[SystemTable], findings: Sequence[Finding], *, title: s
 
 
 def _exact(table: SystemTable) -> str:
-    return f" <small>= {_safe(table.measure)}</small>" if table.label != table.measure else ""
+    return f" <small>= {escaped(table.measure)}</small>" if table.label != table.measure else ""
 
 
 def _section(table: SystemTable, *, titled: bool) -> str:
-    parts = [f"<h2>{_safe(table.title)}{_exact(table)}</h2>"] if titled else []
+    parts = [f"<h2>{escaped(table.title)}{_exact(table)}</h2>"] if titled else []
     parts.append(_html_figures(table))
     if costs := cost_rows(table) if table.costs else []:
         level = "h3" if titled else "h2"
         lines = [f"<tr>{''.join(map(_html_cost, row.values()))}</tr>" for row in costs]
         heading = f"<{level}>{PERFORMANCE}</{level}>\n"
-        parts.append(heading + _html_table(map(_safe, costs[0]), lines))
+        parts.append(heading + _html_table(map(escaped, costs[0]), lines))
     return "\n".join(parts)
 
 
@@ -657,7 +657,7 @@ def _html_figures(table: SystemTable) -> str:
             f'<tr{" class=published" * published}><th scope="row">{heading}</th>{row}</tr>'
         )
     heads = [
-        f'<button type="button">{_safe(name)}</button>'
+        f'<button type="button">{escaped(name)}</button>'
         for name in ("system", *map(table.heading, table.datasets))
     ]
     return _html_table(heads, lines, numbers=True)
@@ -684,13 +684,13 @@ def _html_cell(table: SystemTable, cell: SystemFigure | None) -> str:
     if cell is None:
         return MISSING
     if cell.gap:
-        return f'<span class="warning" title="{_safe(cell.why)}">{_safe(cell.gap)}</span>'
+        return f'<span class="warning" title="{escaped(cell.why)}">{escaped(cell.gap)}</span>'
     marks, interval = table.marks(cell), interval_of(table, cell)
-    text = _linked(_safe(table.text(cell)), table.links.get((cell.system, cell.dataset)))
+    text = _linked(escaped(table.text(cell)), table.links.get((cell.system, cell.dataset)))
     if place := table.place(cell):
         text = f"<strong>{text}</strong>" if place == 1 else f"<u>{text}</u>"
     if cell.warning:
-        text += f'<span class="warning" title="{_safe(cell.warning)}"> {IMPOSSIBLE}</span>'
+        text += f'<span class="warning" title="{escaped(cell.warning)}"> {IMPOSSIBLE}</span>'
     small_print = " ".join(part for part in (interval, table.n_note(cell)) if part)
     # Figures with and without letters end at one place, and what is below them there, too.
     most = max(
@@ -723,7 +723,7 @@ def _html_cost(cell: str) -> str:
     return (
         f'<td class="number">{cell}</td>'
         if cell.replace(".", "", 1).isdecimal()
-        else f"<td>{_safe(cell)}</td>"
+        else f"<td>{escaped(cell)}</td>"
     )
 
 
@@ -731,9 +731,4 @@ def _breakable(name: str) -> str:
     """A name that a line may end in after its underscores, hyphens, dots and slashes, and nowhere
     inside a word.
     """
-    return re.sub(r"(?<=[_./-])(?=\w)", "<wbr>", _safe(name))
-
-
-def _safe(text: Any) -> str:
-    """Text for a page: markup, quotes and control characters are written as escapes."""
-    return escape(visible(text), quote=True)
+    return re.sub(r"(?<=[_./-])(?=\w)", "<wbr>", escaped(name))

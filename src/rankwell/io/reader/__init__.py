@@ -15,6 +15,7 @@ import numpy as np
 from rankwell._native import native
 from rankwell.data.rankings import Hits, Ranking, SharedCounts, SharedPrints, SharedQueries
 from rankwell.data.tables import Judgments, segment_offsets
+from rankwell.io.reader import lines
 from rankwell.io.reader.lines import SLACK, Layout, Progress, ReadOptions
 from rankwell.store import Head, Source, SourceRange, decode_id
 
@@ -91,11 +92,9 @@ def scan(
         reading = Scan(source, judgments, layout, options, threads, progress, unordered=unordered)
         if (hits := reading.hits(judgments)) is not None:
             return hits
-    from rankwell.io.reader import lines as plain
-
     if unordered is not None:
         unordered()
-    return plain.scan(source, judgments, layout, options, progress=progress)
+    return lines.scan(source, judgments, layout, options, progress=progress)
 
 
 def scan_columns(stream: Any, judgments: Judgments, options: ReadOptions) -> Hits | None:
@@ -181,8 +180,6 @@ class Scan:
             if self._unordered is not None and not native.library.reader_ordered(first):
                 self._unordered()
         except Odd:
-            from rankwell.io.reader import lines
-
             arguments = self._source, self._layout, self._options
             # Under judgments without a query only the form of the lines is checked: first that,
             # then items that are repeated.
@@ -194,8 +191,6 @@ class Scan:
                 raise error from None
             return None
         if rows is None:
-            from rankwell.io.reader import lines
-
             raise lines.empty_file(self._source, self._layout)
         return rows
 

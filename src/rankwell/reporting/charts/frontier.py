@@ -97,22 +97,19 @@ def _points(
         *(1 / max(1, quality["n"]) for quality in qualities),
         *(1 - quality["mean"] for quality in qualities if quality["mean"] < 1),
     )
-    points: list[dict[str, Any]] = []
-    for (run, (cost, quality)), name in zip(rows_by_run.items(), names.values(), strict=True):
-        mark = _CHEAPEST if run in cheapest else _BEST if run in best else _OTHER
-        points.append(
-            {
-                "run": name,
-                "cost": cost["mean"],
-                "quality": max(1 - quality["mean"], lowest) if is_recall else quality["mean"],
-                "lowest": is_recall and quality["mean"] >= 1,
-                "mark": mark,
-                "engine": str(engines.get(run, "")),
-                "shown": charts.written(quality["mean"], quality["unit"]),
-                "spent": f"{charts.written(cost['mean'], cost['unit'])} {cost['unit']}",
-            }
-        )
-    return points
+    return [
+        {
+            "run": name,
+            "cost": cost["mean"],
+            "quality": max(1 - quality["mean"], lowest) if is_recall else quality["mean"],
+            "lowest": is_recall and quality["mean"] >= 1,
+            "mark": _CHEAPEST if run in cheapest else _BEST if run in best else _OTHER,
+            "engine": str(engines.get(run, "")),
+            "shown": charts.written(quality["mean"], quality["unit"]),
+            "spent": f"{charts.written(cost['mean'], cost['unit'])} {cost['unit']}",
+        }
+        for (run, (cost, quality)), name in zip(rows_by_run.items(), names.values(), strict=True)
+    ]
 
 
 def _engines(points: Sequence[Row]) -> list[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rankwell.reporting import Row, Rules, charts
+from rankwell.reporting import Row, Rules, charts, runs_of
 from rankwell.reporting.charts import ACCENT, STEP, ChartData, Spec
 
 _WIDTH = 250
@@ -22,7 +22,7 @@ def intervals(data: ChartData) -> Spec | None:
     rows = [row for row in mean_rows if row["mean"] is not None]
     if not rows:
         return None
-    runs = list(dict.fromkeys(row["run"] for row in mean_rows))
+    runs = runs_of(mean_rows)
     parts, combined = _parts(rows, data.row_attributes)
     names = charts.short_names(runs) if len(runs) > 1 else None
 

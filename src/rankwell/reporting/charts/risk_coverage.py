@@ -5,7 +5,7 @@ confidence.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rankwell.reporting import Row
+from rankwell.reporting import Row, runs_of
 from rankwell.reporting.charts import (
     ChartData,
     Spec,
@@ -34,7 +34,7 @@ def risk_coverage(data: ChartData) -> Spec | None:
     curves = [curve for curve in data.rules.get("risk_coverage") or () if curve["points"]]
     if not curves:
         return None
-    runs = short_names(list(dict.fromkeys(curve["run"] for curve in curves))[:MOST_LINES])
+    runs = short_names(runs_of(curves)[:MOST_LINES])
     panels = by_title(
         (
             (f"loss of {curve['of']} by {curve['confidence']}", curve)

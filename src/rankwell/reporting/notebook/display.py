@@ -19,7 +19,7 @@ from rankwell.data.frames import (
 from rankwell.data.options import own_arithmetic, takes_options
 from rankwell.data.registry import suggest
 from rankwell.errors import BadUsage, UnknownName, count_of
-from rankwell.reporting import Row, Rules, TableStyle
+from rankwell.reporting import Row, Rules, TableStyle, escaped
 from rankwell.reporting.options import paper_text
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def html(result: Any) -> str:
         if differences
         else reporting.summary_grid(reporting.Document(rows, rules=rules))
     )
-    headlines = [f"<p><strong>{_text(row['text'])}</strong></p>" for row in verdicts]
+    headlines = [f"<p><strong>{escaped(row['text'])}</strong></p>" for row in verdicts]
     return _whole([*headlines, _table(grid)], rules, result.findings)
 
 
@@ -65,17 +65,17 @@ def system_tables(tables: "Sequence[SystemTable]", findings: Sequence[Finding]) 
     parts: list[str] = []
     for table in tables:
         grid = reporting.plain_grid(wide_rows(table))
-        parts += [f"<p><strong>{_text(table.title)}</strong></p>", _table(grid)]
+        parts += [f"<p><strong>{escaped(table.title)}</strong></p>", _table(grid)]
     return _whole(parts, shared_rules(tables), findings)
 
 
 def _whole(parts: Sequence[str], rules: Rules, findings: Sequence[Finding]) -> str:
     """The parts with the line of rules and the findings, folded away, below."""
     line = reporting.rules_line(rules)
-    footer = [f'<p style="{_QUIET}">rules: {_text(line)}</p>'] if line else []
+    footer = [f'<p style="{_QUIET}">rules: {escaped(line)}</p>'] if line else []
     if texts := by_level(dict.fromkeys(findings)):
         count = count_of(len(texts), "finding")
-        items = "".join(f"<li>{_text(text)}</li>" for text in texts)
+        items = "".join(f"<li>{escaped(text)}</li>" for text in texts)
         footer.append(
             f'<details style="{_QUIET}"><summary>{count}</summary><ul>{items}</ul></details>'
         )
@@ -101,7 +101,7 @@ def _table(grid: reporting.Grid) -> str:
     ]
     header_sides = zip(grid.headers, sides, strict=True)
     heads = "".join(
-        f'<th scope="col" style="{side};border-bottom:1px solid">{_text(name)}</th>'
+        f'<th scope="col" style="{side};border-bottom:1px solid">{escaped(name)}</th>'
         for name, side in header_sides
     )
     lines: list[str] = []
@@ -127,16 +127,10 @@ def _table(grid: reporting.Grid) -> str:
 
 def _cell(text: str) -> str:
     if not isinstance(text, reporting.ScoreCell):
-        return _text(text)
+        return escaped(text)
     opened, closed = (("", ""), ("<strong>", "</strong>"), ("<u>", "</u>"))[text.place]
     marks = f"<sup>{text.marks}</sup>" if text.marks else ""
-    return f"{opened}{_text(text.figure)}{closed}{marks} {_text(text.beside)}".rstrip()
-
-
-def _text(text: str) -> str:
-    from html import escape
-
-    return escape(reporting.visible(text))
+    return f"{opened}{escaped(text.figure)}{closed}{marks} {escaped(text.beside)}".rstrip()
 
 
 class Rows(list[Any], Framed):

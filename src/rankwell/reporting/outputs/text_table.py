@@ -20,7 +20,6 @@ from rankwell.reporting import (
     per_query_grids,
     rules_line,
     styled,
-    visible,
     width_of,
 )
 
@@ -50,10 +49,7 @@ def text_table(document: Document) -> str:
         grids_of_queries = per_query_grids(document, partial(score_digits, document.rules))
         single = [fitted(grid, terminal) + "\n" for grid in grids_of_queries]
         return "\n".join([*single, answer_text(document)])
-    parts = (
-        [styled(folded(visible(document.title), terminal), "1", terminal)] if document.title else []
-    )
-    parts += [fitted(grid, terminal) for grid in grids(document)]
+    parts = [fitted(grid, terminal) for grid in grids(document)]
     if rules:
         lines = folded(f"rules: {rules}", terminal).split("\n")
         parts[-1] += "\n" + "\n".join(styled(line, "2", terminal) for line in lines)
@@ -119,9 +115,8 @@ def at_the_point(cells: Sequence[str]) -> list[str]:
         sides: dict[int, tuple[str, str]] = {}
         for row, figure_parts in parts.items():
             text = figure_parts[end] if end < len(figure_parts) else ""
-            match = _BEFORE_POINT.match(text)
-            before = match[0] if match else ""
-            sides[row] = before, text[len(before) :]
+            after = _BEFORE_POINT.sub("", text, count=1)
+            sides[row] = text.removesuffix(after), after
         left, right = (
             max(width_of(side[side_index]) for side in sides.values()) for side_index in (0, 1)
         )

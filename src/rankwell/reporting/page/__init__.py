@@ -27,6 +27,10 @@ SNIPPET = 300
 _DIGITS, _DECIMALS = 7, 5
 
 
+Facts = dict[str, Any]
+"""An object of the page's data; docs/page.md describes them."""
+
+
 class PageFolder(NamedTuple):
     """A folder of results, as a page reads it.
 

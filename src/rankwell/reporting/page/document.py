@@ -15,7 +15,7 @@ from typing import Any
 from rankwell.data.options import may_overwrite
 from rankwell.errors import BadUsage, flag
 from rankwell.io.result_folder import digest_of, is_result_folder, read_manifest
-from rankwell.reporting import visible
+from rankwell.reporting import escaped
 from rankwell.reporting.drafts import write_manifest
 from rankwell.reporting.page import PageSource
 from rankwell.reporting.page.data import PageData, item_data, page_data
@@ -104,7 +104,7 @@ def render_page(data: str, title: str, *, parted: bool) -> str:
     allowed = f"script-src {scripts}; style-src {source_hash(style)}; img-src data:"
     policy = f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
     filled = {
-        "title": html.escape(visible(title)),
+        "title": escaped(title),
         "policy": html.escape(policy, quote=False),
         "style": style,
         "script": script,

@@ -17,7 +17,7 @@ from rankwell.reporting.charts import (
     part_of,
 )
 from rankwell.reporting.line_charts import k_curves, parameter_chart
-from rankwell.reporting.page import PageSource
+from rankwell.reporting.page import Facts, PageSource
 from rankwell.stats.verdicts import Family, MeasuredDifference, verdict
 
 FEW = 50
@@ -36,7 +36,7 @@ class Key(NamedTuple):
     of: str
 
 
-def measure_table(source: PageSource) -> dict[Key, dict[str, Any]]:
+def measure_table(source: PageSource) -> dict[Key, Facts]:
     """The measures in the order of the summary, the primary one first, each with what people should
     know of it.
     """
@@ -61,7 +61,7 @@ def cutoff_of(measure: str) -> int | None:
         return None
 
 
-def summary(source: PageSource, measures: Mapping[Key, Any]) -> list[dict[str, Any]]:
+def summary(source: PageSource, measures: Mapping[Key, Any]) -> list[Facts]:
     """The figure of each run and measure with its interval, and with its ceiling and its chance
     level where they are known.
     """
@@ -82,11 +82,11 @@ def summary(source: PageSource, measures: Mapping[Key, Any]) -> list[dict[str, A
     ]
 
 
-def differences(source: PageSource, measures: Mapping[Key, Any]) -> list[dict[str, Any]]:
+def differences(source: PageSource, measures: Mapping[Key, Any]) -> list[Facts]:
     """Paired differences, b less a; better, worse, equal: the number of queries in which b is. The
     headline's pair comes first, in its direction.
     """
-    runs, measure_keys, comparisons = source.runs, [*measures], list[dict[str, Any]]()
+    runs, measure_keys, comparisons = source.runs, [*measures], list[Facts]()
     for row in source.rows:
         key = key_of(row, source)
         if not is_difference(row["measure"]) or key not in measure_keys:
@@ -126,7 +126,7 @@ def verdicts(source: PageSource) -> list[str]:
     return [f"{finding if failed else f'None of {total:,} questions fails'}{by}.", *source.verdicts]
 
 
-def failures(source: PageSource) -> list[dict[str, Any]]:
+def failures(source: PageSource) -> list[Facts]:
     """The number of queries that each stage failed, and why; alone: how many of them are right from
     the right passage.
     """
@@ -140,7 +140,7 @@ def failures(source: PageSource) -> list[dict[str, Any]]:
     ]
 
 
-def settings(source: PageSource) -> dict[str, Any] | None:
+def settings(source: PageSource) -> Facts | None:
     """The parameters that vary between the settings of an engine, and by engine those that do not;
     None for other runs.
 
@@ -204,11 +204,11 @@ _DIFFERENCE = {
 """Names of the page's figures, and their columns in the summary."""
 
 
-def _cells(row: Row, names: Mapping[str, str]) -> dict[str, Any]:
+def _cells(row: Row, names: Mapping[str, str]) -> Facts:
     return {name: plain(row[column]) for name, column in names.items()}
 
 
-def groups(source: PageSource) -> list[dict[str, Any]]:
+def groups(source: PageSource) -> list[Facts]:
     """The groups of queries, each with its own verdict by the first measure; of many pairs the
     number of differences.
     """
@@ -220,7 +220,7 @@ def groups(source: PageSource) -> list[dict[str, Any]]:
     return [_group(name, group_rows, source) for name, group_rows in rows.items()]
 
 
-def _measure(key: Key, label: str, unit: str, source: PageSource) -> dict[str, Any]:
+def _measure(key: Key, label: str, unit: str, source: PageSource) -> Facts:
     stored = (source.rules.get("measures") or {}).get(key.measure)
     stored_definition: Mapping[str, Any] = stored if isinstance(stored, Mapping) else {}
     try:
@@ -240,7 +240,7 @@ def _measure(key: Key, label: str, unit: str, source: PageSource) -> dict[str, A
     }
 
 
-def _group(name: str, rows: Sequence[Row], source: PageSource) -> dict[str, Any]:
+def _group(name: str, rows: Sequence[Row], source: PageSource) -> Facts:
     attribute = str(source.rules.get("group", ""))
     value = (
         name.removeprefix(attribute).strip().removeprefix("=").strip()
@@ -281,7 +281,7 @@ def _sentence(row: Row, source: PageSource) -> str:
 _MOST_CURVES, _MOST_PANELS = 6, 3
 
 
-def charts(source: PageSource) -> list[dict[str, Any]]:
+def charts(source: PageSource) -> list[Facts]:
     """`{"id", "title", "note", "spec"}` of every chart that has something to draw, limited as its
     note says; see docs/page.md.
     """
@@ -298,8 +298,8 @@ def charts(source: PageSource) -> list[dict[str, Any]]:
     ranked = [row for row in rules.get("mean_ranks") or () if len(row["mean_ranks"]) > 2]
 
     def draw(name: str, rows: Sequence[Row], **changes: Any) -> Spec | None:
-        data = ChartData(rows, source.values, {**rules, **changes}, source.row_attributes)
-        return CHARTS[name](data._replace(noun=source.kind.noun))
+        attributes, noun = source.row_attributes, source.kind.noun
+        return CHARTS[name](ChartData(rows, source.values, {**rules, **changes}, attributes, noun))
 
     drawn: dict[str, _Drawn] = {
         "frontier": (draw("frontier", source.own_rows, frontier=frontier), ""),
@@ -353,7 +353,7 @@ def _parameter_curves(source: PageSource) -> dict[str, _Drawn]:
     return curves
 
 
-def _curve_row(row: Row, values: Row, name: str, tried: Sequence[str]) -> dict[str, Any]:
+def _curve_row(row: Row, values: Row, name: str, tried: Sequence[str]) -> Facts:
     other_parameters = " ".join(
         f"{parameter}={_parameter(values[parameter])}"
         for parameter in tried
@@ -396,7 +396,7 @@ def _curves(source: PageSource) -> _Drawn:
     return k_curves(rows, bands=bands), _first(len(curves_drawn), len(curves))
 
 
-def _entry(name: str, spec: Spec, beyond: str) -> dict[str, Any]:
+def _entry(name: str, spec: Spec, beyond: str) -> Facts:
     """A chart without what the page brings itself: its title, its ground, its theme."""
     title = spec["title"]
     meaning, *scales = title["subtitle"]
