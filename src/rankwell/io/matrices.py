@@ -96,7 +96,9 @@ def read_vectors(text: str, part: str, name: str | None = None) -> Embeddings:
 def _read_file(text: str, part: str, *, format: str | None, ids: Any) -> Embeddings:
     """The vectors of one file, with the ids beside it unless others are given."""
     table = read_vectors(text, part, format)
-    return replace(table, ids=_ids_beside(text)) if table.ids is None and ids is None else table
+    if table.ids is None and ids is None and (id_file := ids_beside(text)) is not None:
+        return replace(table, ids=_ids(id_file))
+    return table
 
 
 def _read_shard(read: Callable[[str, str], Embeddings], file: str) -> Embeddings:
@@ -108,11 +110,6 @@ def ids_beside(file: str) -> str | None:
     """The file of ids beside one of vectors; None where there is none."""
     stem = file.rstrip("/").removesuffix(Path(file).suffix)
     return next((stem + suffix for suffix in IDS_BESIDE if exists(stem + suffix)), None)
-
-
-def _ids_beside(file: str) -> list[str] | None:
-    id_file = ids_beside(file)
-    return None if id_file is None else _ids(id_file)
 
 
 def read_scores(

@@ -3,6 +3,7 @@ of benchmarks; ranges of these and of `.npy` at remote places.
 """
 
 import io
+import math
 import struct
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
@@ -414,7 +415,7 @@ def _tensor(path: Path, entry: Any, begin: int) -> NDArray[Any]:
         return mapped
     # The upper halves of float32.
     widened = np.zeros(shape, dtype=np.float32)
-    for rows in row_blocks(len(mapped), int(np.prod(shape[1:], dtype=np.int64))):
+    for rows in row_blocks(len(mapped), math.prod(shape[1:])):
         widened[rows] = (mapped[rows].astype(np.uint32) << np.uint32(16)).view(np.float32)
     return widened
 
@@ -633,7 +634,7 @@ class RemoteVectors:
         """The vectors of some rows, in memory. Raises BadInput as `remote.read_range`."""
         kind, shape, offset, _ = self._layout
         rows = np.empty((stop - start, *shape[1:]), dtype=kind)
-        width = kind.itemsize * int(np.prod(shape[1:], dtype=np.int64))
+        width = kind.itemsize * math.prod(shape[1:])
         filled = rows.reshape(-1).view(np.uint8) if rows.size else rows
         at = 0
         for piece in read_pieces(

@@ -135,9 +135,9 @@ class Terminal(NamedTuple):
     details: bool = False
 
     @property
-    def columns(self) -> int:
-        """The columns that an answer may take."""
-        return self.width or 80
+    def page(self) -> "Terminal":
+        """The terminal with the width that an answer may take."""
+        return self._replace(width=self.width or 80)
 
 
 PLAIN = Terminal()

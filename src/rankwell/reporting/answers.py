@@ -63,8 +63,7 @@ def score_answer(result: Any, rows: Sequence[Row] | None = None) -> Answer:
 
 def answer_text(document: Document) -> str:
     """The sentence, the caption, the table and its legend."""
-    answer, terminal = document.answer, document.terminal
-    room = terminal._replace(width=terminal.columns)
+    answer, room = document.answer, document.terminal.page
     above = [lines_for(answer.sentence, room)] if answer.sentence else []
     level = document.rules.get("level", 0.95)
     if answer.table is None:
@@ -78,7 +77,7 @@ def answer_text(document: Document) -> str:
             table = fitted(plain_grid(answer.table, level)._replace(ruled=False), room)
     if answer.caption:
         bold = " · best in bold" if "\x1b[1m" in table.partition("\n")[2] else ""
-        above.append(styled(lines_for(answer.caption + bold, room), "2", terminal))
+        above.append(styled(lines_for(answer.caption + bold, room), "2", room))
     below = [lines_for(line, room) for line in answer.legend]
     parts = ["\n".join(above), table, "\n".join(below)]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -86,8 +85,7 @@ def answer_text(document: Document) -> str:
 
 def lines_for(text: str, terminal: Terminal) -> str:
     """A text on lines that an answer may take."""
-    room = terminal._replace(width=terminal.columns)
-    return "\n".join(folded(visible(line), room) for line in text.split("\n"))
+    return "\n".join(folded(visible(line), terminal.page) for line in text.split("\n"))
 
 
 def best_run(rows: Sequence[Row], rules: Rules) -> str:
@@ -341,7 +339,7 @@ def score_lines(rows: Sequence[Row], terminal: Terminal) -> str:
                 _Layout(names, columns, shown, below),
                 _Layout(columns, names, turned, below),
             )
-            if max(map(width_of, layout.lines(PLAIN))) <= terminal.columns
+            if max(map(width_of, layout.lines(PLAIN))) <= (terminal.width or 80)
         ]
         if layouts:
             best = min(layouts, key=lambda layout: len(layout.lines(PLAIN)))
@@ -355,7 +353,7 @@ def system_text(table: SystemTable, rules: Rules, terminal: Terminal) -> str:
     """The table of a bench: its title, its scores, the meaning of marks and gaps, with details the
     rules, and what systems took.
     """
-    room = terminal._replace(width=terminal.columns)
+    room = terminal.page
     shown = for_paper(table, table.style, intervals=True)
     # The rules have the footnotes of all tables.
     legend = [f"rules: {rules_line(rules)}"] if rules else []

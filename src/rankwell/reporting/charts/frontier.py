@@ -202,7 +202,17 @@ def _names(points: Sequence[Spec], place: Mapping[str, Any]) -> list[Spec]:
         for side, (align, dx, dy) in _SIDES.items():
             start = left + dx - (wide if align == "right" else 0)
             box = start, top + dy - 6, start + wide, top + dy + 6
-            if start >= 0 and box[2] <= _WIDTH and not any(_meet(box, each) for each in covered):
+            if (
+                start >= 0
+                and box[2] <= _WIDTH
+                and not any(
+                    box[0] < other[2]
+                    and other[0] < box[2]
+                    and box[1] < other[3]
+                    and other[1] < box[3]
+                    for other in covered
+                )
+            ):
                 covered.append(box)
                 point["side"] = side
                 break
@@ -227,10 +237,6 @@ def _pixels(value: float, channel: Mapping[str, Any], size: int) -> float:
     # Vertical axes rise, unless they are reversed.
     is_turned = size == _HEIGHT and not scale.get("reverse")
     return size * (1 - share if is_turned else share)
-
-
-def _meet(box: tuple[float, ...], other: tuple[float, ...]) -> bool:
-    return box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]
 
 
 def _ticks(ends: Sequence[float]) -> Spec:

@@ -180,6 +180,5 @@ def _shares(column: Floats, edges: Sequence[float]) -> list[float]:
     """
     # A value such as 0.6 may lie a rounding error below its edge.
     raised = column + 1e-9 * (edges[-1] - edges[0])
-    bins = np.searchsorted(np.array(edges), raised, side="right") - 1
-    counts = np.bincount(np.clip(bins, 0, len(edges) - 2), minlength=len(edges) - 1)
+    counts, _ = np.histogram(np.minimum(raised, edges[-1]), edges)
     return (counts / len(column)).tolist()

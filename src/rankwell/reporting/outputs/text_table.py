@@ -148,7 +148,11 @@ def _panels(grid: Grid, terminal: Terminal, room: int) -> str:
         else max(
             width_of(grid.headers[index]),
             min(width, _WRAPPED),
-            *(_longest(row[index]) for row in grid.rows),
+            *(
+                width_of(unbroken.rstrip())
+                for row in grid.rows
+                for unbroken in _PIECES.findall(row[index])
+            ),
         )
         for index, (width, number) in enumerate(zip(natural, grid.numeric, strict=True))
     ]
@@ -190,10 +194,6 @@ def _panels(grid: Grid, terminal: Terminal, room: int) -> str:
             cap -= 1
         tables.append("\n".join(_lines(grid, columns, widths, terminal)))
     return "\n\n".join([above] * bool(same) + tables)
-
-
-def _longest(text: str) -> int:
-    return max((width_of(unbroken.rstrip()) for unbroken in _PIECES.findall(text)), default=0)
 
 
 def _wrapped(text: str, width: int) -> list[str]:

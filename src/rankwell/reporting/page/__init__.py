@@ -83,16 +83,16 @@ class PageSource:
     pair: tuple[str, str] | None = None
     failures: Sequence[Row] = ()
     groups: Sequence[Row] = ()
-    settings: Sequence[Row] = ()
-    unanswered: Sequence[Row] = ()
+    settings: Sequence[Row]
+    unanswered: Sequence[Row]
     findings: Sequence[Finding] = ()
     rules: Rules = field(default_factory=dict[str, Any])
-    inputs: Mapping[str, str] = field(default_factory=dict[str, str])
-    better: Mapping[str, Better] = field(default_factory=dict[str, Better])
-    texts: Mapping[str, str] = field(default_factory=dict[str, str])
+    inputs: Mapping[str, str]
+    better: Mapping[str, Better]
+    texts: Mapping[str, str]
     query_texts: Mapping[str, list[Any]] = field(default_factory=dict[str, list[Any]])
-    pictures: Callable[[Sequence[str]], Mapping[str, str]] | None = None
-    seed: int = 0
+    pictures: Callable[[Sequence[str]], Mapping[str, str]] | None
+    seed: int
 
     @cached_property
     def runs(self) -> tuple[str, ...]:

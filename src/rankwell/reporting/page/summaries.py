@@ -2,6 +2,7 @@
 charts.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -111,11 +112,10 @@ def verdicts(source: PageSource) -> list[str]:
     """The sentences of the page, the headline first: who fails where stages are judged, else the
     comparison's.
     """
-    stages = dict.fromkeys((row["failed"] for row in source.failures if row["failed"] != "none"), 0)
+    stages = Counter[str]()
     for row in source.failures:
-        if row["failed"] in stages:
-            stages[row["failed"]] += row["questions"]
-    total, failed = sum(row["questions"] for row in source.failures), sum(stages.values())
+        stages[row["failed"]] += row["questions"]
+    total, failed = stages.total(), stages.total() - stages.pop("none", 0)
     if not total:
         return list(source.verdicts)
     by = f", by {source.rules['primary_label']}" if "primary_label" in source.rules else ""
