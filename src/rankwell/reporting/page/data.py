@@ -456,9 +456,7 @@ def choose(
     counted = np.count_nonzero(~np.isnan(values), axis=0)
     mean = np.nansum(values, axis=0) / np.maximum(counted, 1)
     spread = np.fmax.reduce(values) - np.fmin.reduce(values)
-    late = np.where(
-        np.isnan(overview.first_rank[:, able]), np.inf, overview.first_rank[:, able]
-    ).mean(axis=0)
+    late = np.nan_to_num(overview.first_rank[:, able], nan=np.inf).mean(axis=0)
     is_chosen = np.zeros(len(able), dtype=np.bool_)
 
     def take(key: Floats, max_marked: int, tie_key: Floats) -> int:
@@ -494,9 +492,7 @@ def _attribute(column: Sequence[Any]) -> list[Any]:
     """Numbers rounded for the page, anything else as text."""
     present = [cell for cell in column if cell is not None]
     if all(map(is_number, present)):
-        return cells(
-            np.array([np.nan if cell is None else cell for cell in column], dtype=np.float64)
-        )
+        return cells(np.array(column, dtype=np.float64))  # None becomes NaN
     return [None if cell is None else str(cell) for cell in column]
 
 

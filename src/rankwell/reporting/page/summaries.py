@@ -348,8 +348,7 @@ def _parameter_curves(source: PageSource) -> dict[str, _Drawn]:
             if row["measure"] in measures and name in values_of_run.get(row["run"], ())
         ]
         if lines:
-            title = f"Measures over {name}"
-            curves[f"over_{name}"] = parameter_chart(lines, name, title=title, point="setting"), ""
+            curves[f"over_{name}"] = parameter_chart(lines, name, point="setting"), ""
     return curves
 
 
