@@ -189,13 +189,7 @@ def read_results(place: str | Path, *, replaced: tuple[str, ...] = ()) -> Result
         raise BadInput(
             f"{folder / MANIFEST} does not list {PER_QUERY}; run the command again that wrote it."
         )
-    measures = _described(rules)
-    summaries = {
-        name: fact["summary"]
-        for name, fact in measures.items()
-        if fact.get("summary") in get_args(Summary)
-    }
-    values, row_attributes = _values(folder / PER_QUERY, summaries)
+    values, row_attributes = _values(folder / PER_QUERY, _stated(rules, "summary", Summary))
     has_queries = (files is None or QUERIES in files) and (folder / QUERIES).is_file()
     attributes = _attributes(folder / QUERIES) if has_queries else {}
     # Another process may have written the folder in the meantime, so that this comes last.
@@ -220,16 +214,17 @@ def read_results(place: str | Path, *, replaced: tuple[str, ...] = ()) -> Result
 
 def stated_directions(rules: Mapping[str, Any]) -> dict[str, Better]:
     """The direction of better values of each measure for which the rules of a result state one."""
+    return _stated(rules, "better", Better)
+
+
+def _stated(rules: Mapping[str, Any], name: str, words: Any) -> dict[str, Any]:
+    """What rules state of measures under a name, where it is one of these words."""
+    measures: Mapping[str, Any] = rules.get("measures") or {}
     return {
-        name: fact["better"]
-        for name, fact in _described(rules).items()
-        if fact.get("better") in get_args(Better)
+        measure: fact[name]
+        for measure, fact in measures.items()
+        if isinstance(fact, Mapping) and fact.get(name) in get_args(words)
     }
-
-
-def _described(rules: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    described: Mapping[str, Any] = rules.get("measures") or {}
-    return {name: fact for name, fact in described.items() if isinstance(fact, Mapping)}
 
 
 class Manifest(NamedTuple):
@@ -248,10 +243,9 @@ class Manifest(NamedTuple):
     @property
     def is_own(self) -> bool:
         """Whether it has the form of rankwell's own."""
-        if self.content.get("unfinished") is True:
-            return True
-        return isinstance(self.content.get("schema_version"), int) and isinstance(
-            self.content.get("inputs"), Mapping
+        return self.content.get("unfinished") is True or (
+            isinstance(self.content.get("schema_version"), int)
+            and isinstance(self.content.get("inputs"), Mapping)
         )
 
 

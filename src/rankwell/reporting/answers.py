@@ -111,8 +111,8 @@ def best_run(rows: Sequence[Row], rules: Rules) -> str:
     first = compared[0]
     sign = -1 if better.get(first["measure"]) == "lower" else 1
     best = max(compared, key=lambda row: sign * row["mean"])
-    text = _figure(best["mean"], best["unit"], rules)
-    winners = [row["run"] for row in compared if _figure(row["mean"], row["unit"], rules) == text]
+    text = _figure(best, "mean", rules)
+    winners = [row["run"] for row in compared if _figure(row, "mean", rules) == text]
     label = " ".join([first["label"], *(str(first[name]) for name in names if first.get(name))])
     if len(winners) == len(compared):
         return f"All {len(compared)} runs have the same {label}: {text}."
@@ -130,7 +130,7 @@ def _ends(row: Row, rules: Rules) -> list[str]:
     """The ends of the interval; none where there is none."""
     if row.get("ci_low") is None:
         return []
-    return [_figure(row[end], row["unit"], rules) for end in ("ci_low", "ci_high")]
+    return [_figure(row, end, rules) for end in ("ci_low", "ci_high")]
 
 
 def caption(rows: Sequence[Row], rules: Rules, noun: tuple[str, str]) -> str:
@@ -174,8 +174,8 @@ def score_digits(rules: Rules, unit: str) -> int | None:
     return 3 if digits is None and is_own and unit in ("share", "score") else digits
 
 
-def _figure(value: float | None, unit: str, rules: Rules) -> str:
-    return format_value(value, unit, digits=score_digits(rules, unit))
+def _figure(row: Row, name: str, rules: Rules) -> str:
+    return format_value(row.get(name), row["unit"], digits=score_digits(rules, row["unit"]))
 
 
 def _level(rules: Rules) -> str:
@@ -202,9 +202,7 @@ def score_text(rows: Sequence[Row], rules: Rules, terminal: Terminal) -> str:
     better = directions(rules)
     if len(runs_of(rows)) == 1:
         rows, better = _by_attribute(rows), {}
-    if len(runs_of(rows)) <= 1:
-        return _measures(rows, rules, terminal)
-    table = score_table(rows, better, rules)
+    table = score_table(rows, better, rules) if len(runs_of(rows)) > 1 else None
     if table is None:
         return _measures(rows, rules, terminal)
     lines = wide_rows(for_paper(table, TableStyle(digits=shown_digits()), intervals=True))
@@ -244,7 +242,7 @@ def _shared_chances(rows: Sequence[Row], rules: Rules) -> list[str]:
     for row, heading in zip(rows, headings(rows), strict=True):
         if row.get(_CHANCE) is None:
             return []
-        chances.setdefault(heading, set()).add(_figure(row[_CHANCE], row["unit"], rules))
+        chances.setdefault(heading, set()).add(_figure(row, _CHANCE, rules))
     return [texts.pop() for texts in chances.values() if len(texts) == 1]
 
 
@@ -253,14 +251,14 @@ def _measures(rows: Sequence[Row], rules: Rules, terminal: Terminal) -> str:
     texts = {" ": headings(rows)}
     if several := len(runs_of(rows)) > 1:
         texts = {"run": [row["run"] for row in rows], **texts}
-    numbers = {_word(rows): [_figure(row["mean"], row["unit"], rules) for row in rows]}
+    numbers = {_word(rows): [_figure(row, "mean", rules) for row in rows]}
     intervals = [_ends(row, rules) for row in rows]
     if any(intervals):
         numbers[_level(rules)] = [
             short_interval(f"[{', '.join(ends)}]" if ends else "") for ends in intervals
         ]
     if any(row.get(_CHANCE) is not None for row in rows):
-        numbers[_CHANCE] = [_figure(row.get(_CHANCE), row["unit"], rules) for row in rows]
+        numbers[_CHANCE] = [_figure(row, _CHANCE, rules) for row in rows]
     return fitted(grid_of(texts, numbers, grouped=several)._replace(ruled=False), terminal)
 
 

@@ -4,7 +4,7 @@ later.
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -88,16 +88,18 @@ def write_result(
     """Writes the folder of a result; `changes` are fields of its content with other values. See
     `write_folder`.
     """
-    fields: dict[str, Any] = {
-        "summary": result.summary,
-        "values": result.values,
-        "rules": result.describe(),
-        "findings": result.findings,
-        "manifest": result.manifest(),
-        "row_attributes": result.query_attributes,
-        **{name: getattr(result, name) for name in ("details", "queries", "items")},
-    }
-    content, inputs = FolderContent(**(fields | changes)), result.sources.values()
+    content = FolderContent(
+        summary=result.summary,
+        values=result.values,
+        rules=result.describe(),
+        findings=result.findings,
+        manifest=result.manifest(),
+        row_attributes=result.query_attributes,
+        details=result.details,
+        queries=result.queries,
+        items=result.items,
+    )
+    content, inputs = replace(content, **changes), result.sources.values()
     return write_folder(directory, content, charts=charts, others=others, inputs=inputs)
 
 
@@ -129,10 +131,8 @@ def write_folder(
         paths = [draft / name for name in (*texts, *tables)]
         if charts:
             data = ChartData(content.summary, content.values, content.rules, content.row_attributes)
-            specs = {name: CHARTS[name](data) for name in CHARTS}
-            paths += write_charts(
-                draft, {name: spec for name, spec in specs.items() if spec is not None}
-            )
+            specs = {name: spec for name in CHARTS if (spec := CHARTS[name](data)) is not None}
+            paths += write_charts(draft, specs)
         return publish(directory, content.manifest, [*paths, *others])
 
 

@@ -225,11 +225,7 @@ class Displayable:
             return chart
         if name is None:
             raise BadUsage("there is nothing to draw: no query is counted.")
-        drawable = [
-            chart_name
-            for chart_name in CHARTS
-            if chart_name != name and _chart(self, chart_name) is not None
-        ]
+        drawable = [drawn for drawn in CHARTS if _chart(self, drawn) is not None]
         raise BadUsage(
             f"there is nothing to draw as {name!r} here; what can be drawn is "
             f"{', '.join(drawable) or 'nothing'}."
