@@ -75,7 +75,9 @@ def _hits(run: Numbers, judgments: Judgments, ties: TieRule) -> Hits:
 Aspects = Mapping[str, Mapping[str, Any]]
 
 
-def _with_aspects(judgments: Aspects) -> Judgments:
+def _with_aspects(judgments: Aspects | Judgments) -> Judgments:
+    if isinstance(judgments, Judgments):
+        return judgments
     plain = {
         query: {aspect: dict(_pairs(query, items)) for aspect, items in aspects.items()}
         for query, aspects in judgments.items()
@@ -91,7 +93,7 @@ def group_rankings(
     """The rankings of a run under the judgments of several groups, given as a mapping query ->
     group -> item -> grade.
     """
-    truth = judgments if isinstance(judgments, Judgments) else _with_aspects(judgments)
+    truth = _with_aspects(judgments)
     return GroupRankings.join(truth, _hits(run, truth.flat, ties))
 
 
@@ -102,7 +104,7 @@ def intent_rankings(
     """The rankings of a run under judgments for several intents, given as a mapping query -> intent
     -> item -> grade.
     """
-    truth = judgments if isinstance(judgments, Judgments) else _with_aspects(judgments)
+    truth = _with_aspects(judgments)
     return IntentRankings.join(truth, _hits(run, truth.flat, ties))
 
 

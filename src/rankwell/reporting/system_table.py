@@ -191,12 +191,12 @@ class SystemTable:
     def _leading(self) -> dict[str, list[str]]:
         """The best figures of each data set that has several, as they are printed."""
         leading: dict[str, list[str]] = {}
-        for name in self.datasets:
-            measured = [
-                (cell.mean, self.text(cell))
-                for cell in self.cells
-                if cell.dataset == name and cell.mean is not None and not cell.printed
-            ]
+        figures_by_dataset = grouped(
+            (cell.dataset, (cell.mean, self.text(cell)))
+            for cell in self.cells
+            if cell.mean is not None and not cell.printed
+        )
+        for name, measured in figures_by_dataset.items():
             if len(measured) > 1 and self.better.get(name) in ("higher", "lower"):
                 measured.sort(reverse=self.better[name] == "higher")
                 ordered = list(dict.fromkeys(text for _, text in measured))
