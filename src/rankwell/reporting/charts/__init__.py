@@ -55,15 +55,9 @@ class Picture(NamedTuple):
     svg: str
 
 
-def draw(spec: Spec) -> Picture:
-    """A Vega-Lite spec as a picture, without a browser or a network; the same spec gives the same
-    bytes. See `draw_all`.
-    """
-    return draw_all([spec])[0]
-
-
 def draw_all(specs: Iterable[Spec]) -> list[Picture]:
-    """Several specs as pictures. Raises NotDrawn where they need more memory than this process may
+    """Vega-Lite specs as pictures, without a browser or a network; the same spec gives the same
+    bytes. Raises NotDrawn where they need more memory than this process may
     have.
     """
     calls = [

@@ -191,7 +191,7 @@ class Chart(dict[str, Any]):
 
         parts = {
             "text/plain": lambda: f"<Chart {self['title']['text']!r}, a Vega-Lite specification>",
-            # Drawn in lines, without the pixels that `draw` makes as well.
+            # Drawn in lines, without the pixels that `draw_all` makes as well.
             "image/svg+xml": lambda: str(
                 call_all([DrawingCall("vegalite_to_svg", (dict(self),))])[0]
             ),

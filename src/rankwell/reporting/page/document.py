@@ -53,10 +53,10 @@ def write_page(path: Path, source: PageSource, *, most_bytes: int = MOST_BYTES) 
         parts = list(_parts(page, parts_folder))
         text = embedded_json(page.head() | {"parts": [part[:3] for part in parts]})
     html_text = render_page(text, source.title, parted=bool(parts))
-    files = {**{name: lists for name, *_, lists in parts}, path.name: html_text}
+    files = {path.name: html_text, **{name: lists for name, *_, lists in parts}}
     digests = {
-        name: f"sha256:{hashlib.sha256(files[name].encode('utf-8', 'surrogateescape')).hexdigest()}"
-        for name in (path.name, *(name for name, *_ in parts))
+        name: f"sha256:{hashlib.sha256(content.encode('utf-8', 'surrogateescape')).hexdigest()}"
+        for name, content in files.items()
     }
     manifest = read_manifest(folder) if is_result_folder(folder) else None
     states = [] if manifest is None else [manifest.files, manifest.pending_files]
@@ -77,7 +77,7 @@ def write_page(path: Path, source: PageSource, *, most_bytes: int = MOST_BYTES) 
         # They leave the manifest until they are written, so that it never lists what is not there.
         pending_files = {**listed.pending_files, **digests}
         write_manifest(folder, {**listed.content, "written": pending_files}, others)
-    for name, content in files.items():
+    for name, content in reversed(files.items()):  # the page last
         write_text(folder / name, content)
     _remove_parts(folder / parts_folder, {Path(name).name for name in files})
     if listed:
