@@ -24,6 +24,7 @@ from rankwell.data.tables import (
     RankCounts,
     TieRule,
     columns_of,
+    first_repeated,
     id_text,
     nested_columns,
 )
@@ -279,8 +280,8 @@ def _pairs(
 
 def refuse_repeated(query: Any, items: Sequence[str], *, ordered: bool) -> None:
     """Raises DuplicateItem for an item that a query has twice. ordered: of a run."""
-    if len(set(items)) < len(items):
-        twice = next(item for item in items if items.count(item) > 1)
+    if again := first_repeated(items):
+        twice, *_ = again
         problem = f"query {query!r} lists item {twice!r} twice"
         raise (
             repeated_item(problem, twice) if ordered else DuplicateItem(f"{problem}; {KEEP_ONE}.")

@@ -3,7 +3,6 @@ queries, the summary.
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
@@ -15,7 +14,7 @@ import numpy as np
 from rankwell.data.catalogue import PERFORMANCE, result_kind
 from rankwell.data.columns import parquet, quoted, sql_text
 from rankwell.data.registry import Better
-from rankwell.data.tables import Summary, Unit, ValueRows, Values
+from rankwell.data.tables import Summary, Unit, ValueRows, Values, first_repeated
 from rankwell.documents import read_json
 from rankwell.errors import BadInput, count_of, missing_column, shown
 from rankwell.io import connected, undamaged
@@ -450,10 +449,9 @@ def _values(
             raise BadInput(
                 f"{path}: {measure} has the unit {unit!r}; known are {', '.join(get_args(Unit))}."
             )
-        if len(set(queries)) < len(queries):
-            twice = next(query for query, number in Counter(queries).items() if number > 1)
+        if twice := first_repeated(queries):
             raise BadInput(
-                f"{path}: run {run!r} has query {twice!r} twice by {measure}; every query has "
+                f"{path}: run {run!r} has query {twice[0]!r} twice by {measure}; every query has "
                 "one value."
             )
         # None becomes NaN.
@@ -463,11 +461,7 @@ def _values(
             weight_column[np.isnan(weight_column)] = 0.0
         summary = "mean" if weight_column is not None else summaries.get(measure, "mean")
         queries = shared.setdefault(tuple(queries), tuple(queries))
-        values.append(
-            Values(
-                str(run), str(measure), str(label), unit, summary, queries, column, weight_column
-            )
-        )
+        values.append(Values(run, measure, label, unit, summary, queries, column, weight_column))
         row_attributes.append(
             {
                 name: cell
