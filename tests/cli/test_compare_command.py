@@ -244,7 +244,7 @@ def test_what_is_written_can_be_compared_again(two, tmp_path):
     again = read_results(tmp_path / "out")
     assert [(each.run, each.measure) for each in again.values] == [("old", "AP"), ("new", "AP")]
     assert again.attributes["type"]["q01"] == "b"
-    assert again.details()["run"] == ["old", "new"]
+    assert again.table("details.parquet")["run"] == ["old", "new"]
     rows = duckdb.sql(
         f"SELECT run, against, count(*) FROM '{tmp_path}/out/per_query.parquet' GROUP BY ALL "
         "ORDER BY ALL"
@@ -284,7 +284,7 @@ def test_folders_may_have_any_name(tmp_path, name):
     place = folder_of(tmp_path / name)
 
     assert read_results(place).values[0].queries == tuple(QUERIES)
-    assert read_results(place).details()["item"] == ["d1"]
+    assert read_results(place).table("details.parquet")["item"] == ["d1"]
 
 
 def test_three_systems_have_marks_orders_and_a_diagram(two, tmp_path):

@@ -21,7 +21,7 @@ from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.rankings import Ranking, hits_of_ranking
 from rankwell.data.tables import Judgments, Values
 from rankwell.evaluation.details import detail_columns, details_of
-from rankwell.io.result_folder import read_results
+from rankwell.io.result_folder import ITEMS, QUERIES, read_results
 from rankwell.reporting.folder import FolderContent, write_folder, write_result
 from rankwell.store import encode_id
 from rankwell.tasks.crossmodal.task import evaluate_crossmodal
@@ -385,7 +385,7 @@ def test_items_read_back_and_a_picture_is_not_an_attribute(tmp_path: Path) -> No
 
     found = read_results(place)
 
-    assert found.items() == {
+    assert found.table(ITEMS) == {
         "item": ["i1"],
         "of": [None],
         "text": [None],
@@ -394,7 +394,7 @@ def test_items_read_back_and_a_picture_is_not_an_attribute(tmp_path: Path) -> No
         "height": [2],
         "problem": [None],
     }
-    assert found.query_table()["picture_item"] == ["i1", None]
+    assert found.table(QUERIES)["picture_item"] == ["i1", None]
     assert set(found.attributes) == {"kind"}
     assert "items.parquet" in json.loads((place / "manifest.json").read_text())["files"]
 
@@ -403,7 +403,7 @@ def test_a_folder_without_known_items_has_no_table_of_them(tmp_path: Path) -> No
     place = written_folder(tmp_path / "one", "one", {}, None)
 
     assert not (place / "items.parquet").exists()
-    assert read_results(place).items() == {}
+    assert read_results(place).table("items.parquet") == {}
 
 
 def test_a_comparison_keeps_what_its_folders_know_of_items(tmp_path: Path) -> None:
@@ -553,7 +553,7 @@ def test_details_are_written_without_a_python_object_for_each_cell(tmp_path: Pat
     tracemalloc.stop()
 
     assert peak < 40 * queries * depth
-    assert read_results(tmp_path / "out").details() == dict(result.details or {})
+    assert read_results(tmp_path / "out").table("details.parquet") == dict(result.details or {})
 
 
 def test_results_with_details_go_to_another_process() -> None:

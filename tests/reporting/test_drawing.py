@@ -107,10 +107,10 @@ def test_figures_are_the_same_under_every_limit(folder: Path, limit: int):
 
 @pytest.mark.slow
 def test_a_limit_that_is_wide_enough_gives_the_same_pictures(monkeypatch: pytest.MonkeyPatch):
-    here = charts.draw(SPEC)
+    here = charts.draw_all([SPEC])[0]
     monkeypatch.setattr(drawing, "_limit", lambda: 1 << 60)
 
-    assert charts.draw(SPEC) == here
+    assert charts.draw_all([SPEC])[0] == here
 
 
 def test_one_failure_is_enough_and_a_page_says_what_is_missing(
@@ -132,7 +132,7 @@ def test_one_failure_is_enough_and_a_page_says_what_is_missing(
     with pytest.warns(RankwellWarning):
         assert "Promise.reject" in vega_bundle()
     with pytest.raises(drawing.NotDrawn, match="no charts are drawn"):
-        charts.draw(SPEC)
+        charts.draw_all([SPEC])[0]
     drawing._FAILURES.clear()
 
     assert len(calls) == 1

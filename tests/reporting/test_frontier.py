@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from rankwell.reporting.charts import CHARTS, ChartData, draw
+from rankwell.reporting.charts import CHARTS, ChartData, draw_all
 from rankwell.stats import SummaryRow
 
 RULES = {"frontier": {"cost": "p50", "quality": "Recall@10"}}
@@ -93,7 +93,7 @@ def test_the_chart_can_be_drawn() -> None:
     spec = CHARTS["frontier"](ChartData(rows({"a": (1.0, 0.9), "b": (2.0, 1.0)}), [], RULES))
 
     assert spec is not None
-    assert draw(spec).png.startswith(b"\x89PNG")
+    assert draw_all([spec])[0].png.startswith(b"\x89PNG")
 
 
 def test_each_of_several_engines_has_a_line_and_a_colour_of_its_own() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rankwell.errors import NothingToEvaluate
-from rankwell.reporting.charts import draw
+from rankwell.reporting.charts import draw_all
 from rankwell.reporting.line_charts import k_curves
 
 KS = (1, 3, 5, 10)
@@ -193,7 +193,9 @@ LONG = "a-very-long-model-name-with-everything-in-it/checkpoint-120000"
 def test_the_picture_names_every_run_and_every_k_and_its_numbers_are_finite(
     runs: tuple[str, ...], ks: tuple[int, ...], bands
 ):
-    picture = draw(k_curves(world(*runs, ks=ks), bands=bands, title="Agreement with ada-002"))
+    picture = draw_all(
+        [k_curves(world(*runs, ks=ks), bands=bands, title="Agreement with ada-002")]
+    )[0]
     texts = re.findall(r"<text[^>]*>([^<]*)</text>", picture.svg)
 
     assert picture.png.startswith(b"\x89PNG")
@@ -208,11 +210,13 @@ def test_the_picture_names_every_run_and_every_k_and_its_numbers_are_finite(
 
 
 def test_the_same_rows_give_the_same_picture():
-    assert draw(k_curves(world("a", "b"))).png == draw(k_curves(world("a", "b"))).png
+    assert (
+        draw_all([k_curves(world("a", "b"))])[0].png == draw_all([k_curves(world("a", "b"))])[0].png
+    )
 
 
 def test_numbers_may_be_numpys():
     rows = [row("a", "P", np.int64(k), np.float64(0.5), np.float64(0.6)) for k in KS]
 
-    assert draw(k_curves(rows)).svg
+    assert draw_all([k_curves(rows)])[0].svg
     assert math.isclose(values(k_curves(rows)["concat"][0], "a")[0][3], 1.0)

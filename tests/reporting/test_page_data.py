@@ -969,7 +969,7 @@ def test_a_detail_that_is_not_finite_is_null(tmp_path: Path) -> None:
 
 def with_detail(folder: Path, detail: str) -> Path:
     """A folder without a manifest, all of whose results have a detail."""
-    details = {**read_results(made(folder, 12)).details()}
+    details = {**read_results(made(folder, 12)).table("details.parquet")}
     details["detail"] = [detail] * len(details["run"])
     write_parquet(folder / "details.parquet", details, DETAIL_TYPES)
     (folder / "manifest.json").unlink()

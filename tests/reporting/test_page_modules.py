@@ -3,14 +3,77 @@ line.
 """
 
 import re
+from collections.abc import Iterable
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
+from posixpath import dirname, join, normpath
 
 import pytest
 
 from rankwell.data.catalogue import result_kind
 from rankwell.reporting.page.document import render_page
-from rankwell.reporting.page.scripts import join_modules
+from rankwell.reporting.page.scripts import EXPORT, IMPORT, imported_names, join_modules
+
+OTHER = re.compile(r"^(?:import|export)\b.*|\$modules\b", re.MULTILINE)
+NAME = re.compile(r"[A-Za-z_$][\w$]*")
+
+
+def refuse_unjoinable(root: Traversable, entries: Iterable[str]) -> None:
+    """Raises ValueError with file and line for what `join_modules` cannot join."""
+    exports_by_path: dict[str, list[str]] = {}
+
+    def check(path: str, place: str, above: tuple[str, ...]) -> list[str]:
+        """The exports of a module. place: where it is imported; above: the modules whose imports
+        lead to it.
+        """
+        if path in above:
+            circle = " -> ".join((*above[above.index(path) :], path))
+            raise ValueError(
+                f"{place}: a cycle of imports, {circle}. Move what both need into a third module."
+            )
+        if path in exports_by_path:
+            return exports_by_path[path]
+        file = root.joinpath(*path.split("/"))
+        if path.startswith("../") or not file.is_file():
+            raise ValueError(f"{place}: there is no module {path}.")
+        text, imports = file.read_text(encoding="utf-8"), list[str]()
+        for match in IMPORT.finditer(text):
+            line, names = place_of(path, text, match), imported_names(match)
+            if wrong := [name for name in names if not NAME.fullmatch(name)]:
+                raise ValueError(f"{line}: expected a name to import, found {wrong[0]!r}.")
+            if not match[2].startswith(("./", "../")):
+                raise ValueError(
+                    f"{line}: {match[2]!r} is not a relative path; it begins with ./ or ../."
+                )
+            target = normpath(join(dirname(path), match[2]))
+            exports = check(target, line, (*above, path))
+            if unknown := [name for name in names if name not in exports]:
+                exported = ", ".join(exports) or "nothing"
+                raise ValueError(
+                    f"{line}: {target} does not export {unknown[0]!r}; it exports {exported}."
+                )
+            imports += names
+        exports_by_path[path] = EXPORT.findall(text)
+        for verb, names in (("imports", imports), ("exports", exports_by_path[path])):
+            if repeated := [name for name in names if names.count(name) > 1]:
+                raise ValueError(f"{path}: it {verb} {repeated[0]!r} twice.")
+        plain = EXPORT.sub("", IMPORT.sub(lambda match: "\n" * match[0].count("\n"), text))
+        if unsupported := OTHER.search(plain):
+            raise ValueError(
+                f"{place_of(path, plain, unsupported)}: {unsupported[0].strip()!r} cannot be "
+                'joined; write `import {name} from "./file.js";`, or `export` before a function, '
+                "constant or class."
+            )
+        return exports_by_path[path]
+
+    for entry in entries:
+        check(entry, entry, ())
+
+
+def place_of(path: str, text: str, match: re.Match[str]) -> str:
+    line = text.count("\n", 0, match.start()) + 1
+    return f"{path}:{line}"
 
 
 def tree(folder: Path, modules: dict[str, str]) -> Path:
@@ -125,7 +188,15 @@ def test_a_mistake_is_reported_with_its_place(tmp_path: Path, mistake: str):
     text, others, message = MISTAKES[mistake]
 
     with pytest.raises(ValueError, match=f"^{message}"):
-        join_modules(tree(tmp_path, {"a.js": text} | others), ["a.js"])
+        refuse_unjoinable(tree(tmp_path, {"a.js": text} | others), ["a.js"])
+
+
+def test_every_module_of_the_package_can_be_joined():
+    package = Path(str(files("rankwell")))
+    modules = [path.relative_to(package).as_posix() for path in sorted(package.rglob("*.js"))]
+
+    refuse_unjoinable(package, modules)
+    assert len(modules) > 20
 
 
 def test_the_page_holds_the_view_of_every_task_and_no_module_twice():

@@ -39,7 +39,7 @@ def shown(browser: Page, folder: Path, query: str) -> list[list[dict[str, Any]]]
         write_report([folder], page)
     browser.open(page, f"#queries?query={quote(query, safe='')}")
     browser.wait(lambda: browser.texts("#detail .ranked"), "the lists of the query")
-    columns = read_results(folder).details()
+    columns = read_results(folder).table("details.parquet")
     rows = [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
     runs = list(dict.fromkeys(row["run"] for row in rows))
     mine = [
@@ -88,7 +88,7 @@ def clips(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_keywords_show_which_keywords_each_result_has_and_lacks(browser: Page, clips: Path) -> None:
-    details = read_results(clips).details()
+    details = read_results(clips).table("details.parquet")
     query = next(
         query
         for query, detail in zip(details["query"], details["detail"], strict=True)
@@ -149,7 +149,7 @@ def test_embeddings_shows_rank_similarity_and_margin_under_the_reference(
         evaluate_embeddings(reference, candidates, k=10, samples=8, intervals="none", details=True),
         tmp_path,
     )
-    query = read_results(tmp_path).details()["query"][0]
+    query = read_results(tmp_path).table("details.parquet")["query"][0]
 
     lists = shown(browser, tmp_path, query)
 
@@ -356,7 +356,7 @@ def test_a_narrow_page_holds_every_view(browser: Page, clips: Path, theme: str) 
     size = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": False}
     browser.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     try:
-        query = read_results(clips).details()["query"][0]
+        query = read_results(clips).table("details.parquet")["query"][0]
         browser.open(clips / "report.html", f"#queries?query={query}&theme={theme}")
         browser.wait(lambda: browser.texts("#detail .keyword-table"), "the table of keywords")
         ends = (

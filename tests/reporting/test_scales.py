@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rankwell.data.tables import Values
-from rankwell.reporting.charts import CHARTS, ChartData, draw
+from rankwell.reporting.charts import CHARTS, ChartData, draw_all
 from rankwell.reporting.line_charts import k_curves, parameter_chart
 from rankwell.results import compare_values
 from rankwell.stats import summarise
@@ -106,9 +106,9 @@ SEVERAL = {
 
 @pytest.mark.parametrize("chart", ONE_SCALE)
 def test_panels_on_one_scale_need_no_word(chart: str) -> None:
-    assert SENTENCE not in draw(ONE_SCALE[chart]()).svg
+    assert SENTENCE not in draw_all([ONE_SCALE[chart]()])[0].svg
 
 
 @pytest.mark.parametrize("chart", SEVERAL)
 def test_a_chart_whose_panels_have_scales_of_their_own_says_so_once(chart: str) -> None:
-    assert draw(SEVERAL[chart]()).svg.count(f">{SENTENCE}<") == 1
+    assert draw_all([SEVERAL[chart]()])[0].svg.count(f">{SENTENCE}<") == 1

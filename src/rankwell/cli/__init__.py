@@ -424,7 +424,7 @@ def _say(text: str, *, fold: bool = True, most_lines: int | None = None) -> None
         from rankwell.reporting import terminal_of
 
         lines = _folded(text).split("\n")
-        shown = lines if terminal_of(sys.stderr).columns < _WIDE else lines[:most_lines]
+        shown = lines if (terminal_of(sys.stderr).width or 80) < _WIDE else lines[:most_lines]
         text = "\n".join(shown)
         if len(lines) > len(shown):
             text = f"{text.rpartition(' ')[0]} …"

@@ -22,7 +22,15 @@ from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.bounds import UnjudgedItems
 from rankwell.evaluation.judged import findings_on_weights, joined_weights
 from rankwell.evaluation.results import DETAIL_DEPTH
-from rankwell.io.result_folder import DETAILS, PER_QUERY, SUMMARY, ResultFolder, read_summary
+from rankwell.io.result_folder import (
+    DETAILS,
+    ITEMS,
+    PER_QUERY,
+    QUERIES,
+    SUMMARY,
+    ResultFolder,
+    read_summary,
+)
 
 _TRUTH = (
     "judgments",
@@ -298,7 +306,7 @@ def _queries(
     distinguishes queries of one id.
     """
     tables = [
-        {column_names.get(name, name): cells for name, cells in folder.query_table().items()}
+        {column_names.get(name, name): cells for name, cells in folder.table(QUERIES).items()}
         for folder, _, column_names in gathered
     ]
     names = dict.fromkeys(name for attributes in row_attributes for name in attributes)
@@ -338,7 +346,7 @@ def _details(gathered: Sequence[GatheredFolder]) -> dict[str, list[Any]] | None:
         name: [] for name in ("run", "query", "item", "rank", "score", "grade", "state", "detail")
     }
     for folder, runs, _ in gathered:
-        if table := folder.details():
+        if table := folder.table(DETAILS):
             table["run"] = [runs.get(run, run) for run in table["run"]]
             for name, cells in columns.items():
                 cells += table.get(name) or [None] * len(table["run"])
@@ -351,7 +359,7 @@ def _items(gathered: Sequence[GatheredFolder]) -> dict[str, list[Any]] | None:
     """
     rows = dict[tuple[str, str | None], dict[str, Any]]()
     for folder, runs, _ in gathered:
-        for row in _rows(folder.items()):
+        for row in _rows(folder.table(ITEMS)):
             row["of"] = runs.get(row["of"], row["of"])
             rows.setdefault((row["item"], row["of"]), row)
     first = next(iter(rows.values()), None)

@@ -65,13 +65,13 @@ def connected(threads: int | None = None) -> Any:
 
 
 @cache
-def remote_tables(threads: int | None = None) -> bool:
+def remote_tables() -> bool:
     """Lets DuckDB read objects of remote places by the names that `store.remote.file_name`
     gives them.
     """
     from rankwell.store.remote import remote_files
 
-    _database(threads).register_filesystem(remote_files())
+    _database(None).register_filesystem(remote_files())
     return True
 
 

@@ -21,7 +21,7 @@ from rankwell.data.columns import (
     unique_rows,
 )
 from rankwell.data.rankings import Ranking
-from rankwell.data.tables import Floats, Judgments, id_text, is_missing, is_rows
+from rankwell.data.tables import Floats, Judgments, first_true, id_text, is_missing, is_rows
 from rankwell.documents import refuse_wide
 from rankwell.errors import BadInput, BadScore, kind_of, needing, shown
 from rankwell.io.formats import Request, Texts, file_format
@@ -238,12 +238,11 @@ def _numbers(table: Any, name: str) -> Floats:
         [_number(value) for value in column.to_list()] if float_column is None else float_column,
         dtype=np.float64,
     )
-    wrong = np.flatnonzero(~np.isfinite(values))
-    if len(wrong):
-        value = column.to_list()[int(wrong[0])]
+    if (row := first_true(~np.isfinite(values))) >= 0:
+        value = column.to_list()[row]
         text = "nothing" if value is None else shown(value)
         raise BadScore(
-            f"row {int(wrong[0]) + 1}, column {name!r}: {text}; expected a finite number. "
+            f"row {row + 1}, column {name!r}: {text}; expected a finite number. "
             "Correct or drop the row."
         )
     return values

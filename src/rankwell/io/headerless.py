@@ -181,16 +181,14 @@ def _rows(
 
 def _sniff_ranks(head: Head) -> float:
     """Three fields of which the last counts the lines of each query."""
-    fields = [line.split() for line in head.lines[:SNIFFED]]
-    if not fields or any(
-        len(line_fields) != 3 or not line_fields[2].isdigit() for line_fields in fields
+    rows = _first_rows(head)
+    if (
+        rows
+        and all(row[2].isdigit() for row in rows)
+        and order_of((row[0], row[2]) for row in rows).kind == "ranks"
     ):
-        return 0.15 if fields and len(fields[0]) == 3 else 0.0
-    return (
-        0.8
-        if order_of((line_fields[0], line_fields[2]) for line_fields in fields).kind == "ranks"
-        else 0.15
-    )
+        return 0.8
+    return 0.15 * any(len(line.split()) == 3 for line in head.lines[:1])
 
 
 def _sniff_texts(head: Head) -> float:

@@ -24,6 +24,7 @@ from rankwell.data.tables import (
     RankCounts,
     TieRule,
     columns_of,
+    first_repeated,
     id_text,
     nested_columns,
 )
@@ -75,7 +76,9 @@ def _hits(run: Numbers, judgments: Judgments, ties: TieRule) -> Hits:
 Aspects = Mapping[str, Mapping[str, Any]]
 
 
-def _with_aspects(judgments: Aspects) -> Judgments:
+def _with_aspects(judgments: Aspects | Judgments) -> Judgments:
+    if isinstance(judgments, Judgments):
+        return judgments
     plain = {
         query: {aspect: dict(_pairs(query, items)) for aspect, items in aspects.items()}
         for query, aspects in judgments.items()
@@ -91,7 +94,7 @@ def group_rankings(
     """The rankings of a run under the judgments of several groups, given as a mapping query ->
     group -> item -> grade.
     """
-    truth = judgments if isinstance(judgments, Judgments) else _with_aspects(judgments)
+    truth = _with_aspects(judgments)
     return GroupRankings.join(truth, _hits(run, truth.flat, ties))
 
 
@@ -102,7 +105,7 @@ def intent_rankings(
     """The rankings of a run under judgments for several intents, given as a mapping query -> intent
     -> item -> grade.
     """
-    truth = judgments if isinstance(judgments, Judgments) else _with_aspects(judgments)
+    truth = _with_aspects(judgments)
     return IntentRankings.join(truth, _hits(run, truth.flat, ties))
 
 
@@ -277,8 +280,8 @@ def _pairs(
 
 def refuse_repeated(query: Any, items: Sequence[str], *, ordered: bool) -> None:
     """Raises DuplicateItem for an item that a query has twice. ordered: of a run."""
-    if len(set(items)) < len(items):
-        twice = next(item for item in items if items.count(item) > 1)
+    if again := first_repeated(items):
+        twice, *_ = again
         problem = f"query {query!r} lists item {twice!r} twice"
         raise (
             repeated_item(problem, twice) if ordered else DuplicateItem(f"{problem}; {KEEP_ONE}.")

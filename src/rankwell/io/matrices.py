@@ -5,6 +5,7 @@ allows it.
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from operator import length_hint
 from pathlib import Path
 from typing import Any
@@ -69,21 +70,13 @@ def read_embeddings(
     with naming(name):
         if name:
             text, part = split_part(name)
+            read = partial(_read_file, format=format, ids=ids)
             shards = [] if part else shard_files(text)
-            table = (
-                join_shards(shards, _read_shard(ids, format))
-                if shards
-                else read_vectors(text, part, format)
-            )
+            table = join_shards(shards, partial(_read_shard, read)) if shards else read(text, part)
         else:
             table = place if isinstance(place, Embeddings) else read_array(place)
-            shards = []
-        if ids is False:
-            table = replace(table, ids=None)
-        elif ids is not None:
-            table = replace(table, ids=_ids(ids))
-        elif table.ids is None and name and not shards:
-            table = replace(table, ids=_ids_beside(split_part(name)[0]))
+        if ids is not None:
+            table = replace(table, ids=None if ids is False else _ids(ids))
         if not table.n:
             raise BadInput("there is no vector in it; expected at least one.")
         if check:
@@ -100,30 +93,23 @@ def read_vectors(text: str, part: str, name: str | None = None) -> Embeddings:
     return _read(file, part or (name or "").partition(":")[2], "embeddings", name)
 
 
-def _read_shard(ids: Any, name: str | None) -> Callable[[str], Embeddings]:
-    """The reader of a shard, with the ids beside it unless others are given."""
+def _read_file(text: str, part: str, *, format: str | None, ids: Any) -> Embeddings:
+    """The vectors of one file, with the ids beside it unless others are given."""
+    table = read_vectors(text, part, format)
+    if table.ids is None and ids is None and (id_file := ids_beside(text)) is not None:
+        return replace(table, ids=_ids(id_file))
+    return table
 
-    def _read_one(file: str) -> Embeddings:
-        with naming(file):
-            table = read_vectors(file, "", name)
-            return (
-                replace(table, ids=_ids_beside(file))
-                if table.ids is None and ids is None
-                else table
-            )
 
-    return _read_one
+def _read_shard(read: Callable[[str, str], Embeddings], file: str) -> Embeddings:
+    with naming(file):
+        return read(file, "")
 
 
 def ids_beside(file: str) -> str | None:
     """The file of ids beside one of vectors; None where there is none."""
     stem = file.rstrip("/").removesuffix(Path(file).suffix)
     return next((stem + suffix for suffix in IDS_BESIDE if exists(stem + suffix)), None)
-
-
-def _ids_beside(file: str) -> list[str] | None:
-    id_file = ids_beside(file)
-    return None if id_file is None else _ids(id_file)
 
 
 def read_scores(

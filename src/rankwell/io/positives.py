@@ -318,21 +318,15 @@ class _SideNames:
     def __init__(self, names: Sequence[str], what: str, role: str) -> None:
         self._names, self._axis, self._role = names, what, role
         self._position_of_name = (
-            None
-            if isinstance(names, Positions)
-            else {name: position for position, name in enumerate(names)}
+            {} if isinstance(names, Positions) else dict(zip(names, range(len(names)), strict=True))
         )
         # Where ids are numbers themselves, a number that is none of them is a mistake and no
         # position.
-        self._by_position = self._position_of_name is None or not any(
-            map(str.isdecimal, self._position_of_name)
-        )
+        self._by_position = not any(map(str.isdecimal, self._position_of_name))
 
     def knows(self, value: str) -> bool:
         """Whether a text names a row or column, by id or by position."""
-        return value.isdecimal() or (
-            self._position_of_name is not None and value in self._position_of_name
-        )
+        return value.isdecimal() or value in self._position_of_name
 
     def find(self, value: Any, where: str, *, judged: bool = False) -> int:
         """The position of what is named by id, or by number where no id is a number. Raises
@@ -346,7 +340,7 @@ class _SideNames:
                 f"{where}: {shown(value)} names no {self._role}; give an id or a position."
             )
         text = value if isinstance(value, str) else "" if abs(value) >> 63 else str(value)
-        if self._position_of_name is not None:
+        if self._position_of_name:
             if text in self._position_of_name:
                 return self._position_of_name[text]
             if not self._by_position or not text.isdecimal():

@@ -3,7 +3,6 @@ queries, the summary.
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
@@ -15,10 +14,11 @@ import numpy as np
 from rankwell.data.catalogue import PERFORMANCE, result_kind
 from rankwell.data.columns import parquet, quoted, sql_text
 from rankwell.data.registry import Better
-from rankwell.data.tables import Summary, Unit, Values
+from rankwell.data.tables import Summary, Unit, ValueRows, Values, first_repeated
 from rankwell.documents import read_json
 from rankwell.errors import BadInput, count_of, missing_column, shown
 from rankwell.io import connected, undamaged
+from rankwell.stats import SUMMARY_COLUMNS
 from rankwell.store import Source, is_draft, refuse_draft, remote_url
 from rankwell.threads import in_threads
 
@@ -30,7 +30,25 @@ PER_QUERY, QUERIES, DETAILS, ITEMS = (
 )
 MANIFEST, SUMMARY = "manifest.json", "summary.json"
 AGAIN = "run the command again"
-_COLUMNS = ("run", "query", "measure", "label", "value", "unit")
+PER_QUERY_TYPES = {name: "DOUBLE" if name == "value" else "VARCHAR" for name in ValueRows.columns}
+DETAIL_TYPES = {
+    **dict.fromkeys(("run", "query", "item"), "VARCHAR"),
+    "rank": "BIGINT",
+    **dict.fromkeys(("score", "grade"), "DOUBLE"),
+    **dict.fromkeys(("state", "detail"), "VARCHAR"),
+}
+ITEM_TYPES = {
+    **dict.fromkeys(("item", "of", "text", "thumbnail"), "VARCHAR"),
+    **dict.fromkeys(("width", "height"), "BIGINT"),
+    "problem": "VARCHAR",
+}
+_TYPES: dict[str, dict[str, str]] = {
+    PER_QUERY: {**PER_QUERY_TYPES, "weight": "DOUBLE"},
+    QUERIES: dict.fromkeys(("query", "text"), "VARCHAR"),
+    DETAILS: DETAIL_TYPES,
+    ITEMS: ITEM_TYPES,
+}
+"""DuckDB's types of the columns of rankwell's own tables."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -70,27 +88,15 @@ class ResultFolder:
         """The file of its values."""
         return Source(self.place / PER_QUERY)
 
-    def details(self, condition: str = "true") -> dict[str, list[Any]]:
-        """The columns of details.parquet, of the rows that a condition in SQL selects; none where
-        there is no such file.
-        """
-        return self._table(DETAILS, condition)
-
     def details_by_run(self, condition: str) -> Iterator[dict[str, list[Any]]]:
-        """As `details`, those of one run after the other."""
+        """The columns of details.parquet, of the rows that a condition in SQL selects, those of one
+        run after the other; none where there is no such file.
+        """
         if not self.has(DETAILS):
             return
         for run in self.runs:
             yield read_table(self.place / DETAILS, f"{condition} AND run = {sql_text(run)}")
         self.check(DETAILS)
-
-    def query_table(self) -> dict[str, list[Any]]:
-        """The columns of queries.parquet as they are, none where there is no such file."""
-        return self._table(QUERIES)
-
-    def items(self) -> dict[str, list[Any]]:
-        """The columns of items.parquet, none where no text and no picture of an item is known."""
-        return self._table(ITEMS)
 
     def has(self, name: str) -> bool:
         """Whether a file is its own and there."""
@@ -101,10 +107,11 @@ class ResultFolder:
         if self.files is not None:
             check_files(self.place, {name: self.files[name]})
 
-    def _table(self, name: str, condition: str = "true") -> dict[str, list[Any]]:
+    def table(self, name: str) -> dict[str, list[Any]]:
+        """The columns of a file as they are, none where there is no such file."""
         if not self.has(name):
             return {}
-        table = read_table(self.place / name, condition)
+        table = read_table(self.place / name)
         self.check(name)
         return table
 
@@ -181,23 +188,16 @@ def read_results(place: str | Path, *, replaced: tuple[str, ...] = ()) -> Result
         raise BadInput(
             f"{folder / MANIFEST} does not list {PER_QUERY}; run the command again that wrote it."
         )
-    measures = _described(rules)
-    summaries = {
-        name: fact["summary"]
-        for name, fact in measures.items()
-        if fact.get("summary") in get_args(Summary)
-    }
-    values, row_attributes = _values(folder / PER_QUERY, summaries)
+    values, row_attributes = _values(folder / PER_QUERY, _stated(rules, "summary", Summary))
     has_queries = (files is None or QUERIES in files) and (folder / QUERIES).is_file()
     attributes = _attributes(folder / QUERIES) if has_queries else {}
     # Another process may have written the folder in the meantime, so that this comes last.
     present_files = {
-        name: digest for name, digest in (files or {}).items() if (folder / name).exists()
+        name: digest
+        for name, digest in (files or {}).items()
+        if not name.startswith(replaced) and (folder / name).exists()
     }
-    check_files(
-        folder,
-        {name: digest for name, digest in present_files.items() if not name.startswith(replaced)},
-    )
+    check_files(folder, present_files)
     return ResultFolder(
         place=folder,
         values=values,
@@ -213,16 +213,17 @@ def read_results(place: str | Path, *, replaced: tuple[str, ...] = ()) -> Result
 
 def stated_directions(rules: Mapping[str, Any]) -> dict[str, Better]:
     """The direction of better values of each measure for which the rules of a result state one."""
+    return _stated(rules, "better", Better)
+
+
+def _stated(rules: Mapping[str, Any], name: str, words: Any) -> dict[str, Any]:
+    """What rules state of measures under a name, where it is one of these words."""
+    measures: Mapping[str, Any] = rules.get("measures") or {}
     return {
-        name: fact["better"]
-        for name, fact in _described(rules).items()
-        if fact.get("better") in get_args(Better)
+        measure: fact[name]
+        for measure, fact in measures.items()
+        if isinstance(fact, Mapping) and fact.get(name) in get_args(words)
     }
-
-
-def _described(rules: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    described: Mapping[str, Any] = rules.get("measures") or {}
-    return {name: fact for name, fact in described.items() if isinstance(fact, Mapping)}
 
 
 class Manifest(NamedTuple):
@@ -241,10 +242,9 @@ class Manifest(NamedTuple):
     @property
     def is_own(self) -> bool:
         """Whether it has the form of rankwell's own."""
-        if self.content.get("unfinished") is True:
-            return True
-        return isinstance(self.content.get("schema_version"), int) and isinstance(
-            self.content.get("inputs"), Mapping
+        return self.content.get("unfinished") is True or (
+            isinstance(self.content.get("schema_version"), int)
+            and isinstance(self.content.get("inputs"), Mapping)
         )
 
 
@@ -414,10 +414,10 @@ def _values(
     first appearance.
     """
     names = column_types(path)
-    for name in _COLUMNS:
+    for name in ValueRows.columns:
         if name not in names:
             raise missing_column(name, names, place=str(path))
-    extra_names = [name for name in names if name not in (*_COLUMNS, "weight", "against")]
+    extra_names = [name for name in names if name not in (*_TYPES[PER_QUERY], "against")]
     for name in extra_names:
         if not _SINGLE.fullmatch(names[name]):
             raise BadInput(
@@ -449,10 +449,9 @@ def _values(
             raise BadInput(
                 f"{path}: {measure} has the unit {unit!r}; known are {', '.join(get_args(Unit))}."
             )
-        if len(set(queries)) < len(queries):
-            twice = next(query for query, number in Counter(queries).items() if number > 1)
+        if twice := first_repeated(queries):
             raise BadInput(
-                f"{path}: run {run!r} has query {twice!r} twice by {measure}; every query has "
+                f"{path}: run {run!r} has query {twice[0]!r} twice by {measure}; every query has "
                 "one value."
             )
         # None becomes NaN.
@@ -462,11 +461,7 @@ def _values(
             weight_column[np.isnan(weight_column)] = 0.0
         summary = "mean" if weight_column is not None else summaries.get(measure, "mean")
         queries = shared.setdefault(tuple(queries), tuple(queries))
-        values.append(
-            Values(
-                str(run), str(measure), str(label), unit, summary, queries, column, weight_column
-            )
-        )
+        values.append(Values(run, measure, label, unit, summary, queries, column, weight_column))
         row_attributes.append(
             {
                 name: cell
@@ -512,17 +507,6 @@ def read_table(path: Path, condition: str = "true") -> dict[str, list[Any]]:
     return {name: [row[index] for row in rows] for index, name in enumerate(names)}
 
 
-_TEXT_COLUMNS = {
-    PER_QUERY: ("run", "query", "measure", "label", "unit"),
-    QUERIES: ("query", "text"),
-    DETAILS: ("run", "query", "item", "state", "detail"),
-    ITEMS: ("item", "of", "text", "thumbnail", "problem"),
-}
-_NUMBER_COLUMNS = {
-    PER_QUERY: ("value", "weight"),
-    DETAILS: ("rank", "score", "grade"),
-    ITEMS: ("width", "height"),
-}
 _SINGLE = re.compile(r"VARCHAR|BOOLEAN|U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?|FLOAT|DOUBLE")
 _NUMBERS = re.compile(r"U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?|FLOAT|DOUBLE|DECIMAL.*")
 
@@ -532,16 +516,13 @@ def column_types(path: Path) -> dict[str, str]:
     type.
     """
     types = {row[0]: row[1] for row in _select(path, f"DESCRIBE SELECT * FROM {parquet(path)}")}  # noqa: S608
-    for expected, columns, form in (
-        ("texts", _TEXT_COLUMNS, re.compile("VARCHAR")),
-        ("numbers", _NUMBER_COLUMNS, _NUMBERS),
-    ):
-        for name in columns.get(path.name, ()):
-            if not form.fullmatch(types.get(name, "VARCHAR" if expected == "texts" else "DOUBLE")):
-                raise BadInput(
-                    f"{path}: column {name!r} holds {types[name]}; expected {expected}. Run "
-                    "the command again."
-                )
+    for name, own_type in _TYPES.get(path.name, {}).items():
+        stored_type, is_text = types.get(name, own_type), own_type == "VARCHAR"
+        if stored_type != own_type if is_text else not _NUMBERS.fullmatch(stored_type):
+            raise BadInput(
+                f"{path}: column {name!r} holds {stored_type}; expected "
+                f"{'texts' if is_text else 'numbers'}. Run the command again."
+            )
     return types
 
 
@@ -558,8 +539,7 @@ def _select(path: Path, sql: str) -> list[tuple[Any, ...]]:
         return session.execute(sql).fetchall()
 
 
-_SUMMARY_COLUMNS = ("run", "measure", "label", "mean", "sd", "ci_low", "ci_high", "n", "unit")
-_GROUP_COLUMNS = (*_SUMMARY_COLUMNS, "group", "against", "better", "p_adjusted", "decisive")
+_GROUP_COLUMNS = (*SUMMARY_COLUMNS, "group", "against", "better", "p_adjusted", "decisive")
 _OPTIONAL_NUMBERS = (
     "mean",
     "sd",
@@ -585,9 +565,7 @@ def read_summary(folder: ResultFolder) -> list[dict[str, Any]]:
     something else.
     """
     path = folder.place / SUMMARY
-    return _rows(
-        _json_object(folder, SUMMARY, "rows", list)["rows"], path, "rows", _SUMMARY_COLUMNS
-    )
+    return _rows(_json_object(folder, SUMMARY, "rows", list)["rows"], path, "rows", SUMMARY_COLUMNS)
 
 
 def _rows(rows: list[Any], path: Path, name: str, columns: Sequence[str]) -> list[dict[str, Any]]:

@@ -6,7 +6,6 @@ qrels_jg) or the intent (ndeval), and is read on request. Preferences have lines
 subgroup item level`.
 """
 
-import math
 import re
 from collections.abc import Iterable, Iterator
 from functools import partial
@@ -22,7 +21,13 @@ from rankwell.data.tables import Floats, Judgments
 from rankwell.errors import BadInput, BadLine, DuplicateItem
 from rankwell.io.formats import SURE, Request, file_format, line_cuts
 from rankwell.io.reader import read_judged_rows, run_lines
-from rankwell.io.reader.columns import refuse_large_grades, refuse_repeated, settle_qrels
+from rankwell.io.reader.columns import (
+    are_numbers,
+    number_of,
+    refuse_large_grades,
+    refuse_repeated,
+    settle_qrels,
+)
 from rankwell.io.reader.lines import COMMENT, TREC_RUN, RunRows, read_rows, repeated, shorten
 from rankwell.store import Head, Source, decode_id, encode_id
 
@@ -30,7 +35,6 @@ if TYPE_CHECKING:
     from rankwell.data.preferences import Preferences
 
 _WHITE = re.compile(r"[ \t\n\v\f\r]")
-_NUMBER = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 
 
 def _confidence(head: Head, width: int, number: int) -> float:
@@ -41,17 +45,13 @@ def _confidence(head: Head, width: int, number: int) -> float:
     another column of judgments has numbers; their reader names the one at fault.
     """
     rows = head.fields
-    good = sum(
-        len(fields) == width and _NUMBER.fullmatch(fields[number]) is not None for fields in rows
-    )
+    good = sum(len(fields) == width and are_numbers([fields], number) for fields in rows)
     if rows and good == len(rows):
         return SURE
     if good and known_columns([decode_id(field) for field in rows[0]]) > 1:
         return 0.3
     marked = rows and all(len(fields) == width and fields[1] in (b"Q0", b"0") for fields in rows)
-    if good or (
-        marked and (width == 6 or not all(_NUMBER.fullmatch(fields[2]) for fields in rows))
-    ):
+    if good or (marked and (width == 6 or not are_numbers(rows, 2))):
         return 0.6
     return 0.3 if any(abs(len(fields) - max(width - 1, 4)) <= 1 for fields in rows) else 0.0
 
@@ -188,8 +188,7 @@ def _read_columns(source: Source, form: _Form, *, comments: bool) -> tuple[list[
             )
         text = fields.pop()
         if text not in grades:
-            grades[text] = float(text) if _NUMBER.fullmatch(text) else math.nan
-            if not math.isfinite(grades[text]):
+            if (grade := number_of(text)) is None:
                 if line.startswith(b"#"):
                     raise BadLine(f"{source.name}:{number}: {shorten(line)} {COMMENT}")
                 problem = (
@@ -197,6 +196,7 @@ def _read_columns(source: Source, form: _Form, *, comments: bool) -> tuple[list[
                     "is not a finite number"
                 )
                 raise BadLine(f"{problem}; write a number such as 1 or 0.5, or take the line out.")
+            grades[text] = grade
         numbers.append(grades[text])
         # Ids that many lines share are one text.
         for column, raw in zip(columns, fields, strict=True):
@@ -295,9 +295,7 @@ def _sniff_preferences(head: Head) -> float:
     # Below one half, because a run without its last column looks the same.
     rows = head.fields
     return (
-        0.45
-        if rows and all(len(fields) == 5 and _NUMBER.fullmatch(fields[4]) for fields in rows)
-        else 0.1
+        0.45 if rows and all(len(fields) == 5 for fields in rows) and are_numbers(rows, 4) else 0.1
     )
 
 

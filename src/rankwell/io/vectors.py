@@ -3,6 +3,7 @@ of benchmarks; ranges of these and of `.npy` at remote places.
 """
 
 import io
+import math
 import struct
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
@@ -31,7 +32,7 @@ from rankwell.data.matrices import (
     row_blocks,
 )
 from rankwell.data.rankings import Ranking
-from rankwell.data.tables import Floats, Ints, Judgments
+from rankwell.data.tables import Floats, Ints, Judgments, first_true
 from rankwell.documents import parse_json, read_json, unique_keys
 from rankwell.errors import BadInput, RankwellError, naming, needing, shown
 from rankwell.io.formats import Request, file_format
@@ -412,7 +413,7 @@ def _tensor(path: Path, entry: Any, begin: int) -> NDArray[Any]:
         return mapped
     # The upper halves of float32.
     widened = np.zeros(shape, dtype=np.float32)
-    for rows in row_blocks(len(mapped), int(np.prod(shape[1:], dtype=np.int64))):
+    for rows in row_blocks(len(mapped), math.prod(shape[1:])):
         widened[rows] = (mapped[rows].astype(np.uint32) << np.uint32(16)).view(np.float32)
     return widened
 
@@ -549,9 +550,7 @@ def _vectors_of_rows(layout_rows: NDArray[Any], first: int = 0) -> Vectors:
     if layout_rows.dtype.names is None:
         return as_real(layout_rows)
     dimension = layout_rows["vector"].shape[1]
-    wrong = np.flatnonzero(layout_rows["dimension"] != dimension)
-    if len(wrong):
-        row = int(wrong[0])
+    if (row := first_true(layout_rows["dimension"] != dimension)) >= 0:
         problem = (
             f"row {first + row} has the dimension {int(layout_rows['dimension'][row])}, row 0 has "
             f"{dimension}"
@@ -633,7 +632,7 @@ class RemoteVectors:
         """The vectors of some rows, in memory. Raises BadInput as `remote.read_range`."""
         kind, shape, offset, _ = self._layout
         rows = np.empty((stop - start, *shape[1:]), dtype=kind)
-        width = kind.itemsize * int(np.prod(shape[1:], dtype=np.int64))
+        width = kind.itemsize * math.prod(shape[1:])
         filled = rows.reshape(-1).view(np.uint8) if rows.size else rows
         at = 0
         for piece in read_pieces(

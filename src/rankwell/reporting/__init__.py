@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import chain
 from string import ascii_lowercase
 from types import NoneType
-from typing import Annotated, Any, Literal, NamedTuple, Self, TextIO
+from typing import Annotated, Any, Literal, NamedTuple, Self, TextIO, TypeVar
 
 import numpy as np
 
@@ -43,7 +43,11 @@ _OF_QUERIES = {
 }
 
 
-def rules_line(rules: Mapping[str, Any]) -> str:
+Rules = Mapping[str, Any]
+"""Every choice that decided a number, by name."""
+
+
+def rules_line(rules: Rules) -> str:
     """The rules in one line: the counts, once where they are the same for all runs, then every
     plain entry as name=value.
     """
@@ -62,12 +66,12 @@ def rules_line(rules: Mapping[str, Any]) -> str:
     return "; ".join(filter(None, (shared_counts, *differing_counts, settings)))
 
 
-def rule_pairs(rules: Mapping[str, Any]) -> list[tuple[str, str]]:
+def rule_pairs(rules: Rules) -> list[tuple[str, str]]:
     """The rules as pairs of a name and a value."""
     return [*((_words(name)[1], number) for name, number, _ in _counted(rules)), *_settings(rules)]
 
 
-def _settings(rules: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _settings(rules: Rules) -> list[tuple[str, str]]:
     return [
         (
             visible(name.replace("_", "-")),
@@ -78,7 +82,7 @@ def _settings(rules: Mapping[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def _counted(rules: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
+def _counted(rules: Rules) -> list[tuple[str, str, bool]]:
     """The counts: their names, their numbers, and whether the number is the same for all runs."""
     counts: Mapping[str, Mapping[str, Any]] = rules.get("counts", {})
     counted: list[tuple[str, str, bool]] = []
@@ -114,7 +118,7 @@ FOR_PEOPLE = ("table", "md", "latex")
 """The formats that people read; programs read the others."""
 PAPER = ("md", "latex")
 """The formats of tables for papers."""
-PER_QUERY_COLUMNS = ("run", "query", "measure", "label", "value", "unit")
+PER_QUERY_COLUMNS = ValueRows.columns
 _LEVELS = ("ceiling", "chance")
 
 
@@ -131,9 +135,9 @@ class Terminal(NamedTuple):
     details: bool = False
 
     @property
-    def columns(self) -> int:
-        """The columns that an answer may take."""
-        return self.width or 80
+    def page(self) -> "Terminal":
+        """The terminal with the width that an answer may take."""
+        return self._replace(width=self.width or 80)
 
 
 PLAIN = Terminal()
@@ -232,16 +236,16 @@ class Document(NamedTuple):
     terminal: what the terminal can show; by default plain text of any width.
     tables: further rows of any kind, by name; formats that hold one table (csv, tsv, jsonl) leave
         them out.
-    title: the text that `table`, `md` and `latex` print above the tables.
+    title: the text that `md` and `latex` print above the tables.
     legend: lines below the tables in `md` and `latex`.
     label: the label of the table in `latex`.
     answer: what a terminal shows of a summary; without details the answer alone.
     """
 
     rows: Sequence[Row]
-    per_query: Sequence[Row] | None
-    rules: Mapping[str, Any]
-    findings: Sequence[Finding]
+    per_query: Sequence[Row] | None = None
+    rules: Mapping[str, Any] = {}
+    findings: Sequence[Finding] = ()
     summary: bool = True
     terminal: Terminal = PLAIN
     tables: Mapping[str, Sequence[Row]] = {}
@@ -284,12 +288,12 @@ output = OUTPUTS.register
 def render(
     rows: Sequence[Row],
     per_query: Iterable[Row] | None,
-    rules: Mapping[str, Any],
+    rules: Rules,
     findings: Sequence[Finding],
     format: Format = "table",
     *,
     terminal: Terminal = PLAIN,
-    tables: Mapping[str, Sequence[Row]] | None = None,
+    tables: Mapping[str, Sequence[Row]] = {},
     answer: Answer | None = None,
 ) -> str:
     """The text of a result in one of the formats, ending in a line break.
@@ -309,7 +313,7 @@ def render(
             rules,
             findings,
             terminal=terminal,
-            tables=tables or {},
+            tables=tables,
             answer=answer or Answer(),
         )
     )
@@ -325,7 +329,7 @@ def render_rows(
     """The text of rows with any columns in one of the formats; see `render`. findings: as in
     JSON.
     """
-    return OUTPUTS[format](Document(rows, None, {}, findings, summary=False, terminal=terminal))
+    return OUTPUTS[format](Document(rows, findings=findings, summary=False, terminal=terminal))
 
 
 def terminal_of(stream: TextIO) -> Terminal:
@@ -381,6 +385,18 @@ def prose(text: str) -> str:
     )
 
 
+Key = TypeVar("Key")
+Entry = TypeVar("Entry")
+
+
+def grouped(pairs: Iterable[tuple[Key, Entry]]) -> dict[Key, list[Entry]]:
+    """The entries of each key, in the order of first sight."""
+    entries: dict[Key, list[Entry]] = {}
+    for key, entry in pairs:
+        entries.setdefault(key, []).append(entry)
+    return entries
+
+
 def columns_of(rows: Sequence[Row], fixed: Sequence[str] = ()) -> list[str]:
     """The names of all columns: the fixed ones, then whatever else a row has, in the order of first
     sight.
@@ -409,6 +425,23 @@ def plain(value: Any) -> Any:
     return value if value is None or isinstance(value, (str, int)) else str(value)
 
 
+def runs_of(rows: Iterable[Row]) -> list[str]:
+    """The runs of rows, in the order of first sight."""
+    return list(dict.fromkeys(row["run"] for row in rows))
+
+
+def is_number(cell: Any) -> bool:
+    """Whether a cell is a number; a truth value is none."""
+    return isinstance(cell, (int, float)) and not isinstance(cell, bool)
+
+
+def escaped(text: Any) -> str:
+    """Text for a page: markup, quotes and control characters are written as escapes."""
+    from html import escape
+
+    return escape(visible(text))
+
+
 def visible(value: Any) -> str:
     """A text cell on one line; see `printable`."""
     if isinstance(value, ScoreCell):
@@ -434,7 +467,7 @@ class Grid(NamedTuple):
     ruled: bool = True
 
 
-def _grid(
+def grid_of(
     texts: Mapping[str, Iterable[Any]], numbers: Mapping[str, Iterable[str]], *, grouped: bool
 ) -> Grid:
     """A table of columns of texts, then of numbers."""
@@ -457,7 +490,7 @@ def summary_grid(document: Document) -> Grid:
     `coverage`).
     """
     rows = document.rows
-    several = len({row["run"] for row in rows}) > 1
+    several = len(runs_of(rows)) > 1
     extra_columns = columns_of(rows, SUMMARY_COLUMNS)[len(SUMMARY_COLUMNS) :]
     figure_columns = [name for name in extra_columns if holds_figures(rows, name)]
     texts: dict[str, list[Any]] = {"run": [row["run"] for row in rows]} if several else {}
@@ -474,27 +507,36 @@ def summary_grid(document: Document) -> Grid:
     numbers = {"mean": [format_value(row["mean"], row["unit"]) for row in rows]}
     if any(row["ci_low"] is not None for row in rows):
         numbers[f"{100 * document.rules.get('level', 0.95):g} % interval"] = [
-            _interval(row) for row in rows
+            _bounds(row, _unit_between(row)) for row in rows
         ]
     numbers["sd"] = [format_value(row["sd"], _unit_between(row)) for row in rows]
     numbers["n"] = [format_value(row["n"], "count") for row in rows]
     numbers |= {name: [_own_figure(name, row) for row in rows] for name in figure_columns}
-    return _grid(texts, numbers, grouped=several)
+    return grid_of(texts, numbers, grouped=several)
 
 
-def _per_query_grid(rows: Sequence[Row], digits: Callable[[str], int | None]) -> Grid:
-    """The values of single queries: a row per query and a column per measure, or a row per value
-    where a task has columns.
+def per_query_grids(
+    document: Document, digits: Callable[[str], int | None] = lambda _: None
+) -> list[Grid]:
+    """The table of the values of single queries, where they are requested: a row per query and a
+    column per measure, or a row per value where a task has columns. digits: unit -> decimals of a
+    value; None for those of the unit.
     """
-    several = len({row["run"] for row in rows}) > 1
+    if (rows := document.per_query) is None:
+        return []
+
+    def value_of(row: Row) -> str:
+        return format_value(row["value"], row["unit"], digits=digits(row["unit"]))
+
+    several = len(runs_of(rows)) > 1
     keys = ["run", "query"] if several else ["query"]
     extra = columns_of(rows, PER_QUERY_COLUMNS)[len(PER_QUERY_COLUMNS) :]
     if extra:
         texts = {name: [row.get(name) for row in rows] for name in (*keys, "measure", *extra)}
-        return _grid(texts, {"value": [_value(row, digits) for row in rows]}, grouped=several)
+        return [grid_of(texts, {"value": [*map(value_of, rows)]}, grouped=several)]
     lines: dict[tuple[str, ...], dict[str, str]] = {}
     for row in rows:
-        lines.setdefault(tuple(row[key] for key in keys), {})[row["measure"]] = _value(row, digits)
+        lines.setdefault(tuple(row[key] for key in keys), {})[row["measure"]] = value_of(row)
     numbers: dict[str, list[str]] = {}
     for measure, row in {row["measure"]: row for row in rows}.items():
         exact = "" if row["label"] == measure else f" = {measure}"
@@ -502,24 +544,8 @@ def _per_query_grid(rows: Sequence[Row], digits: Callable[[str], int | None]) ->
         numbers[f"{row['label']}{exact}{unit}"] = [
             line.get(measure, MISSING) for line in lines.values()
         ]
-    return _grid(
-        {key: [line[index] for line in lines] for index, key in enumerate(keys)},
-        numbers,
-        grouped=several,
-    )
-
-
-def _value(row: Row, digits: Callable[[str], int | None]) -> str:
-    return format_value(row["value"], row["unit"], digits=digits(row["unit"]))
-
-
-def per_query_grids(
-    document: Document, digits: Callable[[str], int | None] = lambda _: None
-) -> list[Grid]:
-    """The table of the values of single queries, where they are requested. digits: unit -> decimals
-    of a value; None for those of the unit.
-    """
-    return [] if document.per_query is None else [_per_query_grid(document.per_query, digits)]
+    texts = {key: [line[index] for line in lines] for index, key in enumerate(keys)}
+    return [grid_of(texts, numbers, grouped=several)]
 
 
 def grids(document: Document) -> list[Grid]:
@@ -535,7 +561,7 @@ def grids(document: Document) -> list[Grid]:
     ]
 
 
-def plain_grid(rows: Sequence[Row], level: float) -> Grid:
+def plain_grid(rows: Sequence[Row], level: float = 0.95) -> Grid:
     """Rows of any columns; the bounds of intervals are one column, as in a summary."""
     between = f"{100 * level:g} % interval"
     heads = {"ci_low": between} | ({} if "measure" in columns_of(rows) else {"label": "measure"})
@@ -552,12 +578,11 @@ def plain_grid(rows: Sequence[Row], level: float) -> Grid:
         name == between or all(isinstance(row.get(name), (int, float, NoneType)) for row in rows)
         for name in names
     ]
-    formatters = [
-        _number if number and name != between else visible
-        for number, name in zip(numeric, names, strict=True)
-    ]
     cells = [
-        [format_cell(row.get(name)) for format_cell, name in zip(formatters, names, strict=True)]
+        [
+            (_number if number and name != between else visible)(row.get(name))
+            for number, name in zip(numeric, names, strict=True)
+        ]
         for row in rows
     ]
     return Grid([visible(_heading(name)) for name in names], numeric, cells)
@@ -601,10 +626,6 @@ def _unit_between(row: Row) -> str:
     return "rank" if row["unit"] == "count" else row["unit"]
 
 
-def _interval(row: Row) -> str:
-    return _bounds(row, _unit_between(row))
-
-
 def _bounds(row: Row, unit: str) -> str:
     bounds = [row.get(name) for name in ("ci_low", "ci_high")]
     return (
@@ -614,7 +635,7 @@ def _bounds(row: Row, unit: str) -> str:
     )
 
 
-def _word(row: Row, rules: Mapping[str, Any]) -> str:
+def _word(row: Row, rules: Rules) -> str:
     definition = rules.get("measures", {}).get(row["measure"], {})
     summary = definition.get("summary", "mean") if isinstance(definition, Mapping) else "mean"
     return row["label"] + (

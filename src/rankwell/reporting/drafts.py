@@ -18,7 +18,7 @@ from rankwell.data.catalogue import result_kind, result_kinds
 from rankwell.data.options import may_overwrite, overwriting
 from rankwell.errors import BadInput, BadUsage, RankwellWarning, flag, printable
 from rankwell.io.result_folder import MANIFEST, digest_of, read_manifest
-from rankwell.reporting import plain
+from rankwell.reporting import Rules, plain
 from rankwell.store import (
     DESCRIPTORS,
     DRAFT_FOLDER,
@@ -61,6 +61,10 @@ _NOT_SETTINGS = ("version", "measurement_itself")
 """Rules that another run of the same command may state differently."""
 
 
+Content = Mapping[str, Any]
+"""The object in a manifest, or in an entry of it."""
+
+
 class _Earlier(NamedTuple):
     """The result in a folder before it is written again.
 
@@ -69,7 +73,7 @@ class _Earlier(NamedTuple):
     """
 
     files: Mapping[str, str]
-    result: Mapping[str, Any] | None = None
+    result: Content | None = None
 
 
 _OPEN: dict[Path, _Earlier] = {}
@@ -185,7 +189,7 @@ def refuse_foreign(directory: Path, names: Iterable[str]) -> None:
             _refuse(path)
 
 
-def publish(directory: Path, manifest: Mapping[str, Any], paths: Sequence[Path]) -> list[Path]:
+def publish(directory: Path, manifest: Content, paths: Sequence[Path]) -> list[Path]:
     """Puts files of the draft in place, removes those of the earlier result that are not among
     them, and writes the manifest.
 
@@ -243,7 +247,7 @@ def _keep_pages(
 
 
 def _refuse_other_objects(
-    directory: Path, earlier: _Earlier, manifest: Mapping[str, Any], written: Mapping[str, str]
+    directory: Path, earlier: _Earlier, manifest: Content, written: Mapping[str, str]
 ) -> None:
     """Raises BadUsage where inputs that have no place, the objects of Python, give other values
     than those in a folder.
@@ -273,15 +277,13 @@ def _refuse_other_objects(
         raise BadUsage(f"{problem}; name another folder, or {flag('--overwrite', True)}.")
 
 
-def _finished(directory: Path) -> Mapping[str, Any] | None:
+def _finished(directory: Path) -> Content | None:
     """The manifest of a folder whose last result was finished."""
     manifest = read_manifest(directory)
     return None if manifest is None or "unfinished" in manifest.content else manifest.content
 
 
-def refuse_other_result(
-    directory: Path, before: Mapping[str, Any], after: Mapping[str, Any]
-) -> None:
+def refuse_other_result(directory: Path, before: Content, after: Content) -> None:
     """Raises BadUsage where a manifest is of other inputs, by place and content, or other settings
     than the one to be written.
     """
@@ -305,11 +307,11 @@ def refuse_other_result(
         raise BadUsage(f"{problem}; name another folder, or {flag('--overwrite', True)}.")
 
 
-def _identity(manifest: Mapping[str, Any]) -> dict[str, str]:
+def _identity(manifest: Content) -> dict[str, str]:
     """The part that the same command writes again, whatever its inputs hold: their places, runs,
     measures and settings.
     """
-    rules: Mapping[str, Any] = manifest.get("rules") or {}
+    rules: Rules = manifest.get("rules") or {}
     files = {
         f"input {name}": _input_location(recorded) for name, recorded in _inputs(manifest).items()
     }
@@ -327,12 +329,12 @@ def _identity(manifest: Mapping[str, Any]) -> dict[str, str]:
     return {"kind of result": str(manifest.get("protocol", "runs")), **files, **names, **settings}
 
 
-def _inputs(manifest: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    inputs: Mapping[str, Any] = manifest.get("inputs") or {}
+def _inputs(manifest: Content) -> dict[str, Content]:
+    inputs: Content = manifest.get("inputs") or {}
     return {name: recorded for name, recorded in inputs.items() if isinstance(recorded, Mapping)}
 
 
-def _digests(manifest: Mapping[str, Any]) -> dict[str, str]:
+def _digests(manifest: Content) -> dict[str, str]:
     return {name: recorded.get("digest", "") for name, recorded in _inputs(manifest).items()}
 
 
@@ -341,7 +343,7 @@ def _setting_text(name: str, value: str) -> str:
     return printable(os.path.relpath(value) if is_here else value)[:80]
 
 
-def _input_location(recorded: Mapping[str, Any]) -> str:
+def _input_location(recorded: Content) -> str:
     """The place of an input; of one that is gone once it has been read, its digest."""
     name = recorded.get("file", "")
     if name == STDIN_NAME or name.startswith(DESCRIPTORS):
@@ -349,7 +351,7 @@ def _input_location(recorded: Mapping[str, Any]) -> str:
     return name if "://" in name else os.path.abspath(name)  # noqa: PTH100 - a link is the place that was named
 
 
-def write_manifest(directory: Path, manifest: Mapping[str, Any], files: Mapping[str, str]) -> None:
+def write_manifest(directory: Path, manifest: Content, files: Mapping[str, str]) -> None:
     """Writes the manifest of a folder. files: all that it lists, with their digests."""
     content = json.dumps(plain({**manifest, "files": files}), indent=2, allow_nan=False)
     write_text(directory / MANIFEST, content + "\n")

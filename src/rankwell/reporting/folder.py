@@ -4,7 +4,7 @@ later.
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -17,8 +17,16 @@ from rankwell.data.frames import Column, Joined, number_column, text_column
 from rankwell.data.tables import Values
 from rankwell.errors import BadInput, missing_column
 from rankwell.io import connected
-from rankwell.io.result_folder import DETAILS, ITEMS, PER_QUERY, QUERIES
-from rankwell.reporting import PER_QUERY_COLUMNS, Row, plain, render
+from rankwell.io.result_folder import (
+    DETAIL_TYPES,
+    DETAILS,
+    ITEM_TYPES,
+    ITEMS,
+    PER_QUERY,
+    PER_QUERY_TYPES,
+    QUERIES,
+)
+from rankwell.reporting import OUTPUTS, Document, Row, Rules, is_number, plain
 from rankwell.reporting.charts import CHARTS, ChartData, write_charts
 from rankwell.reporting.drafts import drafting, publish
 from rankwell.store import Source, replacing, write_text
@@ -34,21 +42,6 @@ bytes.
 """
 _FORM = "FORMAT parquet, COMPRESSION {}, USE_TMP_FILE false"
 Columns = Mapping[str, Column]
-DETAIL_TYPES = {
-    **dict.fromkeys(("run", "query", "item"), "VARCHAR"),
-    **{
-        "rank": "BIGINT",
-        "score": "DOUBLE",
-        "grade": "DOUBLE",
-        "state": "VARCHAR",
-        "detail": "VARCHAR",
-    },
-}
-ITEM_TYPES = {
-    **dict.fromkeys(("item", "of", "text", "thumbnail"), "VARCHAR"),
-    **{"width": "BIGINT", "height": "BIGINT", "problem": "VARCHAR"},
-}
-_PER_QUERY_TYPES = {name: "DOUBLE" if name == "value" else "VARCHAR" for name in PER_QUERY_COLUMNS}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -74,7 +67,7 @@ class FolderContent:
 
     summary: Sequence[Row]
     values: Sequence[Values]
-    rules: Mapping[str, Any]
+    rules: Rules
     findings: Sequence[Finding]
     manifest: Mapping[str, Any]
     row_attributes: Sequence[Row] = ()
@@ -95,16 +88,18 @@ def write_result(
     """Writes the folder of a result; `changes` are fields of its content with other values. See
     `write_folder`.
     """
-    fields: dict[str, Any] = {
-        "summary": result.summary,
-        "values": result.values,
-        "rules": result.describe(),
-        "findings": result.findings,
-        "manifest": result.manifest(),
-        "row_attributes": result.query_attributes,
-        **{name: getattr(result, name) for name in ("details", "queries", "items")},
-    }
-    content, inputs = FolderContent(**(fields | changes)), result.sources.values()
+    content = FolderContent(
+        summary=result.summary,
+        values=result.values,
+        rules=result.describe(),
+        findings=result.findings,
+        manifest=result.manifest(),
+        row_attributes=result.query_attributes,
+        details=result.details,
+        queries=result.queries,
+        items=result.items,
+    )
+    content, inputs = replace(content, **changes), result.sources.values()
     return write_folder(directory, content, charts=charts, others=others, inputs=inputs)
 
 
@@ -124,17 +119,10 @@ def write_folder(
     columns missing or of unequal length, and as `drafting`.
     """
     with drafting(directory, inputs) as draft:
-        texts = {
-            "summary.csv": render(content.summary, None, content.rules, content.findings, "csv"),
-            "summary.json": render(
-                content.summary,
-                None,
-                content.rules,
-                content.findings,
-                "json",
-                tables=content.tables,
-            ),
-        }
+        document = Document(
+            content.summary, rules=content.rules, findings=content.findings, tables=content.tables
+        )
+        texts = {f"summary.{form}": OUTPUTS[form](document) for form in ("csv", "json")}
         for name, written in texts.items():
             write_text(draft / name, written)
         tables = _tables(content)
@@ -143,10 +131,8 @@ def write_folder(
         paths = [draft / name for name in (*texts, *tables)]
         if charts:
             data = ChartData(content.summary, content.values, content.rules, content.row_attributes)
-            specs = {name: CHARTS[name](data) for name in CHARTS}
-            paths += write_charts(
-                draft, {name: spec for name, spec in specs.items() if spec is not None}
-            )
+            specs = {name: spec for name in CHARTS if (spec := CHARTS[name](data)) is not None}
+            paths += write_charts(draft, specs)
         return publish(directory, content.manifest, [*paths, *others])
 
 
@@ -245,7 +231,7 @@ def per_query_columns(
     }
     columns["query"] = Joined(sizes, lambda index: heads[index][1])
     columns["value"] = Joined(sizes, lambda index: values[index].values)
-    types = dict(_PER_QUERY_TYPES)
+    types = dict(PER_QUERY_TYPES)
     if any(weighs for *_, weighs in heads):
         types["weight"] = "DOUBLE"
         bare = np.broadcast_to(np.nan, max(sizes))
@@ -281,9 +267,7 @@ def _query_table(columns: Columns) -> tuple[Columns, Mapping[str, str]]:
         column = columns[name]
         cells: list[Any] = column.tolist() if isinstance(column, np.ndarray) else list(column)
         present_cells = [cell for cell in cells if cell is not None]
-        if present_cells and all(
-            isinstance(cell, (int, float)) and not isinstance(cell, bool) for cell in present_cells
-        ):
+        if present_cells and all(map(is_number, present_cells)):
             types[name], table[name] = "DOUBLE", cells
         else:
             texts = [

@@ -1,10 +1,9 @@
 """JUnit XML, which continuous integration reads: what passed, what failed and why."""
 
-import html
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from rankwell.reporting import visible
+from rankwell.reporting import escaped
 
 
 class Case(NamedTuple):
@@ -34,12 +33,12 @@ def junit_text(suite: str, cases: Sequence[Case]) -> str:
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         f"<testsuites {counts}>",
-        f'  <testsuite name="{_escape(suite)}" {counts}>',
+        f'  <testsuite name="{escaped(suite)}" {counts}>',
     ]
     for case in cases:
-        opened = f'    <testcase classname="{_escape(case.group)}" name="{_escape(case.name)}"'
+        opened = f'    <testcase classname="{escaped(case.group)}" name="{escaped(case.name)}"'
         outcomes = [
-            (kind, _escape(text))
+            (kind, escaped(text))
             for kind, text in (("failure", case.failure), ("error", case.error))
             if text
         ]
@@ -49,7 +48,3 @@ def junit_text(suite: str, cases: Sequence[Case]) -> str:
         ]
         lines += [f"{opened}>", *inner, "    </testcase>"] if inner else [f"{opened}/>"]
     return "\n".join([*lines, "  </testsuite>", "</testsuites>"]) + "\n"
-
-
-def _escape(text: str) -> str:
-    return html.escape(visible(text))

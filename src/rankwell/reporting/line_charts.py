@@ -8,9 +8,10 @@ from itertools import cycle, islice, pairwise
 from typing import Any, Literal
 
 from rankwell.errors import NothingToEvaluate
-from rankwell.reporting import Row, plain, visible
+from rankwell.reporting import Row, grouped, is_number, plain, runs_of, visible
 from rankwell.reporting.charts import (
     QUIET,
+    Spec,
     layer,
     nice_edges,
     nominal,
@@ -35,9 +36,7 @@ _STROKES = {"symbolType": "stroke", "symbolOpacity": 1}
 _SHOWN = {"sd": "± one standard deviation over queries", "interval": "intervals of the means"}
 
 
-def k_curves(
-    rows: Sequence[Row], *, bands: Bands = "sd", title: str | None = None
-) -> dict[str, Any]:
+def k_curves(rows: Sequence[Row], *, bands: Bands = "sd", title: str | None = None) -> Spec:
     """A Vega-Lite spec: for every measure a panel with a line per run over k, with a point and a
     tick at every k there is.
 
@@ -52,7 +51,7 @@ def k_curves(
         raise NothingToEvaluate(
             "no row has a mean, so there is no curve to draw; give summary rows over several k."
         )
-    names = short_names(list(dict.fromkeys(row["run"] for row in mean_rows)))
+    names = short_names(runs_of(mean_rows))
     ks = sorted({int(row["k"]) for row in mean_rows})
     signed = {_unit(row) for row in mean_rows if row["mean"] < 0}
     points_by_title: dict[tuple[str, str], list[dict[str, Any]]] = {}
@@ -132,14 +131,14 @@ def _subtitle(rows: Sequence[Row], points: Sequence[Row], bands: Bands, *, is_cu
 
 def _k_panel(
     points: Sequence[Row], names: Sequence[str], ks: Sequence[int], ends: Sequence[float]
-) -> dict[str, Any]:
+) -> Spec:
     """The panel of one measure; the more runs, the paler their bands. ends: all that the scale
     covers, from 0 or below.
     """
     y = _scale(nice_edges(min(0.0, *ends), max(ends), 5))
     legend = {"columns": _columns(names), **_STROKES}
 
-    def _layer(mark: str, field: str, **look: Any) -> dict[str, Any]:
+    def _layer(mark: str, field: str, **look: Any) -> Spec:
         encoding = {"y": {**y, "field": field}}
         if mark in ("rule", "area"):
             encoding["y2"] = {"field": "high"}
@@ -185,7 +184,7 @@ def _columns(names: Sequence[str]) -> int:
     return max(1, min(2 * _WIDTH // (max(map(len, names)) * 7 + 60), len(names)))
 
 
-def _scale(edges: Sequence[float], **axis: Any) -> dict[str, Any]:
+def _scale(edges: Sequence[float], **axis: Any) -> Spec:
     """A scale of values with ticks at the edges."""
     axis_spec = {"title": None, "values": edges, **axis, "labelFlush": False}
     return {
@@ -201,7 +200,7 @@ _MOST_BARS = 3
 
 def parameter_chart(
     rows: Sequence[Row], parameter: str, *, title: str | None = None, point: str = "run"
-) -> dict[str, Any]:
+) -> Spec:
     """A Vega-Lite spec: for every measure a panel with the parameter's values on the x axis and a
     line per system.
 
@@ -216,9 +215,7 @@ def parameter_chart(
     mean_rows = [row for row in rows if plain(row["mean"]) is not None]
     if not mean_rows:
         raise NothingToEvaluate("no run of the grid has a figure, so there is nothing to draw.")
-    rows_by_label: dict[str, list[Row]] = {}
-    for row in mean_rows:
-        rows_by_label.setdefault(str(row["label"]), []).append(row)
+    rows_by_label = grouped((str(row["label"]), row) for row in mean_rows)
     moving = {
         label: label_rows
         for label, label_rows in rows_by_label.items()
@@ -264,7 +261,7 @@ def _is_geometric(values: Sequence[float]) -> bool:
     return len(ratios) == len(values) - 1 >= 3 and max(ratios) < 1.01 * min(ratios)
 
 
-def _axis(values: Sequence[Any], parameter: str) -> dict[str, Any]:
+def _axis(values: Sequence[Any], parameter: str) -> Spec:
     """The x axis: numbers at their places, other values side by side."""
     axis = {
         "title": parameter,
@@ -273,10 +270,7 @@ def _axis(values: Sequence[Any], parameter: str) -> dict[str, Any]:
         "labelOverlap": True,
         "labelFlush": False,
     }
-    are_numbers = all(
-        isinstance(value, (int, float)) and not isinstance(value, bool) for value in values
-    )
-    if not are_numbers or len(values) == 1:
+    if not all(map(is_number, values)) or len(values) == 1:
         scale = {"domain": [_value_text(value) for value in values]}
         return {"field": "value", "type": "ordinal", "scale": scale, "axis": axis}
     kind, domain = _domain(min(values), max(values))
@@ -299,7 +293,7 @@ def _parameter_panel(
     line_of: str,
     *,
     bars: bool,
-) -> dict[str, Any]:
+) -> Spec:
     """The panel of one measure. line_of: the column that says which line a row belongs to."""
     series_names, crowded = list(names.values()), line_of == "system"
     points: list[dict[str, Any]] = [
@@ -333,7 +327,7 @@ def _parameter_panel(
         dashes = [[1, 0], *([6, 3 + 3 * index] for index in range(1, len(series_names)))]
         line["strokeDash"] = series("series", series_names, dashes, legend)
     bar = {"y": {**y, "field": "low"}, "y2": {"field": "high"}}
-    look: dict[str, Any] = {"size": 28, "opacity": 0.4} if crowded else {"size": 60, "opacity": 1}
+    look: Spec = {"size": 28, "opacity": 0.4} if crowded else {"size": 60, "opacity": 1}
     layers = [
         *([layer("rule", bar, strokeWidth=3, opacity=0.3)] if bars else []),
         layer("line", line, strokeWidth=2.5),

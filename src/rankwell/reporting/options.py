@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 from rankwell import reporting
 from rankwell.data.options import Doc, Injected, Input, Option
 from rankwell.errors import BadUsage, typed
-from rankwell.reporting import OUTPUTS, PAPER, Document, Format, Row, TableStyle, render
+from rankwell.reporting import (
+    OUTPUTS,
+    PAPER,
+    Document,
+    Format,
+    Row,
+    TableStyle,
+    render,
+    render_rows,
+)
 from rankwell.reporting import Output as Output
 from rankwell.reporting import StatusNote as StatusNote
 from rankwell.reporting.outputs.answers import answer_of, lines_for
@@ -57,7 +66,7 @@ def present(
     format: Format = "table",
     per_query: bool = False,
     output: Path | None = None,
-    tables: Mapping[str, Sequence[Row]] | None = None,
+    tables: Mapping[str, Sequence[Row]] = {},
     charts: bool = True,
     others: Sequence[Path] = (),
     style: TableStyle | None = None,
@@ -87,7 +96,7 @@ def present(
         # Only a call that writes needs it.
         from rankwell.reporting.folder import write_result
 
-        write_result(result, output, tables=tables or {}, charts=charts, others=others)
+        write_result(result, output, tables=tables, charts=charts, others=others)
         messages.append(StatusNote(f"wrote {output}/"))
         next_step = typed("rankwell", "report", output, "--open")
     return Output(
@@ -118,7 +127,7 @@ def paper_text(
     format: Format,
     style: TableStyle | None = None,
     per_query: Sequence[Row] | None = None,
-    tables: Mapping[str, Sequence[Row]] | None = None,
+    tables: Mapping[str, Sequence[Row]] = {},
 ) -> str:
     """The scores as a table for a paper, after the values of single queries and before further
     tables; "" in other formats, and where scores make no table of runs by measures.
@@ -131,11 +140,11 @@ def paper_text(
     if table is None:
         return ""
     table = for_paper(table, style or TableStyle(), intervals=False)
-    further = [rows for rows in (tables or {}).values() if rows]
+    further = [rows for rows in tables.values() if rows]
     return "\n".join(
         [
-            *([] if per_query is None else [OUTPUTS[format](Document([], per_query, {}, ()))]),
+            *([] if per_query is None else [OUTPUTS[format](Document([], per_query))]),
             render_system_tables([table], format),
-            *(OUTPUTS[format](Document(rows, None, {}, (), summary=False)) for rows in further),
+            *(render_rows(rows, format) for rows in further),
         ]
     )

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
-from importlib.resources import files
 from itertools import chain, product
 from pathlib import Path
 from string import ascii_lowercase
@@ -26,14 +25,16 @@ from rankwell.reporting import (
     Format,
     PrintedFigure,
     Row,
+    Rules,
     ScoreCell,
     TableStyle,
     Terminal,
+    escaped,
     format_value,
+    grouped,
     headings,
     plain,
     rules_line,
-    visible,
 )
 
 TableFormat = Literal[Format, "html"]
@@ -125,7 +126,7 @@ class SystemTable:
     label: str
     cells: Sequence[SystemFigure]
     costs: Sequence[SystemCost] | None = ()
-    rules: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    rules: Rules = field(default_factory=dict[str, Any])
     better: Mapping[str, Better] = field(default_factory=dict[str, Better])
     systems: Sequence[str] = ()
     name: str = ""
@@ -190,12 +191,12 @@ class SystemTable:
     def _leading(self) -> dict[str, list[str]]:
         """The best figures of each data set that has several, as they are printed."""
         leading: dict[str, list[str]] = {}
-        for name in self.datasets:
-            measured = [
-                (cell.mean, self.text(cell))
-                for cell in self.cells
-                if cell.dataset == name and cell.mean is not None and not cell.printed
-            ]
+        figures_by_dataset = grouped(
+            (cell.dataset, (cell.mean, self.text(cell)))
+            for cell in self.cells
+            if cell.mean is not None and not cell.printed
+        )
+        for name, measured in figures_by_dataset.items():
             if len(measured) > 1 and self.better.get(name) in ("higher", "lower"):
                 measured.sort(reverse=self.better[name] == "higher")
                 ordered = list(dict.fromkeys(text for _, text in measured))
@@ -252,11 +253,11 @@ class SystemTable:
             )
         if any(cost.peak_memory_mib is not None for cost in costs):
             notes["memory"] = "the greatest that the whole command had, with all its runs"
-        datasets_by_gap: dict[tuple[str, str, str], list[str]] = {}
-        for cell in self.cells:
-            if cell.gap and cell.gap != NO_FIGURE:
-                key = (cell.gap, cell.system, cell.why.rstrip("."))
-                datasets_by_gap.setdefault(key, []).append(cell.dataset)
+        datasets_by_gap = grouped(
+            ((cell.gap, cell.system, cell.why.rstrip(".")), cell.dataset)
+            for cell in self.cells
+            if cell.gap and cell.gap != NO_FIGURE
+        )
         for (gap, system, why), datasets in datasets_by_gap.items():
             reason = f"{system} on {', '.join(datasets)}" + (f": {why}" if why else "")
             notes[gap] = f"{notes[gap]}; {reason}" if gap in notes else reason
@@ -296,7 +297,7 @@ def winners(differences: Sequence[Row]) -> Iterator[tuple[str, str, Row]]:
 def score_table(
     rows: Sequence[Row],
     better: Mapping[str, Better],
-    rules: Mapping[str, Any],
+    rules: Rules,
     *,
     differences: Sequence[Row] = (),
     attributes: Sequence[str] = (),
@@ -308,13 +309,13 @@ def score_table(
     differences: of the same runs, for marks. attributes: the columns that distinguish differences
     of one measure. noun: the word for queries.
     """
-    names = headings(rows)
-    if len({(row["run"], heading) for row, heading in zip(rows, names, strict=True)}) < len(rows):
+    named_rows = list(zip(rows, headings(rows), strict=True))
+    if len({(row["run"], heading) for row, heading in named_rows}) < len(rows):
         return None
-    beaten: dict[tuple[Any, ...], list[str]] = {}
-    for winner, loser, row in winners(differences):
-        key = (winner, row["of"], *map(row.get, attributes))
-        beaten.setdefault(key, []).append(loser)
+    beaten = grouped(
+        ((winner, row["of"], *map(row.get, attributes)), loser)
+        for winner, loser, row in winners(differences)
+    )
     sizes = {row.get("n") for row in rows}
     same_size = len(sizes) <= 1
     cells = [
@@ -330,12 +331,10 @@ def score_table(
                 beaten.get((row["run"], row["measure"], *map(row.get, attributes)), ())
             ),
         )
-        for row, heading in zip(rows, names, strict=True)
+        for row, heading in named_rows
     ]
     directions: dict[str, Better] = {
-        heading: better[row["measure"]]
-        for row, heading in zip(rows, names, strict=True)
-        if row["measure"] in better
+        heading: better[row["measure"]] for row, heading in named_rows if row["measure"] in better
     }
     name = f"Scores over {sizes.pop()} {noun}" if same_size and None not in sizes else "Scores"
     return SystemTable("", "", cells, None, rules, directions, name=name)
@@ -372,7 +371,8 @@ def long_rows(table: SystemTable) -> list[Row]:
     for cell in [cell for _, _, cells in table.lines for cell in cells.values()]:
         place = cell.system, cell.dataset
         row: dict[str, Any] = {
-            **dict(zip(("run", "dataset"), place, strict=True)),
+            "run": cell.system,
+            "dataset": cell.dataset,
             "measure": table.measure,
             "label": table.label,
             **{
@@ -498,24 +498,20 @@ def render_system_tables(
     """
     if format == "html":
         return page(tables, findings, title=title)
-    shared = shared_rules(tables)
     if format in ("csv", "tsv", "json", "jsonl"):
         rows = [row for table in tables for row in long_rows(table)]
-        return OUTPUTS[format](Document(rows, None, shared, findings, summary=False))
+        return OUTPUTS[format](
+            Document(rows, rules=shared_rules(tables), findings=findings, summary=False)
+        )
     texts: list[str] = []
     for number, table in enumerate(tables, len(tables) > 1):
         # Of LaTeX each may float to another page, and so needs all of its own.
-        is_last, rules = table is tables[-1], dict[str, Any]()
-        if format == "latex":
-            rules = {**named_measure(table), **table.rules, **table.footnotes}
-        elif is_last:
-            rules = shared
+        subjects = [table] if format == "latex" else tables if table is tables[-1] else ()
+        rules = shared_rules(subjects)
         texts.append(
             _printed(table, rules, terminal)
             if format == "table"
-            else _wide_text(
-                table, format, rules, findings if is_last or format == "latex" else (), number
-            )
+            else _wide_text(table, format, rules, findings if subjects else (), number)
         )
     return "\n".join(texts)
 
@@ -524,7 +520,7 @@ def _printed(table: SystemTable, rules: Mapping[str, Any], terminal: Terminal) -
     """The table of a bench: its title, its scores, the meaning of marks and gaps, with details the
     rules, and what systems took.
     """
-    room = terminal._replace(width=terminal.columns, details=False)
+    room = terminal.page._replace(details=False)
     shown = for_paper(table, table.style, intervals=True)
     # The rules have the footnotes of all tables.
     legend = [f"rules: {rules_line(rules)}"] if rules else []
@@ -540,11 +536,7 @@ def _printed(table: SystemTable, rules: Mapping[str, Any], terminal: Terminal) -
 
 
 def _wide_text(
-    table: SystemTable,
-    format: Format,
-    rules: Mapping[str, Any],
-    findings: Sequence[Finding],
-    number: int,
+    table: SystemTable, format: Format, rules: Rules, findings: Sequence[Finding], number: int
 ) -> str:
     """The tables in Markdown or LaTeX, which has footnotes below. number: place of the table among
     several, 0 for one alone.
@@ -577,9 +569,7 @@ def _wide_text(
         OUTPUTS[format](
             Document(
                 rows,
-                None,
-                part_rules,
-                (),
+                rules=part_rules,
                 summary=False,
                 title=name,
                 legend=legend,
@@ -595,14 +585,10 @@ def page(tables: Sequence[SystemTable], findings: Sequence[Finding], *, title: s
     stand once, below all.
     """
     # Only a page needs them.
-    from rankwell.reporting.page.scripts import embeddable, source_hash
+    from rankwell.reporting.page.scripts import asset, embeddable, source_hash
 
-    assets = files("rankwell.reporting.page") / "assets"
-    style = "".join(
-        (assets / name).read_text(encoding="utf-8")
-        for name in ("base.css", "header.css", "systems.css")
-    )
-    script = embeddable((assets / "systems.js").read_text(encoding="utf-8"))
+    style = "".join(map(asset, ("base.css", "header.css", "systems.css")))
+    script = embeddable(asset("systems.js"))
     allowed = f"script-src {source_hash(script)}; style-src {source_hash(style)}"
     policy = f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
     rules = shared_rules(tables)
@@ -612,11 +598,10 @@ def page(tables: Sequence[SystemTable], findings: Sequence[Finding], *, title: s
     is_only = len(tables) == 1 and not title
     parts = [_section(table, titled=not is_only) for table in tables]
     if lines:
-        list_items = "\n".join(f"<li>{_safe(line)}</li>" for line in dict.fromkeys(lines))
+        list_items = "\n".join(f"<li>{escaped(line)}</li>" for line in dict.fromkeys(lines))
         parts.append(f'<h2>Notes</h2>\n<ul class="notes">\n{list_items}\n</ul>')
-    template = (assets / "systems.html").read_text(encoding="utf-8")
-    return template.format(
-        title=_safe(title or (tables[0].title if is_only else "Systems by data set")),
+    return asset("systems.html").format(
+        title=escaped(title or (tables[0].title if is_only else "Systems by data set")),
         exact=_exact(tables[0]) if is_only else "",
         body="\n".join(parts),
         policy=escape(policy, quote=False),
@@ -626,17 +611,17 @@ def page(tables: Sequence[SystemTable], findings: Sequence[Finding], *, title: s
 
 
 def _exact(table: SystemTable) -> str:
-    return f" <small>= {_safe(table.measure)}</small>" if table.label != table.measure else ""
+    return f" <small>= {escaped(table.measure)}</small>" if table.label != table.measure else ""
 
 
 def _section(table: SystemTable, *, titled: bool) -> str:
-    parts = [f"<h2>{_safe(table.title)}{_exact(table)}</h2>"] if titled else []
+    parts = [f"<h2>{escaped(table.title)}{_exact(table)}</h2>"] if titled else []
     parts.append(_html_figures(table))
     if costs := cost_rows(table) if table.costs else []:
         level = "h3" if titled else "h2"
         lines = [f"<tr>{''.join(map(_html_cost, row.values()))}</tr>" for row in costs]
         heading = f"<{level}>{PERFORMANCE}</{level}>\n"
-        parts.append(heading + _html_table(map(_safe, costs[0]), lines))
+        parts.append(heading + _html_table(map(escaped, costs[0]), lines))
     return "\n".join(parts)
 
 
@@ -655,7 +640,7 @@ def _html_figures(table: SystemTable) -> str:
             f'<tr{" class=published" * published}><th scope="row">{heading}</th>{row}</tr>'
         )
     heads = [
-        f'<button type="button">{_safe(name)}</button>'
+        f'<button type="button">{escaped(name)}</button>'
         for name in ("system", *map(table.heading, table.datasets))
     ]
     return _html_table(heads, lines, numbers=True)
@@ -682,13 +667,13 @@ def _html_cell(table: SystemTable, cell: SystemFigure | None) -> str:
     if cell is None:
         return MISSING
     if cell.gap:
-        return f'<span class="warning" title="{_safe(cell.why)}">{_safe(cell.gap)}</span>'
+        return f'<span class="warning" title="{escaped(cell.why)}">{escaped(cell.gap)}</span>'
     marks, interval = table.marks(cell), interval_of(table, cell)
-    text = _linked(_safe(table.text(cell)), table.links.get((cell.system, cell.dataset)))
+    text = _linked(escaped(table.text(cell)), table.links.get((cell.system, cell.dataset)))
     if place := table.place(cell):
         text = f"<strong>{text}</strong>" if place == 1 else f"<u>{text}</u>"
     if cell.warning:
-        text += f'<span class="warning" title="{_safe(cell.warning)}"> {IMPOSSIBLE}</span>'
+        text += f'<span class="warning" title="{escaped(cell.warning)}"> {IMPOSSIBLE}</span>'
     small_print = " ".join(part for part in (interval, table.n_note(cell)) if part)
     # Figures with and without letters end at one place, and what is below them there, too.
     most = max(
@@ -721,7 +706,7 @@ def _html_cost(cell: str) -> str:
     return (
         f'<td class="number">{cell}</td>'
         if cell.replace(".", "", 1).isdecimal()
-        else f"<td>{_safe(cell)}</td>"
+        else f"<td>{escaped(cell)}</td>"
     )
 
 
@@ -729,9 +714,4 @@ def _breakable(name: str) -> str:
     """A name that a line may end in after its underscores, hyphens, dots and slashes, and nowhere
     inside a word.
     """
-    return re.sub(r"(?<=[_./-])(?=\w)", "<wbr>", _safe(name))
-
-
-def _safe(text: Any) -> str:
-    """Text for a page: markup, quotes and control characters are written as escapes."""
-    return escape(visible(text), quote=True)
+    return re.sub(r"(?<=[_./-])(?=\w)", "<wbr>", escaped(name))

@@ -22,7 +22,7 @@ from rankwell import cli
 from rankwell.conventions import LabelledMeasure
 from rankwell.data.registry import parse_measure
 from rankwell.reporting import Terminal
-from rankwell.reporting.charts import draw
+from rankwell.reporting.charts import draw_all
 from rankwell.tasks.qa.printing import hardest_questions, no_answer_chart, precision_recall_chart
 from rankwell.tasks.qa.thresholds import (
     BestThreshold,
@@ -446,4 +446,4 @@ def test_the_charts_of_no_answer_numbers_can_be_drawn_and_hold_every_question():
         "oracle (area 0.7500)",
     ]
     for spec in (histogram, curve, no_answer_chart(equal)):
-        assert draw(spec).png.startswith(b"\x89PNG")
+        assert draw_all([spec])[0].png.startswith(b"\x89PNG")

@@ -14,7 +14,7 @@ from rankwell.comparison.bench import source_of
 from rankwell.comparison.bench.files import read_experiment
 from rankwell.data.findings.kinds import reading_choice
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
-from rankwell.reporting.charts import draw
+from rankwell.reporting.charts import draw_all
 from rankwell.reporting.line_charts import MOST_LINES, parameter_chart
 from rankwell.tasks.qa.answer_pairs import Predictions
 from rankwell.tasks.qa.formats import read_predictions, read_questions
@@ -615,7 +615,7 @@ def test_numbers_stand_at_their_places_and_other_values_side_by_side(
 ):
     spec = parameter_chart(chart_rows(2, values), "k")
     x = spec["concat"][0]["encoding"]["x"]
-    picture = draw(spec)
+    picture = draw_all([spec])[0]
 
     assert (x["type"], x["scale"].get("type")) == (kind, scale)
     assert picture.png.startswith(b"\x89PNG")

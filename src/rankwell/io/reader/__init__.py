@@ -14,7 +14,8 @@ import numpy as np
 
 from rankwell._native import native
 from rankwell.data.rankings import Hits, Ranking, SharedCounts, SharedPrints, SharedQueries
-from rankwell.data.tables import Judgments, segment_offsets
+from rankwell.data.tables import Ints, Judgments, segment_offsets
+from rankwell.io.reader import lines
 from rankwell.io.reader.lines import SLACK, Layout, Progress, ReadOptions
 from rankwell.store import Head, Source, SourceRange, decode_id
 
@@ -91,11 +92,9 @@ def scan(
         reading = Scan(source, judgments, layout, options, threads, progress, unordered=unordered)
         if (hits := reading.hits(judgments)) is not None:
             return hits
-    from rankwell.io.reader import lines as plain
-
     if unordered is not None:
         unordered()
-    return plain.scan(source, judgments, layout, options, progress=progress)
+    return lines.scan(source, judgments, layout, options, progress=progress)
 
 
 def scan_columns(stream: Any, judgments: Judgments, options: ReadOptions) -> Hits | None:
@@ -181,8 +180,6 @@ class Scan:
             if self._unordered is not None and not native.library.reader_ordered(first):
                 self._unordered()
         except Odd:
-            from rankwell.io.reader import lines
-
             arguments = self._source, self._layout, self._options
             # Under judgments without a query only the form of the lines is checked: first that,
             # then items that are repeated.
@@ -194,8 +191,6 @@ class Scan:
                 raise error from None
             return None
         if rows is None:
-            from rankwell.io.reader import lines
-
             raise lines.empty_file(self._source, self._layout)
         return rows
 
@@ -458,6 +453,10 @@ def _in_background(work: Callable[[], Any]) -> Callable[[], Any]:
     return _wait
 
 
+def _ints(raw: bytes) -> Ints:
+    return np.frombuffer(raw, dtype=np.int64)
+
+
 def _check(status: int) -> None:
     if status == _SCATTERED:
         raise _Scattered
@@ -603,8 +602,12 @@ def run_lines(layout_of: Callable[[Source, Request], Layout | None]) -> dict[str
         for source in sources:
             yield from lists.read(source, by_one=layout.by_rank and request.recognised)
 
-    functions = {"find_hits": _find_hits, "count_shared": _count_shared, "lists": _lists}
-    return {**functions, "is_lines": True}
+    return {
+        "find_hits": _find_hits,
+        "count_shared": _count_shared,
+        "lists": _lists,
+        "is_lines": True,
+    }
 
 
 def count_lines(
@@ -672,9 +675,9 @@ def _expecting(worker: Any, shared: SharedQueries) -> Any:
 def _counts(worker: Any, shared: SharedQueries, options: ReadOptions) -> SharedCounts:
     native.library.reader_settle(worker)
     _, _, *placed, _ = native.library.reader_results(worker)
-    row, _, above, tied, before = (np.frombuffer(raw, dtype=np.int64) for raw in placed)
+    row, _, above, tied, before = (_ints(raw) for raw in placed)
     rows, prints = native.library.reader_prints(worker)
-    counted = np.frombuffer(rows, dtype=np.int64)[shared.queries]
+    counted = _ints(rows)[shared.queries]
     # The rows of the targets ascend; those of queries that are not in this file have nothing
     # counted.
     order, target = np.argsort(row), np.flatnonzero(counted[shared.owner])
@@ -712,21 +715,18 @@ class HitRows(NamedTuple):
         """The hits under the judgments whose rows these are. keep: whether the first items of each
         query were kept.
         """
-        rows = np.frombuffer(self.row, dtype=np.int64)
+        rows = _ints(self.row)
         order = np.argsort(rows)
-        above, tied, before = (
-            np.frombuffer(raw, dtype=np.int64)[order]
-            for raw in (self.above, self.tied, self.before)
-        )
+        above, tied, before = (_ints(raw)[order] for raw in (self.above, self.tied, self.before))
         score = np.frombuffer(self.score)[order]
-        retrieved = np.frombuffer(self.n_retrieved, dtype=np.int64).copy()
+        retrieved = _ints(self.n_retrieved).copy()
         unknown = {decode_id(query): self.unknown[query] for query in sorted(self.unknown)}
         top = self._first_items(judgments) if keep else None
         query, row = judgments.query_of_row[rows[order]], rows[order]
         return Hits(query, row, score, above, tied, before, retrieved, retrieved > 0, unknown, top)
 
     def _first_items(self, judgments: Judgments) -> Ranking:
-        queries, sizes, lengths = (np.frombuffer(raw, dtype=np.int64) for raw in self.top[:3])
+        queries, sizes, lengths = (_ints(raw) for raw in self.top[:3])
         bounds = segment_offsets(lengths)
         order = np.argsort(queries)
         rows = np.argsort(np.repeat(queries, sizes), kind="stable")
@@ -763,5 +763,5 @@ class JudgedRows(NamedTuple):
 
     def table(self) -> Judgments:
         """The same as a table."""
-        offsets, grades = np.frombuffer(self.offsets, dtype=np.int64), np.frombuffer(self.grades)
+        offsets, grades = _ints(self.offsets), np.frombuffer(self.grades)
         return Judgments(self.queries, offsets.copy(), self.items, grades.copy(), self.aspects)

@@ -280,6 +280,11 @@ def separator_of(head: Head) -> bytes | None:
     return next(consistent, None)
 
 
+def _names(fields: Sequence[bytes]) -> list[str]:
+    """The fields of a line as names of columns."""
+    return [decode_id(field).strip('"') for field in fields]
+
+
 def refuse_columns(head: Head, holds: Position, *, exchanged: bool) -> None:
     """Raises BadInput for lines of three columns or more without a header, which shows what they
     may be; not for prose.
@@ -291,7 +296,7 @@ def refuse_columns(head: Head, holds: Position, *, exchanged: bool) -> None:
     delimiter, lines = delimiter_of(head), head.lines[:200]
     rows = [line.strip().split(delimiter) for line in lines]
     width = len(rows[0]) if rows else 0
-    names = [decode_id(field).strip('"') for field in rows[0]] if rows else []
+    names = _names(rows[0]) if rows else []
     if (
         width < 3
         or any(len(row) != width for row in rows)
@@ -381,7 +386,7 @@ def separation_of(head: Head, choice: Mapping[str, str]) -> Separation | None:
 
 def _holds(rows: Sequence[Sequence[bytes]], choice: Mapping[str, str], *, has_names: bool) -> bool:
     """Whether rows have the chosen columns."""
-    names = [decode_id(field).strip('"') for field in rows[0]] if has_names else []
+    names = _names(rows[0]) if has_names else []
     return all(name in names or 0 < place_of(name) <= len(rows[0]) for name in choice.values())
 
 
@@ -393,7 +398,7 @@ def has_header(first: Sequence[bytes], choice: Mapping[str, str]) -> bool:
         return True
     value = choice.get("score") or choice.get("rank") or choice.get("grade")
     value_index = place_of(value) - 1 if value else len(first)
-    names = [decode_id(field).strip('"') for field in first]
+    names = _names(first)
     return known_columns(names) > 1 or (
         value_index < len(first) and _NUMBER.fullmatch(first[value_index].strip(b'" ')) is None
     )
@@ -476,11 +481,11 @@ def are_numbers(rows: Iterable[Sequence[bytes]], place: int) -> bool:
     return all(_NUMBER.fullmatch(fields[place]) for fields in rows)
 
 
-def pairs_of(lines: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
+def pairs_of(source: Source) -> Iterator[tuple[bytes, bytes]]:
     """Query and number of lines `query item number`; a line of another form is left to the
     reader.
     """
-    for line in lines:
+    for _, line in source.lines():
         fields = line.split()
         if len(fields) == 3 and _NUMBER.fullmatch(fields[2]):
             yield fields[0], fields[2]
@@ -490,7 +495,7 @@ def settle_run(source: Source, head: Head) -> None:
     """Raises BadInput where the numbers of lines `query item number` may be ranks as well as
     scores.
     """
-    order = order_of(pairs_of(line for _, line in source.lines()))
+    order = order_of(pairs_of(source))
     if order.kind in ("scores", "ranks"):
         return
     reason = "they rise in every query" if order.kind == "rising" else ""
@@ -501,9 +506,7 @@ def settle_ranks(source: Source, head: Head) -> None:
     """Raises BadInput where the numbers of lines `query item number` do not count the lines of each
     query.
     """
-    if not are_ordered(
-        (query, float(number)) for query, number in pairs_of(line for _, line in source.lines())
-    ):
+    if not are_ordered((query, float(number)) for query, number in pairs_of(source)):
         refuse_readings(head, "run", _SCORES_OR_RANKS)
 
 

@@ -18,8 +18,6 @@ from rankwell.store import decode_id
 from rankwell.store.places import changed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rankwell.data.rankings import Hits
     from rankwell.data.tables import Floats, Ints, Judgments, TieRule
     from rankwell.store import Source

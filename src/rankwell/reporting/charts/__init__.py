@@ -7,15 +7,16 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from rankwell.data.registry import Catalogue
 from rankwell.data.tables import Values, format_value
-from rankwell.reporting import Row, visible
+from rankwell.reporting import Entry, Row, Rules, grouped, visible
 from rankwell.reporting.drawing import DrawingCall, NotDrawn, call_all, warn
 from rankwell.store import write_bytes, write_text
 
-Entry = TypeVar("Entry")
+Spec = dict[str, Any]
+"""A Vega-Lite specification, or a part of one."""
 
 
 class ChartData(NamedTuple):
@@ -31,14 +32,12 @@ class ChartData(NamedTuple):
 
     rows: Sequence[Row]
     values: Sequence[Values]
-    rules: Mapping[str, Any]
+    rules: Rules
     row_attributes: Sequence[Row] = ()
     noun: tuple[str, str] = ("query", "queries")
 
 
-CHARTS: Catalogue[Callable[[ChartData], dict[str, Any] | None]] = Catalogue(
-    "reporting.charts", "chart"
-)
+CHARTS: Catalogue[Callable[[ChartData], Spec | None]] = Catalogue("reporting.charts", "chart")
 chart = CHARTS.register
 """Registers a function `(data) -> Vega-Lite spec`, or None where there is nothing to draw; the name
 is that of its files.
@@ -56,26 +55,24 @@ class Picture(NamedTuple):
     svg: str
 
 
-def draw(spec: dict[str, Any]) -> Picture:
-    """A Vega-Lite spec as a picture, without a browser or a network; the same spec gives the same
-    bytes. See `draw_all`.
-    """
-    return draw_all([spec])[0]
-
-
-def draw_all(specs: Iterable[dict[str, Any]]) -> list[Picture]:
-    """Several specs as pictures. Raises NotDrawn where they need more memory than this process may
+def draw_all(specs: Iterable[Spec]) -> list[Picture]:
+    """Vega-Lite specs as pictures, without a browser or a network; the same spec gives the same
+    bytes. Raises NotDrawn where they need more memory than this process may
     have.
     """
-    calls: list[DrawingCall] = []
-    for spec in specs:
-        calls.append(DrawingCall("vegalite_to_png", (spec,), {"scale": 2}))
-        calls.append(DrawingCall("vegalite_to_svg", (spec,)))
+    calls = [
+        call
+        for spec in specs
+        for call in (
+            DrawingCall("vegalite_to_png", (spec,), {"scale": 2}),
+            DrawingCall("vegalite_to_svg", (spec,)),
+        )
+    ]
     pictures: list[Any] = call_all(calls)
     return [Picture(*pair) for pair in zip(pictures[::2], pictures[1::2], strict=True)]
 
 
-def write_charts(folder: Path, specs: Mapping[str, dict[str, Any]]) -> list[Path]:
+def write_charts(folder: Path, specs: Mapping[str, Spec]) -> list[Path]:
     """Draws charts into a folder, each as PNG and as SVG, and returns the paths; none, and a
     warning, where they need more memory than this process may have.
     """
@@ -107,11 +104,11 @@ STEP = 26
 def page(
     title: str,
     subtitle: str,
-    panels: Sequence[dict[str, Any]],
+    panels: Sequence[Spec],
     *,
     columns: int | None = None,
     legend: bool = False,
-) -> dict[str, Any]:
+) -> Spec:
     """A whole chart: panels in rows of `columns`, by default as many as `columns_for` says, under
     one title. legend: whether one stands above all panels. Every text in it is made visible here.
 
@@ -137,13 +134,11 @@ def page(
 
 def by_title(
     titled: Iterable[tuple[str, Entry]],
-    panel: Callable[[str, list[Entry], bool], dict[str, Any]],
+    panel: Callable[[str, list[Entry], bool], Spec],
     columns: int | None = None,
-) -> list[dict[str, Any]]:
+) -> list[Spec]:
     """A panel for each title from its entries, and whether it is the first of its row."""
-    entries_of: dict[str, list[Entry]] = {}
-    for title, entry in titled:
-        entries_of.setdefault(title, []).append(entry)
+    entries_of = grouped(titled)
     columns = columns or columns_for(len(entries_of))
     return [
         panel(title, entries, index % columns == 0)
@@ -246,34 +241,32 @@ def bounds(row: Row) -> tuple[float, float]:
 
 def quantity(
     field: str, domain: Sequence[float], axis: Mapping[str, Any] | None, **scale: Any
-) -> dict[str, Any]:
+) -> Spec:
     """The encoding of a number over a fixed range."""
     scale = {"domain": domain, "nice": False, **scale}
     return {"field": field, "type": "quantitative", "scale": scale, "axis": axis}
 
 
-def nominal(field: str, **properties: Any) -> dict[str, Any]:
+def nominal(field: str, **properties: Any) -> Spec:
     """The encoding of a text."""
     return {"field": field, "type": "nominal", **properties}
 
 
 def series(
     field: str, names: Sequence[str], values: Sequence[Any], legend: Mapping[str, Any] | None = None
-) -> dict[str, Any]:
+) -> Spec:
     """The encoding of a value of its own for each name, with a legend where there are several."""
     scale = {"domain": names, "range": values}
     return nominal(field, scale=scale, legend=legend if len(names) > 1 else None)
 
 
-def layer(
-    mark: str, encoding: Mapping[str, Any], *, where: str = "", **look: Any
-) -> dict[str, Any]:
+def layer(mark: str, encoding: Mapping[str, Any], *, where: str = "", **look: Any) -> Spec:
     """Marks of one kind. where: the field that must have a value, "" for all data."""
     transform = {"transform": [{"filter": f"isValid(datum.{where})"}]} if where else {}
     return {"mark": {"type": mark, **look}, **transform, "encoding": encoding}
 
 
-def interval_mark(row: Row, name: str, *, signed: bool = False, **cells: Any) -> dict[str, Any]:
+def interval_mark(row: Row, name: str, *, signed: bool = False, **cells: Any) -> Spec:
     """The cells that a dot, its line and its figure are drawn from."""
     low, high = bounds(row)
     text = written(row["mean"], row["unit"], signed=signed)
@@ -290,7 +283,7 @@ def interval_panel(
     fill: Mapping[str, Any] | None = None,
     width: int = 250,
     below: Sequence[Any] = (),
-) -> dict[str, Any]:
+) -> Spec:
     """A line per name: a rule from `low` to `high`, a point at the mean, the text `shown` to the
     right of the panel.
 

@@ -10,11 +10,11 @@ import numpy as np
 from rankwell.data.tables import Values, format_value, p_text
 from rankwell.errors import count_of
 from rankwell.reporting import Row, charts
-from rankwell.reporting.charts import ACCENT, INK, QUIET, STEP, ChartData
+from rankwell.reporting.charts import ACCENT, INK, QUIET, STEP, ChartData, Spec
 
 
 @charts.chart("differences")
-def differences(data: ChartData) -> dict[str, Any] | None:
+def differences(data: ChartData) -> Spec | None:
     """A dot for each mean difference and a line for its interval, filled where the difference is
     decisive, a panel per measure.
 
@@ -42,9 +42,7 @@ def _pair(row: Row) -> str:
     return f"{row['run']} − {row['against']}"
 
 
-def _panel(
-    title: str, rows: Sequence[Row], names: dict[str, str], *, has_names: bool
-) -> dict[str, Any]:
+def _panel(title: str, rows: Sequence[Row], names: dict[str, str], *, has_names: bool) -> Spec:
     marks = [
         charts.interval_mark(row, names[_pair(row)], signed=True, decisive=row["decisive"])
         for row in rows
@@ -69,7 +67,7 @@ _DELTA_WIDTH, _DELTA_HEIGHT, _MOST_BARS, _MOST_DELTAS = 250, 130, 240, 12
 
 
 @charts.chart("deltas")
-def deltas(data: ChartData) -> dict[str, Any] | None:
+def deltas(data: ChartData) -> Spec | None:
     """The differences of a comparison query by query, from the largest gain to the largest loss, a
     panel per pair and measure.
 
@@ -100,7 +98,7 @@ def deltas(data: ChartData) -> dict[str, Any] | None:
     return charts.page("Differences of single queries", subtitle, panels)
 
 
-def _delta_panel(values: Values, row: Row, reach: float) -> dict[str, Any]:
+def _delta_panel(values: Values, row: Row, reach: float) -> Spec:
     sign = -1 if row.get("better") == "lower" else 1
     ascending = np.sort(values.values[values.counted] * sign)[::-1] * sign
     n, step = len(ascending), -(-len(ascending) // _MOST_BARS)
@@ -166,7 +164,7 @@ _MOST_PANELS = 6
 
 
 @charts.chart("critical_difference")
-def critical_difference(data: ChartData) -> dict[str, Any] | None:
+def critical_difference(data: ChartData) -> Spec | None:
     """Mean ranks over queries on a line, 1 (best) at the left, with a bar over neighbours without a
     significant difference.
 
@@ -182,7 +180,7 @@ def critical_difference(data: ChartData) -> dict[str, Any] | None:
     return charts.page(title, subtitle, panels, columns=1) if panels else None
 
 
-def _rank_panel(row: Row) -> dict[str, Any]:
+def _rank_panel(row: Row) -> Spec:
     ranks: Mapping[str, float] = row["mean_ranks"]
     names, n = charts.short_names(list(ranks)), len(ranks)
     order = sorted(ranks, key=lambda run: (ranks[run], run))
@@ -228,10 +226,10 @@ def _rank_panel(row: Row) -> dict[str, Any]:
     def line(marks: Sequence[Row], encoding: Row, **look: Any) -> dict[str, Any]:
         return {"data": {"values": marks}, **charts.layer("rule", encoding, **look)}
 
-    def elbows(*, on_left: bool) -> dict[str, Any]:
+    def elbows(*, on_left: bool) -> Spec:
         """From the height of a name to the side, where the name stands."""
         edge = {"value": 0 if on_left else _RANK_WIDTH}
-        look: dict[str, Any] = {
+        look: Spec = {
             "align": "right" if on_left else "left",
             "dx": -6 if on_left else 6,
             "fontSize": 12,

@@ -4,8 +4,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rankwell.reporting import Row, charts
-from rankwell.reporting.charts import ACCENT, INK, QUIET, ChartData
+from rankwell.reporting import Row, Rules, charts
+from rankwell.reporting.charts import ACCENT, INK, QUIET, ChartData, Spec
 from rankwell.reporting.line_charts import SERIES
 
 _WIDTH, _HEIGHT = 460, 300
@@ -30,7 +30,7 @@ _SHAPES = {
 
 
 @charts.chart("frontier")
-def frontier(data: ChartData) -> dict[str, Any] | None:
+def frontier(data: ChartData) -> Spec | None:
     """A point for each run: its cost to the right, its quality upwards; a line joins those that no
     other beats in both.
 
@@ -82,8 +82,8 @@ def frontier(data: ChartData) -> dict[str, Any] | None:
 
 
 def _points(
-    rows_by_run: Mapping[str, tuple[Row, Row]], rules: Mapping[str, Any], *, is_recall: bool
-) -> list[dict[str, Any]]:
+    rows_by_run: Mapping[str, tuple[Row, Row]], rules: Rules, *, is_recall: bool
+) -> list[Spec]:
     """The cells of every point. A recall of 1 has no place on a logarithmic axis; it is drawn below
     all others.
     """
@@ -97,22 +97,19 @@ def _points(
         *(1 / max(1, quality["n"]) for quality in qualities),
         *(1 - quality["mean"] for quality in qualities if quality["mean"] < 1),
     )
-    points: list[dict[str, Any]] = []
-    for (run, (cost, quality)), name in zip(rows_by_run.items(), names.values(), strict=True):
-        mark = _CHEAPEST if run in cheapest else _BEST if run in best else _OTHER
-        points.append(
-            {
-                "run": name,
-                "cost": cost["mean"],
-                "quality": max(1 - quality["mean"], lowest) if is_recall else quality["mean"],
-                "lowest": is_recall and quality["mean"] >= 1,
-                "mark": mark,
-                "engine": str(engines.get(run, "")),
-                "shown": charts.written(quality["mean"], quality["unit"]),
-                "spent": f"{charts.written(cost['mean'], cost['unit'])} {cost['unit']}",
-            }
-        )
-    return points
+    return [
+        {
+            "run": name,
+            "cost": cost["mean"],
+            "quality": max(1 - quality["mean"], lowest) if is_recall else quality["mean"],
+            "lowest": is_recall and quality["mean"] >= 1,
+            "mark": _CHEAPEST if run in cheapest else _BEST if run in best else _OTHER,
+            "engine": str(engines.get(run, "")),
+            "shown": charts.written(quality["mean"], quality["unit"]),
+            "spent": f"{charts.written(cost['mean'], cost['unit'])} {cost['unit']}",
+        }
+        for (run, (cost, quality)), name in zip(rows_by_run.items(), names.values(), strict=True)
+    ]
 
 
 def _engines(points: Sequence[Row]) -> list[str]:
@@ -123,7 +120,7 @@ def _engines(points: Sequence[Row]) -> list[str]:
 
 def _panel(
     points: list[dict[str, Any]], cost: Row, quality: Row, target: float | None, *, is_recall: bool
-) -> dict[str, Any]:
+) -> Spec:
     """The panel; cost, quality: rows of one run, for labels and units."""
     costs = _decades([point["cost"] for point in points])
     x = charts.quantity(
@@ -186,7 +183,7 @@ def _panel(
     return {"width": _WIDTH, "height": _HEIGHT, "data": {"values": points}, "layer": layers}
 
 
-def _names(points: Sequence[dict[str, Any]], place: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _names(points: Sequence[Spec], place: Mapping[str, Any]) -> list[Spec]:
     """The names of all points where they are few, else of the frontier's: each on the first side of
     its point where it covers neither a point nor another name, and none where there is no such
     side.
@@ -205,7 +202,17 @@ def _names(points: Sequence[dict[str, Any]], place: Mapping[str, Any]) -> list[d
         for side, (align, dx, dy) in _SIDES.items():
             start = left + dx - (wide if align == "right" else 0)
             box = start, top + dy - 6, start + wide, top + dy + 6
-            if start >= 0 and box[2] <= _WIDTH and not any(_meet(box, each) for each in covered):
+            if (
+                start >= 0
+                and box[2] <= _WIDTH
+                and not any(
+                    box[0] < other[2]
+                    and other[0] < box[2]
+                    and box[1] < other[3]
+                    and other[1] < box[3]
+                    for other in covered
+                )
+            ):
                 covered.append(box)
                 point["side"] = side
                 break
@@ -232,11 +239,7 @@ def _pixels(value: float, channel: Mapping[str, Any], size: int) -> float:
     return size * (1 - share if is_turned else share)
 
 
-def _meet(box: tuple[float, ...], other: tuple[float, ...]) -> bool:
-    return box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]
-
-
-def _ticks(ends: Sequence[float]) -> dict[str, Any]:
+def _ticks(ends: Sequence[float]) -> Spec:
     """Ticks of a logarithmic axis at 1, 2 and 5 times powers of ten, powers alone over many
     decades, round numbers over few.
     """

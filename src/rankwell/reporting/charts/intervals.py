@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rankwell.reporting import Row, charts
-from rankwell.reporting.charts import ACCENT, STEP, ChartData
+from rankwell.reporting import Row, Rules, charts, runs_of
+from rankwell.reporting.charts import ACCENT, STEP, ChartData, Spec
 
 _WIDTH = 250
 
 
 @charts.chart("intervals")
-def intervals(data: ChartData) -> dict[str, Any] | None:
+def intervals(data: ChartData) -> Spec | None:
     """A dot for each mean and a line for its interval: runs compared measure by measure, or a
     single run's measures by unit.
 
@@ -22,12 +22,12 @@ def intervals(data: ChartData) -> dict[str, Any] | None:
     rows = [row for row in mean_rows if row["mean"] is not None]
     if not rows:
         return None
-    runs = list(dict.fromkeys(row["run"] for row in mean_rows))
+    runs = runs_of(mean_rows)
     parts, combined = _parts(rows, data.row_attributes)
     names = charts.short_names(runs) if len(runs) > 1 else None
 
     # A sum and a mean of the same recalls share no scale.
-    def panel(title: str, title_rows: Sequence[Row], is_first: bool) -> dict[str, Any]:
+    def panel(title: str, title_rows: Sequence[Row], is_first: bool) -> Spec:
         return _panel(title_rows, names, title=title, has_names=names is None or is_first)
 
     columns = None
@@ -68,7 +68,7 @@ def _parts(
 
 def _in_columns(
     parts: Mapping[str, Sequence[Row]], runs: dict[str, str] | None
-) -> tuple[int, list[dict[str, Any]]]:
+) -> tuple[int, list[Spec]]:
     """A column per part: of several runs a panel per measure, of a single one a panel per unit; and
     how many columns.
     """
@@ -83,7 +83,7 @@ def _in_columns(
             kinds.setdefault(kind, {name: [] for name in parts})[part].append(row)
     # Without a scale that parts share, there is nothing to stand beside.
     no_shared_scale = all(sum(map(bool, sets.values())) == 1 for sets in kinds.values())
-    panels: list[dict[str, Any]] = []
+    panels: list[Spec] = []
     for (_, unit), rows_by_part in kinds.items():
         domain_rows = [row for part_rows in rows_by_part.values() for row in part_rows]
         previous_names: list[str] = []
@@ -109,7 +109,7 @@ def _in_columns(
     return charts.columns_for(len(panels)) if no_shared_scale else len(parts), panels
 
 
-def _heading(rows: Sequence[Row], rules: Mapping[str, Any]) -> str:
+def _heading(rows: Sequence[Row], rules: Rules) -> str:
     measures: Mapping[str, Any] = rules.get("measures", {})
     definitions = [measures.get(row["measure"], {}) for row in rows]
     are_means = not any(row["sd"] is None and (row["n"] or 0) > 1 for row in rows) and all(
@@ -143,7 +143,7 @@ def _panel(
     has_names: bool = True,
     room: int = 0,
     domain_rows: Sequence[Row] = (),
-) -> dict[str, Any]:
+) -> Spec:
     """Runs under each other where there are several, else measures. has_names: whether names stand
     beside, in that much room. domain_rows: those that the scale covers.
     """

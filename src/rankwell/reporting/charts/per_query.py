@@ -9,14 +9,14 @@ import numpy as np
 
 from rankwell.data.tables import Floats, Values, exact_mean
 from rankwell.reporting import charts, format_value
-from rankwell.reporting.charts import ACCENT, FAINT, INK, QUIET, ChartData
+from rankwell.reporting.charts import ACCENT, FAINT, INK, QUIET, ChartData, Spec
 
 _WIDTH, _BINS = 250, 20
 _MANY_ROWS, _MOST_PANELS = 6, 4
 
 
 @charts.chart("per_query")
-def per_query(data: ChartData) -> dict[str, Any] | None:
+def per_query(data: ChartData) -> Spec | None:
     """Histograms of the values per query, a panel per measure, a row per run and part of the
     result, with a mark at the mean.
 
@@ -71,7 +71,7 @@ def per_query(data: ChartData) -> dict[str, Any] | None:
 
 def _panel(
     labelled: Sequence[tuple[Values, str]], names: Sequence[str], *, has_names: bool
-) -> dict[str, Any]:
+) -> Spec:
     """A row for every name, so that the rows of neighbouring panels line up. has_names: whether the
     names stand beside it.
     """
@@ -101,7 +101,7 @@ def _panel(
         "domain": True,
         "domainColor": FAINT,
     }
-    scale: dict[str, Any] = {}
+    scale: Spec = {}
     if logarithmic:
         powers = [10**power for power in range(math.ceil(math.log10(edges[-1])) + 1)]
         axis |= {"format": ",.0f", "values": powers}
@@ -135,7 +135,7 @@ def _panel(
             "text", text, where="centre", align="right", fontSize=10, color=QUIET, baseline="bottom"
         ),
     ]
-    header: dict[str, Any] = {"labels": False}
+    header: Spec = {"labels": False}
     if has_names:
         header = {"labelAngle": 0, "labelAlign": "left", "labelPadding": 14}
     return {
@@ -180,6 +180,5 @@ def _shares(column: Floats, edges: Sequence[float]) -> list[float]:
     """
     # A value such as 0.6 may lie a rounding error below its edge.
     raised = column + 1e-9 * (edges[-1] - edges[0])
-    bins = np.searchsorted(np.array(edges), raised, side="right") - 1
-    counts = np.bincount(np.clip(bins, 0, len(edges) - 2), minlength=len(edges) - 1)
+    counts, _ = np.histogram(np.minimum(raised, edges[-1]), edges)
     return (counts / len(column)).tolist()

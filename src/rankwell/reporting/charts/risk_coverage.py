@@ -5,9 +5,10 @@ confidence.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rankwell.reporting import Row
+from rankwell.reporting import Row, runs_of
 from rankwell.reporting.charts import (
     ChartData,
+    Spec,
     by_title,
     chart,
     layer,
@@ -23,7 +24,7 @@ _WIDTH, _HEIGHT, _MOST_PANELS = 300, 190, 6
 
 
 @chart("risk_coverage")
-def risk_coverage(data: ChartData) -> dict[str, Any] | None:
+def risk_coverage(data: ChartData) -> Spec | None:
     """A panel for each measure and confidence with a line per run, coverage to the right and risk
     upwards.
 
@@ -33,7 +34,7 @@ def risk_coverage(data: ChartData) -> dict[str, Any] | None:
     curves = [curve for curve in data.rules.get("risk_coverage") or () if curve["points"]]
     if not curves:
         return None
-    runs = short_names(list(dict.fromkeys(curve["run"] for curve in curves))[:MOST_LINES])
+    runs = short_names(runs_of(curves)[:MOST_LINES])
     panels = by_title(
         (
             (f"loss of {curve['of']} by {curve['confidence']}", curve)
@@ -51,7 +52,7 @@ def risk_coverage(data: ChartData) -> dict[str, Any] | None:
     return page("Risk and coverage", subtitle, panels[:_MOST_PANELS], legend=True)
 
 
-def _panel(curves: Sequence[Row], runs: Mapping[str, str]) -> dict[str, Any]:
+def _panel(curves: Sequence[Row], runs: Mapping[str, str]) -> Spec:
     points: list[dict[str, Any]] = [
         {"run": runs[curve["run"]], "coverage": coverage, "risk": risk}
         for curve in curves

@@ -19,7 +19,7 @@ from rankwell.data.frames import (
 from rankwell.data.options import own_arithmetic, takes_options
 from rankwell.data.registry import suggest
 from rankwell.errors import BadUsage, UnknownName, count_of
-from rankwell.reporting import Row, TableStyle
+from rankwell.reporting import Row, Rules, TableStyle, escaped
 from rankwell.reporting.options import paper_text
 
 if TYPE_CHECKING:
@@ -36,18 +36,16 @@ def html(result: Any) -> str:
     Everything is escaped. Of more than 200 rows the first are shown, and how many there are is
     said.
     """
-    from rankwell.reporting import rules_line
-
     rows, rules = result.summary, result.describe()
     verdicts = result.tables.get("verdicts", ())
     differences = [row for row in rows if "p_adjusted" in row]
     grid = (
         _difference_grid(differences)
         if differences
-        else reporting.summary_grid(reporting.Document(rows, None, rules, ()))
+        else reporting.summary_grid(reporting.Document(rows, rules=rules))
     )
-    headlines = [f"<p><strong>{_text(row['text'])}</strong></p>" for row in verdicts]
-    return _whole([*headlines, _table(grid)], rules_line(rules), result.findings)
+    headlines = [f"<p><strong>{escaped(row['text'])}</strong></p>" for row in verdicts]
+    return _whole([*headlines, _table(grid)], rules, result.findings)
 
 
 def text(result: Any) -> str:
@@ -62,22 +60,22 @@ def system_tables(tables: "Sequence[SystemTable]", findings: Sequence[Finding]) 
     """Systems × data sets, one table below the other, the best figures in bold, with the line of
     rules and the findings below.
     """
-    from rankwell.reporting import rules_line
     from rankwell.reporting.system_table import shared_rules, wide_rows
 
     parts: list[str] = []
     for table in tables:
-        (grid,) = reporting.grids(reporting.Document(wide_rows(table), None, {}, (), summary=False))
-        parts += [f"<p><strong>{_text(table.title)}</strong></p>", _table(grid)]
-    return _whole(parts, rules_line(shared_rules(tables)), findings)
+        grid = reporting.plain_grid(wide_rows(table))
+        parts += [f"<p><strong>{escaped(table.title)}</strong></p>", _table(grid)]
+    return _whole(parts, shared_rules(tables), findings)
 
 
-def _whole(parts: Sequence[str], line: str, findings: Sequence[Finding]) -> str:
+def _whole(parts: Sequence[str], rules: Rules, findings: Sequence[Finding]) -> str:
     """The parts with the line of rules and the findings, folded away, below."""
-    footer = [f'<p style="{_QUIET}">rules: {_text(line)}</p>'] if line else []
+    line = reporting.rules_line(rules)
+    footer = [f'<p style="{_QUIET}">rules: {escaped(line)}</p>'] if line else []
     if texts := by_level(dict.fromkeys(findings)):
         count = count_of(len(texts), "finding")
-        items = "".join(f"<li>{_text(text)}</li>" for text in texts)
+        items = "".join(f"<li>{escaped(text)}</li>" for text in texts)
         footer.append(
             f'<details style="{_QUIET}"><summary>{count}</summary><ul>{items}</ul></details>'
         )
@@ -88,9 +86,7 @@ def _difference_grid(rows: Sequence[reporting.Row]) -> reporting.Grid:
     """Differences with their figures, which are texts there, as columns of numbers."""
     from rankwell.reporting.difference_tables import shown_differences
 
-    (grid,) = reporting.grids(
-        reporting.Document(shown_differences(rows), None, {}, (), summary=False)
-    )
+    grid = reporting.plain_grid(shown_differences(rows))
     first = grid.headers.index("mean")
     return grid._replace(
         numeric=[column >= first for column in range(len(grid.headers))], grouped=True
@@ -105,7 +101,7 @@ def _table(grid: reporting.Grid) -> str:
     ]
     header_sides = zip(grid.headers, sides, strict=True)
     heads = "".join(
-        f'<th scope="col" style="{side};border-bottom:1px solid">{_text(name)}</th>'
+        f'<th scope="col" style="{side};border-bottom:1px solid">{escaped(name)}</th>'
         for name, side in header_sides
     )
     lines: list[str] = []
@@ -131,16 +127,10 @@ def _table(grid: reporting.Grid) -> str:
 
 def _cell(text: str) -> str:
     if not isinstance(text, reporting.ScoreCell):
-        return _text(text)
+        return escaped(text)
     opened, closed = (("", ""), ("<strong>", "</strong>"), ("<u>", "</u>"))[text.place]
     marks = f"<sup>{text.marks}</sup>" if text.marks else ""
-    return f"{opened}{_text(text.figure)}{closed}{marks} {_text(text.beside)}".rstrip()
-
-
-def _text(text: str) -> str:
-    from html import escape
-
-    return escape(reporting.visible(text))
+    return f"{opened}{escaped(text.figure)}{closed}{marks} {escaped(text.beside)}".rstrip()
 
 
 class Rows(list[Any], Framed):
@@ -149,8 +139,8 @@ class Rows(list[Any], Framed):
     def _document(self) -> reporting.Document:
         terminal = reporting.Terminal(details=True)
         if self and "value" in self[0]:
-            return reporting.Document((), self, {}, (), terminal=terminal)
-        return reporting.Document(self, None, {}, (), summary=bool(self._fixed), terminal=terminal)
+            return reporting.Document((), self, terminal=terminal)
+        return reporting.Document(self, summary=bool(self._fixed), terminal=terminal)
 
     @property
     def _fixed(self) -> Sequence[str]:
@@ -201,7 +191,7 @@ class Chart(dict[str, Any]):
 
         parts = {
             "text/plain": lambda: f"<Chart {self['title']['text']!r}, a Vega-Lite specification>",
-            # Drawn in lines, without the pixels that `draw` makes as well.
+            # Drawn in lines, without the pixels that `draw_all` makes as well.
             "image/svg+xml": lambda: str(
                 call_all([DrawingCall("vegalite_to_svg", (dict(self),))])[0]
             ),
@@ -235,11 +225,7 @@ class Displayable:
             return chart
         if name is None:
             raise BadUsage("there is nothing to draw: no query is counted.")
-        drawable = [
-            chart_name
-            for chart_name in CHARTS
-            if chart_name != name and _chart(self, chart_name) is not None
-        ]
+        drawable = [drawn for drawn in CHARTS if _chart(self, drawn) is not None]
         raise BadUsage(
             f"there is nothing to draw as {name!r} here; what can be drawn is "
             f"{', '.join(drawable) or 'nothing'}."

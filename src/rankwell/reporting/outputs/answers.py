@@ -17,11 +17,13 @@ from rankwell.reporting import (
     Document,
     Grid,
     Row,
+    Rules,
     ScoreCell,
     TableStyle,
     Terminal,
     columns_of,
     folded,
+    grid_of,
     grids,
     headings,
     holds_figures,
@@ -29,6 +31,7 @@ from rankwell.reporting import (
     per_query_grids,
     plain_grid,
     rules_line,
+    runs_of,
     styled,
     visible,
     width_of,
@@ -77,8 +80,7 @@ def text_table(document: Document) -> str:
 
 def answer_text(document: Document) -> str:
     """The sentence, the caption, the table and its legend."""
-    answer, terminal = document.answer, document.terminal
-    room = terminal._replace(width=terminal.columns)
+    answer, room = document.answer, document.terminal.page
     above = [lines_for(answer.sentence, room)] if answer.sentence else []
     level = document.rules.get("level", 0.95)
     if answer.table is None:
@@ -90,7 +92,7 @@ def answer_text(document: Document) -> str:
         table = fitted(plain_grid(answer.table, level)._replace(ruled=False), room)
     if answer.caption:
         bold = " · best in bold" if "\x1b[1m" in table.partition("\n")[2] else ""
-        above.append(styled(lines_for(answer.caption + bold, room), "2", terminal))
+        above.append(styled(lines_for(answer.caption + bold, room), "2", room))
     below = [lines_for(line, room) for line in answer.legend]
     parts = ["\n".join(above), table, "\n".join(below)]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -98,11 +100,10 @@ def answer_text(document: Document) -> str:
 
 def lines_for(text: str, terminal: Terminal) -> str:
     """A text on lines that an answer may take."""
-    room = terminal._replace(width=terminal.columns)
-    return "\n".join(folded(visible(line), room) for line in text.split("\n"))
+    return "\n".join(folded(visible(line), terminal.page) for line in text.split("\n"))
 
 
-def best_run(rows: Sequence[Row], rules: Mapping[str, Any]) -> str:
+def best_run(rows: Sequence[Row], rules: Rules) -> str:
     """One sentence: the run with the best mean by the first measure that has a best; "" for a
     single run.
     """
@@ -125,13 +126,14 @@ def best_run(rows: Sequence[Row], rules: Mapping[str, Any]) -> str:
     first = compared[0]
     sign = -1 if better.get(first["measure"]) == "lower" else 1
     best = max(compared, key=lambda row: sign * row["mean"])
-    text = _figure(best["mean"], best["unit"], rules)
-    winners = [row["run"] for row in compared if _figure(row["mean"], row["unit"], rules) == text]
+    text = _figure(best, "mean", rules)
+    winners = [row["run"] for row in compared if _figure(row, "mean", rules) == text]
     label = " ".join([first["label"], *(str(first[name]) for name in names if first.get(name))])
     if len(winners) == len(compared):
         return f"All {len(compared)} runs have the same {label}: {text}."
     word = "highest" if sign > 0 else "lowest"
-    interval = _in_words(best, rules) if len(winners) == 1 else ""
+    ends = _ends(best, rules) if len(winners) == 1 else []
+    interval = f" ({_level(rules)} {' to '.join(ends)})" if ends else ""
     verb = "has" if len(winners) == 1 else "have"
     names_of_winners = f"{', '.join(winners[:2])} and {len(winners) - 2} more"
     if len(winners) < 3:
@@ -139,18 +141,18 @@ def best_run(rows: Sequence[Row], rules: Mapping[str, Any]) -> str:
     return f"{names_of_winners} {verb} the {word} {label}: {text}{interval}"
 
 
-def _in_words(row: Row, rules: Mapping[str, Any]) -> str:
+def _ends(row: Row, rules: Rules) -> list[str]:
+    """The ends of the interval; none where there is none."""
     if row.get("ci_low") is None:
-        return ""
-    low, high = (_figure(row[end], row["unit"], rules) for end in ("ci_low", "ci_high"))
-    return f" ({100 * rules.get('level', 0.95):g}% CI {low} to {high})"
+        return []
+    return [_figure(row, end, rules) for end in ("ci_low", "ci_high")]
 
 
-def caption(rows: Sequence[Row], rules: Mapping[str, Any], noun: tuple[str, str]) -> str:
+def caption(rows: Sequence[Row], rules: Rules, noun: tuple[str, str]) -> str:
     """What the figures are: the run where it is the only one, how many queries, the interval."""
-    runs = {row["run"]: None for row in rows}
+    runs = runs_of(rows)
     sizes = sorted({row["n"] for row in rows if row.get("n") is not None})
-    parts = [*runs] if len(runs) == 1 else []
+    parts = runs if len(runs) == 1 else []
     if sizes:
         few = f"{sizes[0]} to " if len(sizes) > 1 else ""
         parts.append(few + count_of(sizes[-1], *noun))
@@ -168,7 +170,7 @@ def _word(rows: Sequence[Row]) -> str:
     return "mean" if is_mean else "score"
 
 
-def directions(rules: Mapping[str, Any]) -> dict[str, Better]:
+def directions(rules: Rules) -> dict[str, Better]:
     """The direction of better values by the exact name of a measure."""
     measures = rules.get("measures") or {}
     return {
@@ -178,7 +180,7 @@ def directions(rules: Mapping[str, Any]) -> dict[str, Better]:
     }
 
 
-def score_digits(rules: Mapping[str, Any], unit: str) -> int | None:
+def score_digits(rules: Rules, unit: str) -> int | None:
     """The decimals of a score: 3 of a share, unless a convention has its own; None for those of the
     unit.
     """
@@ -187,11 +189,11 @@ def score_digits(rules: Mapping[str, Any], unit: str) -> int | None:
     return 3 if digits is None and is_own and unit in ("share", "score") else digits
 
 
-def _figure(value: float | None, unit: str, rules: Mapping[str, Any]) -> str:
-    return format_value(value, unit, digits=score_digits(rules, unit))
+def _figure(row: Row, name: str, rules: Rules) -> str:
+    return format_value(row.get(name), row["unit"], digits=score_digits(rules, row["unit"]))
 
 
-def _level(rules: Mapping[str, Any]) -> str:
+def _level(rules: Rules) -> str:
     return f"{100 * rules.get('level', 0.95):g}% CI"
 
 
@@ -208,16 +210,14 @@ def _attributes(rows: Sequence[Row]) -> list[str]:
 # ---- the table of scores
 
 
-def score_text(rows: Sequence[Row], rules: Mapping[str, Any], terminal: Terminal) -> str:
+def score_text(rows: Sequence[Row], rules: Rules, terminal: Terminal) -> str:
     """The scores as one table: of a single run a row for each measure, else runs by measures,
     turned whichever way takes fewer lines.
     """
     better = directions(rules)
-    if len({row["run"] for row in rows}) == 1:
+    if len(runs_of(rows)) == 1:
         rows, better = _by_attribute(rows), {}
-    if len({row["run"] for row in rows}) <= 1:
-        return _measures(rows, rules, terminal)
-    table = score_table(rows, better, rules)
+    table = score_table(rows, better, rules) if len(runs_of(rows)) > 1 else None
     if table is None:
         return _measures(rows, rules, terminal)
     lines = wide_rows(for_paper(table, TableStyle(digits=shown_digits()), intervals=True))
@@ -251,43 +251,30 @@ def _by_attribute(rows: Sequence[Row]) -> Sequence[Row]:
     ]
 
 
-def _shared_chances(rows: Sequence[Row], rules: Mapping[str, Any]) -> list[str]:
+def _shared_chances(rows: Sequence[Row], rules: Rules) -> list[str]:
     """What chance reaches by each measure, where that is known and the same for all runs."""
     chances: dict[str, set[str]] = {}
     for row, heading in zip(rows, headings(rows), strict=True):
         if row.get(_CHANCE) is None:
             return []
-        chances.setdefault(heading, set()).add(_figure(row[_CHANCE], row["unit"], rules))
+        chances.setdefault(heading, set()).add(_figure(row, _CHANCE, rules))
     return [texts.pop() for texts in chances.values() if len(texts) == 1]
 
 
-def _measures(rows: Sequence[Row], rules: Mapping[str, Any], terminal: Terminal) -> str:
+def _measures(rows: Sequence[Row], rules: Rules, terminal: Terminal) -> str:
     """A row for each run and measure."""
-    columns: dict[str, list[str]] = {" ": [visible(heading) for heading in headings(rows)]}
-    if len({row["run"] for row in rows}) > 1:
-        columns = {"run": [visible(row["run"]) for row in rows], **columns}
-    texts = len(columns)
-    columns[_word(rows)] = [_figure(row["mean"], row["unit"], rules) for row in rows]
-    intervals = [_interval(row, rules) for row in rows]
+    texts = {" ": headings(rows)}
+    if several := len(runs_of(rows)) > 1:
+        texts = {"run": [row["run"] for row in rows], **texts}
+    numbers = {_word(rows): [_figure(row, "mean", rules) for row in rows]}
+    intervals = [_ends(row, rules) for row in rows]
     if any(intervals):
-        columns[_level(rules)] = intervals
+        numbers[_level(rules)] = [
+            short_interval(f"[{', '.join(ends)}]" if ends else "") for ends in intervals
+        ]
     if any(row.get(_CHANCE) is not None for row in rows):
-        columns[_CHANCE] = [_figure(row.get(_CHANCE), row["unit"], rules) for row in rows]
-    grid = Grid(
-        [*columns],
-        [index >= texts for index in range(len(columns))],
-        [list(row) for row in zip(*columns.values(), strict=True)],
-        grouped=texts > 1,
-        ruled=False,
-    )
-    return fitted(grid, terminal)
-
-
-def _interval(row: Row, rules: Mapping[str, Any]) -> str:
-    if row.get("ci_low") is None:
-        return ""
-    low, high = (_figure(row[end], row["unit"], rules) for end in ("ci_low", "ci_high"))
-    return short_interval(f"[{low}, {high}]")
+        numbers[_CHANCE] = [_figure(row, _CHANCE, rules) for row in rows]
+    return fitted(grid_of(texts, numbers, grouped=several)._replace(ruled=False), terminal)
 
 
 def short_interval(interval: str) -> str:
@@ -347,9 +334,15 @@ def score_lines(rows: Sequence[Row], terminal: Terminal) -> str:
     """
     names = [f"{row.get(' ', '')} {visible(row['system'])}".lstrip() for row in rows]
     columns = [name for name in rows[0] if name not in (" ", "system")]
-    cells = [[_score_cell(row[name]) for name in columns] for row in rows]
-    columns = [visible(name) for name in columns]
-    fewer = [[row[0], *(_without_interval(cell) for cell in row[1:])] for row in cells]
+    cells = [
+        [cell if isinstance(cell := row[name], ScoreCell) else ScoreCell(cell) for name in columns]
+        for row in rows
+    ]
+    columns = [*map(visible, columns)]
+    fewer = [
+        [first, *(ScoreCell(cell.figure, cell.marks, "", cell.place) for cell in others)]
+        for first, *others in cells
+    ]
     for shown in (cells, fewer):
         turned = [[*line] for line in zip(*shown, strict=True)]
         layouts = [
@@ -359,7 +352,7 @@ def score_lines(rows: Sequence[Row], terminal: Terminal) -> str:
                 _Layout(names, columns, shown, below),
                 _Layout(columns, names, turned, below),
             )
-            if max(map(width_of, layout.lines(PLAIN))) <= terminal.columns
+            if max(map(width_of, layout.lines(PLAIN))) <= (terminal.width or 80)
         ]
         if layouts:
             best = min(layouts, key=lambda layout: len(layout.lines(PLAIN)))
@@ -367,11 +360,3 @@ def score_lines(rows: Sequence[Row], terminal: Terminal) -> str:
     texts = [[name, *row] for name, row in zip(names, fewer, strict=True)]
     is_figure = [False, *(True for _ in columns)]
     return fitted(Grid(["system", *columns], is_figure, texts, ruled=False), terminal)
-
-
-def _score_cell(cell: str) -> ScoreCell:
-    return cell if isinstance(cell, ScoreCell) else ScoreCell(cell)
-
-
-def _without_interval(cell: ScoreCell) -> ScoreCell:
-    return ScoreCell(cell.figure, cell.marks, "", cell.place)

@@ -85,17 +85,19 @@ _NAMES = {
     '"': "quotedbl",
 }
 _FORMULAS = {
-    **{
-        "α": r"\alpha",
-        "β": r"\beta",
-        "κ": r"\kappa",
-        "ρ": r"\rho",
-        "τ": r"\tau",
-        "φ": r"\phi",
-        "Δ": r"\Delta",
-        "Ω": r"\Omega",
-    },
-    **{"−": "-", "≤": r"\le", "≥": r"\ge", "·": r"\cdot", "×": r"\times"},
+    "α": r"\alpha",
+    "β": r"\beta",
+    "κ": r"\kappa",
+    "ρ": r"\rho",
+    "τ": r"\tau",
+    "φ": r"\phi",
+    "Δ": r"\Delta",
+    "Ω": r"\Omega",
+    "−": "-",
+    "≤": r"\le",
+    "≥": r"\ge",
+    "·": r"\cdot",
+    "×": r"\times",
 }
 _ESCAPES = str.maketrans(
     {mark: f"\\text{name}{{}}" for mark, name in {**_NAMES, "†": "dagger"}.items()}

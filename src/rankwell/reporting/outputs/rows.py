@@ -43,7 +43,7 @@ def render_csv(document: Document) -> str:
     tables are joined: ids of videos begin with - at times. Lists and mappings are written as JSON,
     control characters but tabs and ends of lines as escapes.
     """
-    return _delimited(document, ",", guarded=True)
+    return _delimited(document, ",")
 
 
 @output("tsv")
@@ -53,17 +53,17 @@ def render_tsv(document: Document) -> str:
 
     Tabs and ends of lines in a text are written as escapes.
     """
-    return _delimited(document, "\t", guarded=False)
+    return _delimited(document, "\t")
 
 
-def _delimited(document: Document, delimiter: str, *, guarded: bool) -> str:
+def _delimited(document: Document, delimiter: str) -> str:
     rows, names = _single(document)
     head = _table_lines([[_harmless(name, delimiter) for name in names]], delimiter)
-    columns = [(name, guarded and name not in _IDS and not name.endswith("_id")) for name in names]
+    columns = [
+        (name, delimiter == "," and name not in _IDS and not name.endswith("_id")) for name in names
+    ]
     if isinstance(rows, ValueRows) and names == [*rows.columns]:
-        return head + "".join(
-            _value_lines(group, delimiter, guarded=guarded) for group in rows.groups
-        )
+        return head + "".join(_value_lines(group, delimiter) for group in rows.groups)
     cells = (
         [_cell(row.get(name), delimiter, guarded=guard) for name, guard in columns] for row in rows
     )
@@ -95,7 +95,7 @@ def _harmless(text: str, delimiter: str) -> str:
     )
 
 
-def _value_lines(group: Sequence[Values], delimiter: str, *, guarded: bool) -> str:
+def _value_lines(group: Sequence[Values], delimiter: str) -> str:
     """The lines of one run's values; the cells of a measure other than query and value are joined
     once.
     """
@@ -107,7 +107,7 @@ def _value_lines(group: Sequence[Values], delimiter: str, *, guarded: bool) -> s
     pieces: list[Iterable[str]] = []
     for column in group:
         words = [
-            _quoted(_cell(word, delimiter, guarded=guarded), delimiter)
+            _quoted(_cell(word, delimiter, guarded=delimiter == ","), delimiter)
             for word in (column.measure, column.label, column.unit)
         ]
         numbers = ["" if isnan(value) else repr(value) for value in column.values.tolist()]

@@ -82,9 +82,8 @@ def at_the_point(cells: Sequence[str]) -> list[str]:
         sides: dict[int, tuple[str, str]] = {}
         for row, figure_parts in parts.items():
             text = figure_parts[end] if end < len(figure_parts) else ""
-            match = _BEFORE_POINT.match(text)
-            before = match[0] if match else ""
-            sides[row] = before, text[len(before) :]
+            after = _BEFORE_POINT.sub("", text, count=1)
+            sides[row] = text.removesuffix(after), after
         left, right = (
             max(width_of(side[side_index]) for side in sides.values()) for side_index in (0, 1)
         )
@@ -116,7 +115,11 @@ def _panels(grid: Grid, terminal: Terminal, room: int) -> str:
         else max(
             width_of(grid.headers[index]),
             min(width, _WRAPPED),
-            *(_longest(row[index]) for row in grid.rows),
+            *(
+                width_of(unbroken.rstrip())
+                for row in grid.rows
+                for unbroken in _PIECES.findall(row[index])
+            ),
         )
         for index, (width, number) in enumerate(zip(natural, grid.numeric, strict=True))
     ]
@@ -158,10 +161,6 @@ def _panels(grid: Grid, terminal: Terminal, room: int) -> str:
             cap -= 1
         tables.append("\n".join(_lines(grid, columns, widths, terminal)))
     return "\n\n".join([above] * bool(same) + tables)
-
-
-def _longest(text: str) -> int:
-    return max((width_of(unbroken.rstrip()) for unbroken in _PIECES.findall(text)), default=0)
 
 
 def _wrapped(text: str, width: int) -> list[str]:

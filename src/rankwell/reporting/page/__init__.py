@@ -14,7 +14,7 @@ from rankwell.data.catalogue import ResultKind, result_kind
 from rankwell.data.findings import Finding
 from rankwell.data.registry import Better
 from rankwell.data.tables import Floats, Values
-from rankwell.reporting import Row
+from rankwell.reporting import Row, Rules
 
 NAME = "report.html"
 
@@ -25,6 +25,10 @@ SNIPPET = 300
 """Number of characters of an item's text that are shown."""
 
 _DIGITS, _DECIMALS = 7, 5
+
+
+Facts = dict[str, Any]
+"""An object of the page's data; docs/page.md describes them."""
 
 
 class PageFolder(NamedTuple):
@@ -79,16 +83,16 @@ class PageSource:
     pair: tuple[str, str] | None = None
     failures: Sequence[Row] = ()
     groups: Sequence[Row] = ()
-    settings: Sequence[Row] = ()
-    unanswered: Sequence[Row] = ()
+    settings: Sequence[Row]
+    unanswered: Sequence[Row]
     findings: Sequence[Finding] = ()
-    rules: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    inputs: Mapping[str, str] = field(default_factory=dict[str, str])
-    better: Mapping[str, Better] = field(default_factory=dict[str, Better])
-    texts: Mapping[str, str] = field(default_factory=dict[str, str])
+    rules: Rules = field(default_factory=dict[str, Any])
+    inputs: Mapping[str, str]
+    better: Mapping[str, Better]
+    texts: Mapping[str, str]
     query_texts: Mapping[str, list[Any]] = field(default_factory=dict[str, list[Any]])
-    pictures: Callable[[Sequence[str]], Mapping[str, str]] | None = None
-    seed: int = 0
+    pictures: Callable[[Sequence[str]], Mapping[str, str]] | None
+    seed: int
 
     @cached_property
     def runs(self) -> tuple[str, ...]:

@@ -19,13 +19,14 @@ from rankwell.documents import parse_json
 from rankwell.errors import BadInput, flag
 from rankwell.io import connected
 from rankwell.io.result_folder import ITEMS, QUERIES
-from rankwell.reporting import format_value, plain, rule_pairs
+from rankwell.reporting import format_value, grouped, is_number, plain, rule_pairs
 from rankwell.reporting.charts import part_of
 from rankwell.reporting.page import (
     MOST_QUERIES,
     MOST_RELEVANT,
     MOST_RESULTS,
     SNIPPET,
+    Facts,
     PageSource,
     cells,
     summaries,
@@ -100,7 +101,7 @@ class PageData:
     items: Items
     pictures: Mapping[int, int]
 
-    def complete(self) -> dict[str, Any]:
+    def complete(self) -> Facts:
         """Everything in one object, by the contract of docs/page.md."""
         items = {"id": self.items.ids, "text": self.items.texts, "thumbnail": self.items.thumbnails}
         return {
@@ -109,7 +110,7 @@ class PageData:
             "lists": {str(query): rows for query, rows in self.lists.items()},
         }
 
-    def head(self) -> dict[str, Any]:
+    def head(self) -> Facts:
         """The data without lists, texts and pictures, which lie in files beside the page."""
         return {**self.always, "items": {"id": self.items.ids}, "lists": {}}
 
@@ -198,13 +199,11 @@ def _findings(
     questions: "PageQueries",
     overview: Overview | None,
     everywhere: Sequence[str],
-) -> list[dict[str, Any]]:
+) -> list[Facts]:
     """The findings, first those that the page sums up, with the places of their queries on it.
     everywhere: what is so on every query.
     """
-    places: dict[str, list[int]] = {}
-    for place, (query, _) in enumerate(questions.keys):
-        places.setdefault(query, []).append(place)
+    places = grouped((query, place) for place, (query, _) in enumerate(questions.keys))
     findings = _unjudged(source, overview)
     for finding in (*source.findings, *map(so_on_every_query, everywhere)):
         facts = finding.as_dict()
@@ -303,7 +302,7 @@ def query_data(
     questions: PageQueries,
     overview: Overview | None,
     flags: Mapping[str, list[list[int]]],
-) -> dict[str, Any]:
+) -> Facts:
     """The data of the queries on the page; see docs/page.md."""
     attributes = {
         name: _attribute(column) for name, column in questions.columns.items() if name not in _TAKEN
@@ -326,7 +325,7 @@ def query_data(
     }
 
 
-def _ranked(overview: Overview, *, is_keyed: bool) -> dict[str, Any]:
+def _ranked(overview: Overview, *, is_keyed: bool) -> Facts:
     """In each run's list the number of relevant items and the rank of the first; how many are
     unjudged, none with a key.
     """
@@ -345,7 +344,7 @@ def flags_of(
     """
     if overview is None:
         return {}, []
-    flagged: dict[str, Any] = {"no relevant": overview.has_rows & (overview.n_relevant == 0)}
+    flagged: Facts = {"no relevant": overview.has_rows & (overview.n_relevant == 0)}
     # Where every query has unjudged results, the finding with their number is enough.
     if not source.is_keyed and not overview.n_unjudged.any(axis=0).all():
         flagged[f"unjudged in top {NEAR}"] = overview.n_unjudged > 0
@@ -370,7 +369,7 @@ def flags_of(
     return flags, everywhere
 
 
-def _unjudged(source: PageSource, overview: Overview | None) -> list[dict[str, Any]]:
+def _unjudged(source: PageSource, overview: Overview | None) -> list[Facts]:
     """The finding on results without a judgment, with the order of the queries that shows it."""
     if overview is None or source.is_keyed or not overview.n_unjudged.any():
         return []
@@ -412,7 +411,7 @@ def _unjudged(source: PageSource, overview: Overview | None) -> list[dict[str, A
 _MOST_NAMED = 4
 
 
-def unanswered(source: PageSource, questions: PageQueries) -> list[dict[str, Any]]:
+def unanswered(source: PageSource, questions: PageQueries) -> list[Facts]:
     """The requests without an answer, by run and query; query: its place, None where it has no
     value either.
     """
@@ -457,9 +456,7 @@ def choose(
     counted = np.count_nonzero(~np.isnan(values), axis=0)
     mean = np.nansum(values, axis=0) / np.maximum(counted, 1)
     spread = np.fmax.reduce(values) - np.fmin.reduce(values)
-    late = np.where(
-        np.isnan(overview.first_rank[:, able]), np.inf, overview.first_rank[:, able]
-    ).mean(axis=0)
+    late = np.nan_to_num(overview.first_rank[:, able], nan=np.inf).mean(axis=0)
     is_chosen = np.zeros(len(able), dtype=np.bool_)
 
     def take(key: Floats, max_marked: int, tie_key: Floats) -> int:
@@ -494,10 +491,8 @@ def choose(
 def _attribute(column: Sequence[Any]) -> list[Any]:
     """Numbers rounded for the page, anything else as text."""
     present = [cell for cell in column if cell is not None]
-    if all(isinstance(cell, (int, float)) and not isinstance(cell, bool) for cell in present):
-        return cells(
-            np.array([np.nan if cell is None else cell for cell in column], dtype=np.float64)
-        )
+    if all(map(is_number, present)):
+        return cells(np.array(column, dtype=np.float64))  # None becomes NaN
     return [None if cell is None else str(cell) for cell in column]
 
 
@@ -523,17 +518,13 @@ def lists_of(
 def item_data(items: Items, numbers: Iterable[int]) -> dict[str, dict[str, str | None]]:
     """Texts and pictures of some items, by number; items with neither are left out."""
     contents = {
-        number: {"text": items.texts[number], "thumbnail": items.thumbnails[number]}
+        str(number): {"text": items.texts[number], "thumbnail": items.thumbnails[number]}
         for number in sorted(numbers)
     }
-    return {
-        str(number): content
-        for number, content in contents.items()
-        if content["text"] or content["thumbnail"]
-    }
+    return {number: content for number, content in contents.items() if any(content.values())}
 
 
-def _parsed_detail(detail: str) -> dict[str, Any]:
+def _parsed_detail(detail: str) -> Facts:
     """The details of a result; a number that is not finite is None. Raises BadInput for anything
     but a JSON object.
     """

@@ -15,11 +15,12 @@ from typing import Any
 from rankwell.data.options import may_overwrite
 from rankwell.errors import BadUsage, flag
 from rankwell.io.result_folder import digest_of, is_result_folder, read_manifest
-from rankwell.reporting import visible
+from rankwell.reporting import escaped
 from rankwell.reporting.drafts import write_manifest
 from rankwell.reporting.page import PageSource
 from rankwell.reporting.page.data import PageData, item_data, page_data
 from rankwell.reporting.page.scripts import (
+    asset,
     embeddable,
     join_modules,
     source_hash,
@@ -52,10 +53,10 @@ def write_page(path: Path, source: PageSource, *, most_bytes: int = MOST_BYTES) 
         parts = list(_parts(page, parts_folder))
         text = embedded_json(page.head() | {"parts": [part[:3] for part in parts]})
     html_text = render_page(text, source.title, parted=bool(parts))
-    files = {**{name: lists for name, *_, lists in parts}, path.name: html_text}
+    files = {path.name: html_text, **{name: lists for name, *_, lists in parts}}
     digests = {
-        name: f"sha256:{hashlib.sha256(files[name].encode('utf-8', 'surrogateescape')).hexdigest()}"
-        for name in (path.name, *(name for name, *_ in parts))
+        name: f"sha256:{hashlib.sha256(content.encode('utf-8', 'surrogateescape')).hexdigest()}"
+        for name, content in files.items()
     }
     manifest = read_manifest(folder) if is_result_folder(folder) else None
     states = [] if manifest is None else [manifest.files, manifest.pending_files]
@@ -76,7 +77,7 @@ def write_page(path: Path, source: PageSource, *, most_bytes: int = MOST_BYTES) 
         # They leave the manifest until they are written, so that it never lists what is not there.
         pending_files = {**listed.pending_files, **digests}
         write_manifest(folder, {**listed.content, "written": pending_files}, others)
-    for name, content in files.items():
+    for name, content in reversed(files.items()):  # the page last
         write_text(folder / name, content)
     _remove_parts(folder / parts_folder, {Path(name).name for name in files})
     if listed:
@@ -91,14 +92,9 @@ def render_page(data: str, title: str, *, parted: bool) -> str:
 
     The policy lets run and style what stands in the page, by its hash, and nothing else.
     """
-    assets = files("rankwell.reporting.page") / "assets"
-
-    def _asset(name: str) -> str:
-        return (assets / name).read_text(encoding="utf-8")
-
-    template = _asset("page.html")
+    template = asset("page.html")
     names = {kind: file_names or "" for kind, file_names in _MARK.findall(template)}
-    style = "".join(map(_asset, names["style"].split()))
+    style = "".join(map(asset, names["style"].split()))
     entries: list[str] = []
     for name in names["script"].split():
         entries += task_views() if name == _TASK_VIEWS else [f"reporting/page/assets/{name}"]
@@ -108,13 +104,13 @@ def render_page(data: str, title: str, *, parted: bool) -> str:
     allowed = f"script-src {scripts}; style-src {source_hash(style)}; img-src data:"
     policy = f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
     filled = {
-        "title": html.escape(visible(title)),
+        "title": escaped(title),
         "policy": html.escape(policy, quote=False),
         "style": style,
         "script": script,
         "data": data,
         "vega": vega,
-        "licences": html.escape(_asset("licences.txt"), quote=False),
+        "licences": html.escape(asset("licences.txt"), quote=False),
     }
     return _MARK.sub(lambda mark: filled[mark[1]], template)
 

@@ -14,7 +14,6 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from posixpath import dirname, join, normpath
-from typing import NamedTuple
 
 from rankwell.errors import RankwellError
 from rankwell.reporting.drawing import DrawingCall, NotDrawn, call_all, warn
@@ -41,6 +40,11 @@ def vega_bundle() -> str:
         with suppress(OSError):
             cache.put(digest, script.encode())
     return "(() => {" + embeddable(script) + "})();\n"
+
+
+def asset(name: str) -> str:
+    """The text of a file of the page."""
+    return (files("rankwell.reporting.page") / "assets" / name).read_text(encoding="utf-8")
 
 
 def embeddable(script: str) -> str:
@@ -76,21 +80,8 @@ def _cache(version: str) -> Cache | None:
         return None
 
 
-_IMPORT = re.compile(r'^import \{([^{}"]*)\} from "([^"\n]*)";$\n?', re.MULTILINE)
-_EXPORT = re.compile(r"^export (?=(?:(?:async )?function|const|class) ([\w$]+))", re.MULTILINE)
-_OTHER = re.compile(r"^(?:import|export)\b.*|\$modules\b", re.MULTILINE)
-_NAME = re.compile(r"[A-Za-z_$][\w$]*")
-
-
-class _Module(NamedTuple):
-    """A module of a joined script.
-
-    number: its position in the joined script, from 0.
-    exports: the names that other modules may import.
-    """
-
-    number: int
-    exports: list[str]
+IMPORT = re.compile(r'^import \{([^{}"]*)\} from "([^"\n]*)";$\n?', re.MULTILINE)
+EXPORT = re.compile(r"^export (?=(?:(?:async )?function|const|class) ([\w$]+))", re.MULTILINE)
 
 
 def join_modules(root: Traversable, entries: Iterable[str]) -> str:
@@ -98,69 +89,35 @@ def join_modules(root: Traversable, entries: Iterable[str]) -> str:
     function scope of its own.
 
     root: a folder; entries are paths below it. Supported are `import {a, b} from "./file.js";` and
-    `export` before a function, a constant or a class, both at the start of a line. Raises
-    ValueError with file and line for anything else.
+    `export` before a function, a constant or a class, both at the start of a line. The modules of
+    the package are checked for anything else by `tests/reporting/test_page_modules.py`.
     """
-    modules: dict[str, _Module] = {}
+    numbers: dict[str, int] = {}
     scripts = ["const $modules = [];\n"]
 
-    def add(path: str, place: str, above: tuple[str, ...]) -> _Module:
-        """Adds a module after all that it imports. place: where it is imported; above: the modules
-        whose imports lead to it.
-        """
-        if path in above:
-            circle = " -> ".join((*above[above.index(path) :], path))
-            raise ValueError(
-                f"{place}: a cycle of imports, {circle}. Move what both need into a third module."
-            )
-        if path in modules:
-            return modules[path]
-        file = root.joinpath(*path.split("/"))
-        if path.startswith("../") or not file.is_file():
-            raise ValueError(f"{place}: there is no module {path}.")
-        text, imports, import_lines = file.read_text(encoding="utf-8"), list[str](), ""
-        for match in _IMPORT.finditer(text):
-            line = _place(path, text, match)
-            names = [name.strip() for name in match[1].split(",") if name.strip()]
-            if wrong := [name for name in names if not _NAME.fullmatch(name)]:
-                raise ValueError(f"{line}: expected a name to import, found {wrong[0]!r}.")
-            if not match[2].startswith(("./", "../")):
-                raise ValueError(
-                    f"{line}: {match[2]!r} is not a relative path; it begins with ./ or ../."
-                )
-            target_path = normpath(join(dirname(path), match[2]))
-            target = add(target_path, line, (*above, path))
-            if unknown := [name for name in names if name not in target.exports]:
-                exported = ", ".join(target.exports) or "nothing"
-                raise ValueError(
-                    f"{line}: {target_path} does not export {unknown[0]!r}; it exports {exported}."
-                )
-            imports += names
-            import_lines += f"const {{{', '.join(names)}}} = $modules[{target.number}];\n"
-        module = _Module(len(modules), _EXPORT.findall(text))
-        for verb, names in (("imports", imports), ("exports", module.exports)):
-            if repeated := [name for name in names if names.count(name) > 1]:
-                raise ValueError(f"{path}: it {verb} {repeated[0]!r} twice.")
-        plain = _EXPORT.sub("", _IMPORT.sub(lambda match: "\n" * match[0].count("\n"), text))
-        if unsupported := _OTHER.search(plain):
-            raise ValueError(
-                f"{_place(path, plain, unsupported)}: {unsupported[0].strip()!r} cannot be joined; "
-                'write `import {name} from "./file.js";`, or `export` before a function, constant '
-                "or class."
-            )
-        modules[path] = module
+    def add(path: str) -> int:
+        """The number of a module, which is added after all that it imports."""
+        if path in numbers:
+            return numbers[path]
+        text, import_lines = root.joinpath(*path.split("/")).read_text(encoding="utf-8"), ""
+        for match in IMPORT.finditer(text):
+            names = ", ".join(imported_names(match))
+            number = add(normpath(join(dirname(path), match[2])))
+            import_lines += f"const {{{names}}} = $modules[{number}];\n"
+        numbers[path] = len(numbers)
+        plain = EXPORT.sub("", IMPORT.sub(lambda match: "\n" * match[0].count("\n"), text))
         scripts.append(
-            f"\n// {path}\n$modules[{module.number}] = (() => {{\n{import_lines}"
+            f"\n// {path}\n$modules[{numbers[path]}] = (() => {{\n{import_lines}"
             + plain.strip("\n")
-            + f"\nreturn {{{', '.join(module.exports)}}};\n}})();\n"
+            + f"\nreturn {{{', '.join(EXPORT.findall(text))}}};\n}})();\n"
         )
-        return module
+        return numbers[path]
 
     for entry in entries:
-        add(entry, entry, ())
+        add(entry)
     return "".join(scripts)
 
 
-def _place(path: str, text: str, match: re.Match[str]) -> str:
-    line = text.count("\n", 0, match.start()) + 1
-    return f"{path}:{line}"
+def imported_names(match: re.Match[str]) -> list[str]:
+    """The names of an import."""
+    return [name.strip() for name in match[1].split(",") if name.strip()]

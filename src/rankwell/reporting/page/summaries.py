@@ -2,15 +2,23 @@
 charts.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from rankwell.data.registry import parse_measure
 from rankwell.errors import BadUsage
-from rankwell.reporting import Row, plain
-from rankwell.reporting.charts import CHARTS, ChartData, difference_label, is_difference, part_of
+from rankwell.reporting import Row, grouped, plain
+from rankwell.reporting.charts import (
+    CHARTS,
+    ChartData,
+    Spec,
+    difference_label,
+    is_difference,
+    part_of,
+)
 from rankwell.reporting.line_charts import k_curves, parameter_chart
-from rankwell.reporting.page import PageSource
+from rankwell.reporting.page import Facts, PageSource
 from rankwell.stats.verdicts import Family, MeasuredDifference, verdict
 
 FEW = 50
@@ -29,7 +37,7 @@ class Key(NamedTuple):
     of: str
 
 
-def measure_table(source: PageSource) -> dict[Key, dict[str, Any]]:
+def measure_table(source: PageSource) -> dict[Key, Facts]:
     """The measures in the order of the summary, the primary one first, each with what people should
     know of it.
     """
@@ -54,18 +62,16 @@ def cutoff_of(measure: str) -> int | None:
         return None
 
 
-def summary(source: PageSource, measures: Mapping[Key, Any]) -> list[dict[str, Any]]:
+def summary(source: PageSource, measures: Mapping[Key, Any]) -> list[Facts]:
     """The figure of each run and measure with its interval, and with its ceiling and its chance
     level where they are known.
     """
     runs, measure_keys = source.runs, [*measures]
     return [
         {
-            **{
-                "run": runs.index(row["run"]),
-                "measure": measure_keys.index(key_of(row, source)),
-                **_cells(row, _FIGURES),
-            },
+            "run": runs.index(row["run"]),
+            "measure": measure_keys.index(key_of(row, source)),
+            **_cells(row, _FIGURES),
             **{
                 name: plain(row[name])
                 for name in ("ceiling", "chance")
@@ -77,11 +83,11 @@ def summary(source: PageSource, measures: Mapping[Key, Any]) -> list[dict[str, A
     ]
 
 
-def differences(source: PageSource, measures: Mapping[Key, Any]) -> list[dict[str, Any]]:
+def differences(source: PageSource, measures: Mapping[Key, Any]) -> list[Facts]:
     """Paired differences, b less a; better, worse, equal: the number of queries in which b is. The
     headline's pair comes first, in its direction.
     """
-    runs, measure_keys, comparisons = source.runs, [*measures], list[dict[str, Any]]()
+    runs, measure_keys, comparisons = source.runs, [*measures], list[Facts]()
     for row in source.rows:
         key = key_of(row, source)
         if not is_difference(row["measure"]) or key not in measure_keys:
@@ -106,11 +112,10 @@ def verdicts(source: PageSource) -> list[str]:
     """The sentences of the page, the headline first: who fails where stages are judged, else the
     comparison's.
     """
-    stages = dict.fromkeys((row["failed"] for row in source.failures if row["failed"] != "none"), 0)
+    stages = Counter[str]()
     for row in source.failures:
-        if row["failed"] in stages:
-            stages[row["failed"]] += row["questions"]
-    total, failed = sum(row["questions"] for row in source.failures), sum(stages.values())
+        stages[row["failed"]] += row["questions"]
+    total, failed = stages.total(), stages.total() - stages.pop("none", 0)
     if not total:
         return list(source.verdicts)
     by = f", by {source.rules['primary_label']}" if "primary_label" in source.rules else ""
@@ -121,7 +126,7 @@ def verdicts(source: PageSource) -> list[str]:
     return [f"{finding if failed else f'None of {total:,} questions fails'}{by}.", *source.verdicts]
 
 
-def failures(source: PageSource) -> list[dict[str, Any]]:
+def failures(source: PageSource) -> list[Facts]:
     """The number of queries that each stage failed, and why; alone: how many of them are right from
     the right passage.
     """
@@ -135,7 +140,7 @@ def failures(source: PageSource) -> list[dict[str, Any]]:
     ]
 
 
-def settings(source: PageSource) -> dict[str, Any] | None:
+def settings(source: PageSource) -> Facts | None:
     """The parameters that vary between the settings of an engine, and by engine those that do not;
     None for other runs.
 
@@ -148,10 +153,7 @@ def settings(source: PageSource) -> dict[str, Any] | None:
     parameters = (str(name) for row in rows for name in (*row["tried"], *row["values"]))
     names = list(dict.fromkeys(["engine", *parameters]))
     setting_values = [{name: _parameter(row["values"].get(name)) for name in names} for row in rows]
-    by_engine: dict[str | None, list[dict[str, str | None]]] = {}
-    for values in setting_values:
-        by_engine.setdefault(values["engine"], []).append(values)
-    engines = by_engine.values()
+    engines = grouped((values["engine"], values) for values in setting_values).values()
     varying = [
         name
         for name in names
@@ -189,37 +191,36 @@ def _parameter(value: Any) -> str | None:
 
 _FIGURES = {"mean": "mean", "low": "ci_low", "high": "ci_high", "sd": "sd", "n": "n"}
 _DIFFERENCE = {
-    **{
-        "difference": "mean",
-        "low": "ci_low",
-        "high": "ci_high",
-        "p": "p",
-        "adjusted_p": "p_adjusted",
-    },
-    **{"decisive": "decisive", "better": "wins", "worse": "losses", "equal": "ties"},
+    "difference": "mean",
+    "low": "ci_low",
+    "high": "ci_high",
+    "p": "p",
+    "adjusted_p": "p_adjusted",
+    "decisive": "decisive",
+    "better": "wins",
+    "worse": "losses",
+    "equal": "ties",
 }
 """Names of the page's figures, and their columns in the summary."""
 
 
-def _cells(row: Row, names: Mapping[str, str]) -> dict[str, Any]:
+def _cells(row: Row, names: Mapping[str, str]) -> Facts:
     return {name: plain(row[column]) for name, column in names.items()}
 
 
-def groups(source: PageSource) -> list[dict[str, Any]]:
+def groups(source: PageSource) -> list[Facts]:
     """The groups of queries, each with its own verdict by the first measure; of many pairs the
     number of differences.
     """
-    if not source.groups:
-        return []
-    first = key_of(source.groups[0], source)
-    rows: dict[str, list[Row]] = {}
-    for row in source.groups:
-        if key_of(row, source) == first:
-            rows.setdefault(row["group"], []).append(row)
+    rows = grouped(
+        (row["group"], row)
+        for row in source.groups
+        if key_of(row, source) == key_of(source.groups[0], source)
+    )
     return [_group(name, group_rows, source) for name, group_rows in rows.items()]
 
 
-def _measure(key: Key, label: str, unit: str, source: PageSource) -> dict[str, Any]:
+def _measure(key: Key, label: str, unit: str, source: PageSource) -> Facts:
     stored = (source.rules.get("measures") or {}).get(key.measure)
     stored_definition: Mapping[str, Any] = stored if isinstance(stored, Mapping) else {}
     try:
@@ -239,7 +240,7 @@ def _measure(key: Key, label: str, unit: str, source: PageSource) -> dict[str, A
     }
 
 
-def _group(name: str, rows: Sequence[Row], source: PageSource) -> dict[str, Any]:
+def _group(name: str, rows: Sequence[Row], source: PageSource) -> Facts:
     attribute = str(source.rules.get("group", ""))
     value = (
         name.removeprefix(attribute).strip().removeprefix("=").strip()
@@ -280,7 +281,7 @@ def _sentence(row: Row, source: PageSource) -> str:
 _MOST_CURVES, _MOST_PANELS = 6, 3
 
 
-def charts(source: PageSource) -> list[dict[str, Any]]:
+def charts(source: PageSource) -> list[Facts]:
     """`{"id", "title", "note", "spec"}` of every chart that has something to draw, limited as its
     note says; see docs/page.md.
     """
@@ -296,9 +297,9 @@ def charts(source: PageSource) -> list[dict[str, Any]]:
     run_curves = [row for row in rules.get("risk_coverage") or () if row["run"] in source.runs]
     ranked = [row for row in rules.get("mean_ranks") or () if len(row["mean_ranks"]) > 2]
 
-    def draw(name: str, rows: Sequence[Row], **changes: Any) -> dict[str, Any] | None:
-        data = ChartData(rows, source.values, {**rules, **changes}, source.row_attributes)
-        return CHARTS[name](data._replace(noun=source.kind.noun))
+    def draw(name: str, rows: Sequence[Row], **changes: Any) -> Spec | None:
+        attributes, noun = source.row_attributes, source.kind.noun
+        return CHARTS[name](ChartData(rows, source.values, {**rules, **changes}, attributes, noun))
 
     drawn: dict[str, _Drawn] = {
         "frontier": (draw("frontier", source.own_rows, frontier=frontier), ""),
@@ -311,7 +312,7 @@ def charts(source: PageSource) -> list[dict[str, Any]]:
     return [_entry(name, spec, limit) for name, (spec, limit) in drawn.items() if spec is not None]
 
 
-_Drawn = tuple[dict[str, Any] | None, str]
+_Drawn = tuple[Spec | None, str]
 """A chart, None where there is nothing to draw, and which part of the results it is limited to."""
 
 
@@ -347,12 +348,11 @@ def _parameter_curves(source: PageSource) -> dict[str, _Drawn]:
             if row["measure"] in measures and name in values_of_run.get(row["run"], ())
         ]
         if lines:
-            title = f"Measures over {name}"
-            curves[f"over_{name}"] = parameter_chart(lines, name, title=title, point="setting"), ""
+            curves[f"over_{name}"] = parameter_chart(lines, name, point="setting"), ""
     return curves
 
 
-def _curve_row(row: Row, values: Row, name: str, tried: Sequence[str]) -> dict[str, Any]:
+def _curve_row(row: Row, values: Row, name: str, tried: Sequence[str]) -> Facts:
     other_parameters = " ".join(
         f"{parameter}={_parameter(values[parameter])}"
         for parameter in tried
@@ -361,7 +361,8 @@ def _curve_row(row: Row, values: Row, name: str, tried: Sequence[str]) -> dict[s
     return {
         **row,
         # The intervals of lines that cross would hide them; the table of settings has them.
-        **{"ci_low": None, "ci_high": None},
+        "ci_low": None,
+        "ci_high": None,
         "system": str(values.get("engine", "")),
         "series": other_parameters or str(values.get("engine", row["run"])),
         "value": values[name],
@@ -394,7 +395,7 @@ def _curves(source: PageSource) -> _Drawn:
     return k_curves(rows, bands=bands), _first(len(curves_drawn), len(curves))
 
 
-def _entry(name: str, spec: dict[str, Any], beyond: str) -> dict[str, Any]:
+def _entry(name: str, spec: Spec, beyond: str) -> Facts:
     """A chart without what the page brings itself: its title, its ground, its theme."""
     title = spec["title"]
     meaning, *scales = title["subtitle"]

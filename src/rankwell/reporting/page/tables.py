@@ -3,18 +3,22 @@ and what lists hold.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rankwell.data.columns import parquet
 from rankwell.data.tables import Bools, Floats, Ints
 from rankwell.io import undamaged
-from rankwell.io.result_folder import AGAIN, DETAILS, QUERIES, column_types, read_table
+from rankwell.io.result_folder import (
+    AGAIN,
+    DETAIL_TYPES,
+    DETAILS,
+    QUERIES,
+    column_types,
+    read_table,
+)
 from rankwell.reporting.page import MOST_RELEVANT, MOST_RESULTS, PageFolder, cells
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
 
 PART = "direction"
 """The attribute that distinguishes two queries of one id: a column of queries.parquet, a word in
@@ -23,8 +27,6 @@ the details of results.
 
 NEAR = 10
 """Number of first results that are checked for judgments."""
-
-_DETAILS = ("query", "run", "item", "rank", "score", "grade", "state", "detail")
 
 
 class Overview(NamedTuple):
@@ -55,10 +57,13 @@ class Tables:
     distinguish queries.
     """
 
-    def __init__(
-        self, folders: Sequence[PageFolder], runs: Sequence[str], session: "DuckDBPyConnection"
-    ) -> None:
+    def __init__(self, folders: Sequence[PageFolder], runs: Sequence[str], session: Any) -> None:
         self._folders, self._runs, self._session = folders, runs, session
+        self._lists = {
+            index: path
+            for index, folder in enumerate(folders)
+            if (path := folder.path / DETAILS).is_file()
+        }
         self._shape = (len(runs), 0)
 
     def columns(self, name: str) -> list[dict[str, list[Any]]]:
@@ -80,15 +85,10 @@ class Tables:
 
     def join(self, queries: Sequence[tuple[str, str]]) -> bool:
         """Joins the lists to the page's queries; False where no folder has any."""
-        list_folders = [
-            (index, folder)
-            for index, folder in enumerate(self._folders)
-            if (folder.path / DETAILS).is_file()
-        ]
-        if not list_folders:
+        if not self._lists:
             return False
-        for _, folder in list_folders:
-            column_types(folder.path / DETAILS)
+        for path in self._lists.values():
+            column_types(path)
         self._shape = (len(self._runs), len(queries))
         run_index = {run: position for position, run in enumerate(self._runs)}
         run_rows = [
@@ -102,16 +102,15 @@ class Tables:
         self._register(
             "queries_here", ("query", "part", "place"), query_rows, texts=("query", "part")
         )
-        parted = any(part for _, part in queries)
         same_part = (
             f" AND q.part = coalesce(json_extract_string(d.detail, '$.{PART}'), '')"
-            if parted
+            if any(part for _, part in queries)
             else ""
         )
         parts = " UNION ALL ".join(
-            f"SELECT {index} AS folder, {', '.join(_DETAILS)}, file_row_number AS line "
-            f"FROM {parquet(folder.path / DETAILS, numbered=True)}"
-            for index, folder in list_folders
+            f"SELECT {index} AS folder, {', '.join(DETAIL_TYPES)}, file_row_number AS line "
+            f"FROM {parquet(path, numbered=True)}"
+            for index, path in self._lists.items()
         )
         with undamaged(f"{self._files}: ", AGAIN):
             self._session.execute(
@@ -170,7 +169,7 @@ class Tables:
         """
         self._register("chosen", ("query",), [(query,) for query in queries])
         columns = self._numpy(
-            f"SELECT {', '.join(_DETAILS)} FROM lists SEMI JOIN chosen USING (query) "
+            f"SELECT {', '.join(DETAIL_TYPES)} FROM lists SEMI JOIN chosen USING (query) "
             f"WHERE rank <= {MOST_RESULTS} OR state = 'relevant' OR (state = 'junk' AND score "
             "IS NOT NULL) "
             f"QUALIFY coalesce(rank, {MOST_RESULTS + 1}) <= {MOST_RESULTS} OR row_number() OVER "
@@ -213,9 +212,7 @@ class Tables:
 
     @property
     def _files(self) -> str:
-        return ", ".join(
-            str(path) for folder in self._folders if (path := folder.path / DETAILS).is_file()
-        )
+        return ", ".join(map(str, self._lists.values()))
 
 
 def _floats(column: Any) -> Floats:
