@@ -20,28 +20,19 @@ from typing import Any, BinaryIO, NamedTuple, Self
 from rankwell.errors import BadInput, BadUsage, naming, shown
 
 
-class FileState(NamedTuple):
-    """Figures of a file, at least one of which differs after any change.
+FileState = tuple[int, ...]
+"""Figures of a file, at least one of which differs after any change: the time of its last change of
+content, name or permissions, and of its content alone, in nanoseconds, its size in bytes, and the
+numbers of the file system and of the file in it, which another file of the same name has not.
+"""
 
-    device, inode: numbers of the file system and of the file in it; another file of the same name
-        has other numbers.
-    size: size in bytes.
-    modified: time of the last change of the content, in nanoseconds.
-    changed: time of the last change of content, name or permissions, in nanoseconds.
-    """
 
-    device: int
-    inode: int
-    size: int
-    modified: int
-    changed: int
-
-    @classmethod
-    def of(cls, status: os.stat_result) -> "FileState":
-        """The state that a system call found."""
-        return cls(
-            status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
-        )
+def _state_of(path: Path) -> FileState:
+    status = path.stat()
+    return (
+        *(status.st_ctime_ns, status.st_mtime_ns, status.st_size),
+        *(status.st_dev, status.st_ino),
+    )
 
 
 _FIRST: ContextVar[dict[str, FileState] | None] = ContextVar("first states", default=None)
@@ -73,11 +64,11 @@ def first_state(path: Path) -> FileState:
     first_states, name = _FIRST.get(), os.path.abspath(path)  # noqa: PTH100
     if first_states is not None and name in first_states:
         return first_states[name]
-    state = FileState.of(path.stat())
+    state = _state_of(path)
     # The clock of files goes in steps: a change within this one may leave the times as they are.
-    if sys.platform == "linux" and time.clock_gettime_ns(_COARSE_CLOCK) == state.changed:
+    if sys.platform == "linux" and time.clock_gettime_ns(_COARSE_CLOCK) == state[0]:
         time.sleep(_LONGEST_TICK)
-        state = FileState.of(path.stat())
+        state = _state_of(path)
     if first_states is not None:
         first_states[name] = state
     return state
@@ -87,16 +78,6 @@ def forget(path: Path) -> None:
     """Takes note that this process itself has replaced a file."""
     if first_states := _FIRST.get():
         first_states.pop(os.path.abspath(path), None)  # noqa: PTH100
-
-
-def refuse_changed(name: str, path: Path, expected: FileState) -> None:
-    """Raises BadInput for a file that is not in this state any more, or not there."""
-    try:
-        same = FileState.of(path.stat()) == expected
-    except OSError:
-        same = False
-    if not same:
-        raise changed(name)
 
 
 def changed(name: str) -> BadInput:
@@ -268,20 +249,13 @@ def remote_url(place: object) -> str | None:
     if address := _REMOTE.fullmatch(text):
         return f"{address[1]}://{address[2]}"
     if incomplete_address := _NAMELESS.fullmatch(text):
-        missing_part, form = (
-            ("repository", "datasets/OWNER/NAME/FILE")
-            if incomplete_address[1] == "hf"
-            else ("bucket", "BUCKET/NAME")
-        )
-        has_name = bool(incomplete_address[2].strip("/"))
-        text, missing_part = (
-            (text, f"a {missing_part}")
-            if has_name
-            else (f"{incomplete_address[1]}://", f"a {missing_part} and a name")
-        )
-        raise BadUsage(
-            f"{shown(text)} lacks {missing_part}; expected {incomplete_address[1]}://{form}."
-        )
+        scheme, name = incomplete_address.groups()
+        missing_part, form = "a bucket", "BUCKET/NAME"
+        if scheme == "hf":
+            missing_part, form = "a repository", "datasets/OWNER/NAME/FILE"
+        if not name.strip("/"):
+            text, missing_part = f"{scheme}://", f"{missing_part} and a name"
+        raise BadUsage(f"{shown(text)} lacks {missing_part}; expected {scheme}://{form}.")
     return None
 
 
@@ -477,7 +451,7 @@ class Source:
         """The SHA-256 of the file as it lies on disk, or of what came through standard input; of
         the bytes that were read.
 
-        Raises BadInput as `refuse_changed`.
+        Raises BadInput as `refuse_changed` does.
         """
         if self.known_digest:
             return self.known_digest
@@ -490,10 +464,14 @@ class Source:
 
     def refuse_changed(self) -> None:
         """Raises BadInput for a file that is not as it was when the command, or the function of
-        Python, first looked at it.
+        Python, first looked at it, or not there.
         """
-        if self._state is not None and self.file is not None:
-            refuse_changed(self.name, self.file, self._state)
+        if self._state is None or self.file is None:
+            return
+        with suppress(OSError):
+            if _state_of(self.file) == self._state:
+                return
+        raise changed(self.name)
 
 
 def unchanged(sources: Mapping[str, Source]) -> Mapping[str, Source]:
@@ -740,11 +718,7 @@ class SourceRange(Source):
         super().__init__(place)
         self._path_or_url, self._span = place, (start, stop)
         self.rows = (start, stop) if of_rows else None
-
-    @cached_property
-    def compression(self) -> str:
-        """None: ranges are of plain files."""
-        return ""
+        self.compression = ""  # ranges are of plain files
 
     @cached_property
     def marked(self) -> bool:
@@ -778,27 +752,10 @@ class SourceRange(Source):
             if self.rows is not None:
                 yield raw
                 return
-            raw.seek(self._span[0])
-            yield io.BufferedReader(_Limited(raw, self._span[1] - self._span[0]), 1 << 20)
-
-
-class _Limited(io.RawIOBase):
-    """So many bytes of a stream."""
-
-    def __init__(self, stream: BinaryIO, n_left: int) -> None:
-        self._stream, self._n_left = stream, n_left
-
-    def readable(self) -> bool:
-        """Always."""
-        return True
-
-    def readinto(self, buffer: Any, /) -> int:
-        """Fills the buffer as far as the bytes go; 0 at the end."""
-        size = min(len(buffer), self._n_left)
-        piece = self._stream.read(size)
-        buffer[: len(piece)] = piece
-        self._n_left -= len(piece)
-        return len(piece)
+            start, stop = self._span
+            raw.seek(start)
+            steps = (min(_SMALL, stop - begin) for begin in range(start, stop, _SMALL))
+            yield self._unpacked(filter(None, map(raw.read, steps)))
 
 
 def line_starts(path: Path, offsets: Sequence[int]) -> list[int]:

@@ -9,6 +9,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache
 from pathlib import Path
@@ -21,7 +22,6 @@ from rankwell.store.temporary import scratch
 
 _SECONDS, _MOST_SECONDS = 30, 3600
 _SMALL = 8 << 20
-_READ_ONLY = "the Hugging Face Hub is only read; write to a folder or a bucket."
 _DENIALS = ("ExpiredToken", "InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidToken")
 _ENTITY_TAG = r"[^\s\"]+"
 """A strong tag without its quotation marks; a time, which stands for it where a service has none,
@@ -63,9 +63,9 @@ class Changed(Exception):
     """The object has another tag than it had."""
 
 
-def service_of(url: str) -> "tuple[_Bucket | _Hub, str]":
-    """The service of an address, and the key in its bucket. Raises BadUsage for a wrong one,
-    MissingExtra without a library.
+def service_of(url: str) -> tuple[Any, str]:
+    """The service of an address, a `_Bucket` or the `_Hub`, which is only read, and the key in its
+    bucket. Raises BadUsage for a wrong one, MissingExtra without a library.
     """
     scheme, _, path = url.partition("://")
     bucket, _, key = path.partition("/")
@@ -113,17 +113,20 @@ def _bucket(scheme: str, bucket: str) -> "_Bucket":
         raise BadInput(f"{scheme}://{bucket} cannot be opened; {advice}.") from None
 
 
+@dataclass
 class _Bucket:
     """A bucket of S3, Google Cloud or Azure through obstore; each request raises what the library
     raises.
+
+    _library: the package.
+    _store, _patient: the bucket, and the same for long uploads.
+    _scheme: the service, as addresses name it.
     """
 
-    def __init__(self, library: Any, store: Any, patient: Any, scheme: str) -> None:
-        # patient: for long uploads.
-        self._library = library
-        self._store = store
-        self._patient = patient
-        self._scheme = scheme
+    _library: Any
+    _store: Any
+    _patient: Any
+    _scheme: str
 
     def head(self, key: str) -> tuple[int, str] | None:
         """Size and tag of an object by a request without content; None where there is none."""
@@ -270,15 +273,19 @@ def _hub() -> "_Hub":
     return _Hub(huggingface_hub.HfFileSystem(skip_instance_cache=True), huggingface_hub.HfApi())
 
 
+@dataclass
 class _Hub:
     """The Hugging Face Hub through its file system, such as hf://datasets/OWNER/NAME/FILE.
+
+    _files: the file system.
+    _api: its other requests.
 
     The tag is the blob's: the file system leaves it out of what it says of a file, so that it comes
     from a request of its own.
     """
 
-    def __init__(self, files: Any, api: Any) -> None:
-        self._files, self._api = files, api
+    _files: Any
+    _api: Any
 
     def _locate(self, key: str) -> tuple[str, dict[str, Any]]:
         """The path in its repository, and the repository's names."""
@@ -350,14 +357,6 @@ class _Hub:
             yield (
                 (name, file.size, file.blob_id) if hasattr(file, "blob_id") else (f"{name}/", 0, "")
             )
-
-    def put(self, key: str, content: bytes | Path, *, is_new: bool) -> bool:  # noqa: ARG002
-        """Raises Refused: the Hub is only read."""
-        raise Refused(_READ_ONLY)
-
-    def remove(self, key: str) -> None:  # noqa: ARG002
-        """Raises Refused: the Hub is only read."""
-        raise Refused(_READ_ONLY)
 
     def _requested(self, request: Callable[[], Any]) -> Any:
         try:
@@ -707,12 +706,7 @@ def remote_files() -> Any:
     """
     from fsspec.spec import AbstractFileSystem
 
-    base: Any = AbstractFileSystem
-
-    class RemoteFiles(_RemoteFiles, base):
-        pass
-
-    return RemoteFiles()
+    return type("RemoteFiles", (_RemoteFiles, AbstractFileSystem), {})()
 
 
 def _url(path: str) -> str:
