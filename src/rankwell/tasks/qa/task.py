@@ -4,10 +4,10 @@ from typing import Any
 
 from rankwell.data.json_types import AnyObject, ScoreObject
 from rankwell.task import Presented, Task, TaskInput
+from rankwell.tasks.qa.answers import show
 from rankwell.tasks.qa.evaluation import evaluate_qa
 from rankwell.tasks.qa.json_types import FailureObject
 from rankwell.tasks.qa.options import QaOptions
-from rankwell.tasks.qa.printing import show
 
 
 def _evaluate(*inputs: Any, options: QaOptions, **keywords: Any) -> Presented:
