@@ -7,11 +7,11 @@ from rankwell.data.options import Doc
 from rankwell.reporting.options import InputPlace
 from rankwell.task import Task, TaskInput
 from rankwell.tasks.embeddings.evaluation import evaluate_candidates
-from rankwell.tasks.embeddings.options import EmbeddingPartOptions
+from rankwell.tasks.embeddings.options import EmbeddingOptions
 
 
 @dataclass(frozen=True, kw_only=True)
-class EmbeddingCommandOptions(EmbeddingPartOptions):
+class EmbeddingCommandOptions(EmbeddingOptions):
     """The options of the command."""
 
     reference: Annotated[

@@ -2,16 +2,15 @@
 no-answer numbers.
 """
 
-import math
 from collections.abc import Sequence
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankwell import reporting
-from rankwell.data.tables import Floats, format_value
+from rankwell.data.tables import format_value
 from rankwell.reporting import Row
 from rankwell.reporting.charts import (
     ACCENT,
@@ -19,10 +18,13 @@ from rankwell.reporting.charts import (
     INK,
     QUIET,
     ChartData,
+    bin_counts,
     layer,
     nice_edges,
+    nominal,
     page,
     quantity,
+    series,
     write_charts,
 )
 from rankwell.reporting.line_charts import k_curves
@@ -67,16 +69,12 @@ def precision_recall_chart(searched: "ThresholdSearch") -> dict[str, Any]:
         "labelFontSize": 12,
     }
 
-    def _by_line(values: list[Any], legend: dict[str, Any] | None) -> dict[str, Any]:
-        scale = {"domain": names, "range": values}
-        return {"field": "line", "type": "nominal", "scale": scale, "legend": legend}
-
     encoding = {
         "x": quantity("recall", [0, 1], {**axis, "title": "recall"}),
         "y": quantity("precision", [0, 1], {**axis, "title": "precision"}),
         "order": {"field": "place", "type": "quantitative"},
-        "color": _by_line(colours, legend),
-        "strokeDash": _by_line(dashes, None),
+        "color": series("line", names, colours, legend),
+        "strokeDash": series("line", names, dashes),
     }
     lines = layer("line", encoding, strokeWidth=2.5, interpolate="step-before")
     panel = {"width": _CHART_WIDTH, "height": _CHART_HEIGHT, "data": {"values": points}, **lines}
@@ -103,9 +101,10 @@ def no_answer_chart(searched: "ThresholdSearch") -> dict[str, Any]:
     lines = [line for line in dict.fromkeys(thresholds.values()) if edges[0] <= line <= edges[-1]]
     bars: list[dict[str, Any]] = []
     for kind, values in kinds.items():
-        bins = zip(edges, edges[1:], _counts(values, edges), strict=False)
+        bins = zip(pairwise(edges), bin_counts(values, edges).tolist(), strict=True)
         bars += [
-            {"kind": labels[kind], "from": low, "to": high, "questions": n} for low, high, n in bins
+            {"kind": labels[kind], "from": low, "to": high, "questions": n}
+            for (low, high), n in bins
         ]
         bars += [{"kind": labels[kind], "threshold": line} for line in lines]
     best = "; ".join(f"best for {label}: {value:.4g}" for label, value in thresholds.items())
@@ -139,29 +138,12 @@ def no_answer_chart(searched: "ThresholdSearch") -> dict[str, Any]:
     ]
     panel = {
         "data": {"values": bars},
-        "facet": {
-            "row": {
-                "field": "kind",
-                "type": "nominal",
-                "sort": [*labels.values()],
-                "header": header,
-            }
-        },
+        "facet": {"row": nominal("kind", sort=[*labels.values()], header=header)},
         "spec": {"width": _CHART_WIDTH, "height": 110, "layer": layers},
         "resolve": {"scale": {"y": "independent"}},
     }
     subtitle = f"{searched.run}; dashed: thresholds, {best}"
     return page("How sure of no answer", subtitle, [panel], columns=1)
-
-
-def _counts(numbers: Floats, edges: Sequence[float]) -> list[int]:
-    """The numbers in each bin; one on an edge belongs to the bin above, on the last edge to the
-    last.
-    """
-    room = 1e-9 * (edges[-1] - edges[0]) if math.isfinite(edges[-1] - edges[0]) else 0.0
-    bins = np.searchsorted(np.array(edges), numbers + room, side="right") - 1
-    bins = np.clip(bins, 0, len(edges) - 2)
-    return np.bincount(bins, minlength=len(edges) - 1).tolist()
 
 
 def draw_charts(result: "AnswerResults", folder: Path) -> list[Path]:

@@ -24,6 +24,7 @@ from rankwell.evaluation.results import (
     ResultsBuilder,
 )
 from rankwell.io.formats import read_texts
+from rankwell.reporting import Row
 from rankwell.results import Results
 from rankwell.stats import summarise
 from rankwell.store import STDIN, Source
@@ -63,23 +64,23 @@ class AnswerResults(Results):
     """
 
     outcomes: tuple[Outcome, ...]
-    hardest: Callable[..., list[dict[str, Any]]]
+    hardest: Callable[..., list[Row]]
     searched: ThresholdSearch | None
     convention: Convention
     retriever: str | None
 
     @property
-    def failures(self) -> Sequence[Mapping[str, Any]]:
+    def failures(self) -> Sequence[Row]:
         """How many questions failed, and where."""
         return self.tables["failures"]
 
     @property
-    def top_k(self) -> Sequence[Mapping[str, Any]]:
+    def top_k(self) -> Sequence[Row]:
         """The measures over the number of documents or answers that are looked at."""
         return self.tables["top_k"]
 
     @property
-    def no_answer_curves(self) -> Sequence[Mapping[str, Any]]:
+    def no_answer_curves(self) -> Sequence[Row]:
         """The points of the curves over thresholds of giving no answer."""
         return self.tables["no_answer_curves"]
 
@@ -349,7 +350,7 @@ class _AnswerEvaluation:
         self.builder.findings += () if search is None else search.findings
         return search
 
-    def _top_k(self) -> list[dict[str, Any]]:
+    def _top_k(self) -> list[Row]:
         """Summary rows at every cut-off, with `k`; each is exact, as it is the same lists cut
         shorter.
         """
@@ -397,7 +398,7 @@ class _AnswerEvaluation:
             if measure.cutoff == 1
         ]
 
-    def _rules(self, aggregates: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    def _rules(self, aggregates: Sequence[Row]) -> dict[str, Any]:
         """Every choice that decided a number."""
         plan, measures, builder = self.plan, self.plan.measures, self.builder
         rules: dict[str, Any] = {"convention": plan.convention.name, "k": plan.k}
@@ -440,7 +441,7 @@ class _AnswerEvaluation:
 class _LazyTables(UserDict[str, Any]):
     """Tables that are made when first read: summaries at every cut-off take time."""
 
-    def __getitem__(self, name: str) -> Sequence[Mapping[str, Any]]:
+    def __getitem__(self, name: str) -> Sequence[Row]:
         if callable(self.data[name]):
             self.data[name] = self.data[name]()
         return self.data[name]

@@ -508,11 +508,11 @@ def _exact_names(results: Sequence[PointResult]) -> dict[str, str]:
     }
 
 
-def _long(results: Sequence[PointResult]) -> list[dict[str, Any]]:
+def _long(results: Sequence[PointResult]) -> list[Row]:
     """The summary rows of all runs, under the names of their points, with the parameters that no
     column has yet.
     """
-    rows: list[dict[str, Any]] = []
+    rows: list[Row] = []
     for result in results:
         point = result.point
         about = {"system": point.cell.entry, **point.values, "experiment_id": result.experiment_id}
@@ -536,7 +536,7 @@ def _draw(folder: Path, results: Sequence[PointResult], labels: Sequence[str]) -
 
 def _against(
     result: PointResult, parameter: str, labels: Sequence[str], is_alone: bool
-) -> list[dict[str, Any]]:
+) -> list[Row]:
     """The figures of one run for the chart of one parameter; a system alone is not named."""
     cell, values = result.point.cell, result.point.values
     words = [f"{name}={written(values[name])}" for name in cell.varying if name != parameter]
