@@ -11,7 +11,7 @@ from rankwell.reporting.line_charts import k_curves, parameter_chart
 from rankwell.results import compare_values
 from rankwell.stats import summarise
 from rankwell.tasks.keywords.presentation import heat_map
-from rankwell.tasks.qa.printing import no_answer_chart
+from rankwell.tasks.qa.charts import no_answer_chart
 from rankwell.tasks.qa.thresholds import ThresholdSearch
 
 SENTENCE = "scales differ between panels"

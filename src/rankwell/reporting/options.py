@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from rankwell import reporting
+from rankwell.data.findings import Finding
 from rankwell.data.options import Doc, Injected, Input, Option
 from rankwell.errors import BadUsage, typed
 from rankwell.reporting import (
@@ -91,19 +92,30 @@ def present(
         tables=tables,
         answer=answer_of(result),
     )
-    messages, next_step = list[str](), ""
     if output is not None:
         # Only a call that writes needs it.
         from rankwell.reporting.folder import write_result
 
         write_result(result, output, tables=tables, charts=charts, others=others)
-        messages.append(StatusNote(f"wrote {output}/"))
-        next_step = typed("rankwell", "report", output, "--open")
-    return Output(
-        text=text,
-        messages=tuple(messages),
-        findings=() if format == "json" else result.findings,
-        next_step=next_step,
+    return printed_output(text, format, result.findings, output)
+
+
+def printed_output(
+    text: str,
+    format: Format,
+    findings: Sequence[Finding],
+    folder: Path | None,
+    *written: StatusNote,
+) -> Output:
+    """The output of a command, with findings where the text has none, and with the folder that it
+    has written, whose page is to be opened next. written: further notes on files.
+    """
+    printed = Output(text, written, findings=() if format == "json" else tuple(findings))
+    if folder is None:
+        return printed
+    return printed._replace(
+        messages=(*written, StatusNote(f"wrote {folder}/")),
+        next_step=typed("rankwell", "report", folder, "--open"),
     )
 
 

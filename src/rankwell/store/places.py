@@ -15,10 +15,9 @@ from contextvars import ContextVar
 from functools import cached_property, partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, Self
+from typing import Any, BinaryIO, Self
 
 from rankwell.errors import BadInput, BadUsage, naming, shown
-
 
 FileState = tuple[int, ...]
 """Figures of a file, at least one of which differs after any change: the time of its last change of

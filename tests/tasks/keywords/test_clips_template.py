@@ -193,7 +193,7 @@ def test_a_table_that_may_hold_annotations_is_not_replaced(tmp_path: Path, monke
         (("bare",), 4, "there is no clip in it"),
         (("clips", "-o", "table.xlsx"), 2, "written as CSV"),
         (("clips", "--keyword-groups", "a,a"), 2, "different names"),
-        (("clips", "--keyword-groups", "a,"), 2, "different names"),
+        (("clips", "--keyword-groups", "a,"), 2, "'a,' has an empty name"),
         (("clips", "--keyword-groups", "slice_id"), 2, "different names"),
         (("clips", "--keyword-groups", "a", "--schema", "schema.json"), 2, "leave one of them out"),
         (("two.csv",), 2, "no column for the id"),

@@ -201,7 +201,7 @@ def test_a_table_of_single_questions_keeps_the_underscores_of_a_measure(
 
     assert main() == 0
 
-    assert "\nquery  AnswerJudge(judge='./my_judge.py:my_grade')\n" in capsys.readouterr().out
+    assert "AnswerJudge(judge='./my_judge.py:my_grade')" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

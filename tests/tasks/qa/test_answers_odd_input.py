@@ -15,10 +15,10 @@ from rankwell.data.options import overwriting
 from rankwell.errors import BadInput, BadUsage, DuplicateItem
 from rankwell.reporting import Terminal
 from rankwell.results import Results
+from rankwell.tasks.qa.answers import show
 from rankwell.tasks.qa.evaluation import evaluate_qa
 from rankwell.tasks.qa.formats import read_predictions, read_questions, read_retrieved
 from rankwell.tasks.qa.formats.records import write_predictions
-from rankwell.tasks.qa.printing import hardest_questions, show
 
 IMPOSSIBLE = {"id": "none", "question": "Which king?", "answers": [], "is_impossible": True}
 
@@ -424,11 +424,8 @@ def test_numbers_that_are_all_equal_are_noted_as_distinguishing_nothing(tmp_path
 def test_a_question_without_a_prediction_is_shown_to_have_been_given_nothing() -> None:
     found = judged(squad(qa("q1"), qa("q2")), {"q1": "Paris"}, convention="squad2")
 
-    assert hardest_questions(found.hardest()).splitlines()[-1].split() == [
-        "answered",
-        "nothing",
-        "given",
-    ]
+    assert (found.hardest()[0]["answered"], found.hardest()[0]["answer"]) == (False, None)
+    assert "Hardest: q2 'Which capital?': expected 'Paris', not answered" in show(found).text
 
 
 def test_a_folder_keeps_nothing_of_an_earlier_evaluation(tmp_path: Path) -> None:
@@ -469,7 +466,7 @@ def test_lines_fit_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = show(judged(squad(qa("q1")), {"q1": "Paris"}, convention="haystack-v1"))
 
     assert max(map(len, shown.text.splitlines())) <= 80
-    assert shown.text.startswith("1 question: 1 answerable")
+    assert "1 query counted, 1 answerable, 0 impossible" in shown.text
 
 
 def test_kilts_words_say_their_cut_off_and_who_failed_is_judged_by_a_word_of_the_convention() -> (

@@ -9,8 +9,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from rankwell.data.registry import Catalogue
-from rankwell.data.tables import Values, format_value
+from rankwell.data.tables import Floats, Ints, Values, format_value
 from rankwell.reporting import Entry, Row, Rules, grouped, visible
 from rankwell.reporting.drawing import DrawingCall, NotDrawn, call_all, warn
 from rankwell.store import write_bytes, write_text
@@ -345,3 +347,15 @@ def nice_edges(low: float, high: float, bins: int) -> list[float]:
     first = math.floor(low / step + 1e-9)
     last = max(math.ceil(high / step - 1e-9), first + 1)
     return [index * step for index in range(first, last + 1)]
+
+
+def bin_counts(numbers: Floats, edges: Sequence[float]) -> Ints:
+    """The number of values in each bin; one on an edge belongs to the bin above, on the last edge
+    to the last bin.
+    """
+    width = edges[-1] - edges[0]
+    # A value such as 0.6 may lie a rounding error below its edge.
+    raised = numbers + (1e-9 * width if math.isfinite(width) else 0.0)
+    bins = np.searchsorted(np.array(edges), raised, side="right") - 1
+    counts = np.bincount(np.clip(bins, 0, len(edges) - 2), minlength=len(edges) - 1)
+    return counts.astype(np.int64)

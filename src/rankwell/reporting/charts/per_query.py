@@ -86,7 +86,9 @@ def _panel(
         word, centre = _centre(values, column)
         bars += [
             {"run": name, "from": low, "to": high, "share": share}
-            for (low, high), share in zip(pairwise(edges), _shares(column, edges), strict=True)
+            for (low, high), share in zip(
+                pairwise(edges), charts.bin_counts(column, edges) / len(column), strict=True
+            )
         ]
         bars.append(
             {"run": name, "centre": centre, "shown": f"{word} {format_value(centre, unit)}"}
@@ -172,13 +174,3 @@ def _edges(low: float, high: float, unit: str, *, logarithmic: bool) -> list[flo
     if top is not None and low >= 0 and high <= top:
         low, high = 0.0, top
     return charts.nice_edges(low, high, _BINS)
-
-
-def _shares(column: Floats, edges: Sequence[float]) -> list[float]:
-    """The share of values in each bin; a value on an edge belongs to the bin above, on the last
-    edge to the last bin.
-    """
-    # A value such as 0.6 may lie a rounding error below its edge.
-    raised = column + 1e-9 * (edges[-1] - edges[0])
-    counts, _ = np.histogram(np.minimum(raised, edges[-1]), edges)
-    return (counts / len(column)).tolist()

@@ -139,11 +139,15 @@ def _panels(grid: Grid, terminal: Terminal, room: int) -> str:
     def _needs(columns: Sequence[int]) -> int:
         return _total([least[index] for index in columns])
 
-    if any(_needs([*keys, index]) > room for index in figure_columns):
-        least = [
-            width if number else max(width_of(header), min(width, _BROKEN))
-            for header, width, number in zip(grid.headers, natural, grid.numeric, strict=True)
-        ]
+    # Long names are broken before short ones, such as the labels of measures.
+    for longest in sorted(set(natural), reverse=True):
+        if any(_needs([*keys, index]) > room for index in figure_columns):
+            least = [
+                fitting if number or width < longest else max(width_of(header), min(width, _BROKEN))
+                for fitting, header, width, number in zip(
+                    least, grid.headers, natural, grid.numeric, strict=True
+                )
+            ]
     if room < _NARROW or any(_needs([*keys, index]) > room for index in figure_columns):
         return ""
     panels = [keys[:]]

@@ -3,7 +3,6 @@ finds, or to what extent runs list what a reference run lists.
 """
 
 import re
-import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast, get_args
 
 import numpy as np
 
-from rankwell import __version__, reporting
+from rankwell import __version__
 from rankwell.conventions import (
     CONVENTIONS,
     Convention,
@@ -32,16 +31,16 @@ from rankwell.data.findings.kinds import (
 )
 from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.matrices import MAGIC
-from rankwell.data.options import PartOptions, PartOutcome, cutoffs, own_arithmetic, takes_options
+from rankwell.data.options import PartOutcome, cutoffs, own_arithmetic, takes_options
 from rankwell.data.rankings import Ranking
 from rankwell.data.registry import FIGURES, Measure, measure_names, parse_measure
 from rankwell.data.tables import Floats, Unit, exact_mean, sort_ids
-from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, UnknownName, flag, typed
+from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, UnknownName, flag
 from rankwell.evaluation.results import ResultsBuilder
 from rankwell.io import formats
 from rankwell.io.formats import scored
-from rankwell.reporting.options import Output, Progress
-from rankwell.reporting.outputs.answers import answer_of
+from rankwell.reporting import Row
+from rankwell.reporting.options import Progress
 from rankwell.results import Results
 from rankwell.runtime.parts.tables import ObjectEmbeddings
 from rankwell.runtime.parts.vectors import rows_of
@@ -49,13 +48,11 @@ from rankwell.stats import MIN_QUERIES, SummaryRow
 from rankwell.stats.paired_bootstrap import relative_changes
 from rankwell.store import Head, Source, exists, remote_url, sources_of
 from rankwell.task import Presented
-from rankwell.tasks.embeddings.answers import embeddings_answer
 from rankwell.tasks.embeddings.conventions import AgreementConvention
-from rankwell.tasks.embeddings.details import list_columns, query_columns
 from rankwell.tasks.embeddings.findings import change_without_interval
 from rankwell.tasks.embeddings.measures.agreement_space import margin
-from rankwell.tasks.embeddings.options import EmbeddingOptions, EmbeddingPartOptions
-from rankwell.tasks.embeddings.printing import source_tables, write_folder
+from rankwell.tasks.embeddings.options import EmbeddingOptions
+from rankwell.tasks.embeddings.printing import embeddings_answer, list_columns, query_columns, show
 from rankwell.tasks.embeddings.ranking_pairs import Gains, RankingPairs, chance_level, ranking_pairs
 from rankwell.tasks.embeddings.vectors import (
     Model,
@@ -134,17 +131,17 @@ class AgreementResults(Results):
         return cuts_gold(self.convention)
 
     @property
-    def changes(self) -> Sequence[Mapping[str, Any]]:
+    def changes(self) -> Sequence[Row]:
         """The relative differences of the second candidate and later ones from the first."""
         return self.tables["changes"]
 
 
-@takes_options(EmbeddingPartOptions, "measures")
+@takes_options(EmbeddingOptions, "measures")
 def evaluate_embeddings(
     reference: Any,
     candidates: Any,
     *,
-    options: EmbeddingPartOptions,
+    options: EmbeddingOptions,
     spectrum: bool | None = None,
     details: bool = False,
     progress: Callable[[str, int, int], None] | None = None,
@@ -179,14 +176,13 @@ def agreement_results(
     *,
     spectrum: bool | None = None,
     details: bool = False,
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: Progress = None,
 ) -> PartOutcome:
     """The results of `embeddings`, or what to show where its parts are not all computed."""
-    parts = options if isinstance(options, PartOptions) else PartOptions()
     rules, ks = convention_of(options), tuple(sorted(set(cutoffs(options.k))))
     places = named_models(reference, candidates)
     if is_run(next(iter(places.values()))):
-        if parts.is_used:
+        if options.is_used:
             raise BadUsage(
                 "parts need embeddings; runs are compared in one piece: leave "
                 f"{flag('--executor')} out."
@@ -196,23 +192,23 @@ def agreement_results(
         refuse_unused_columns(options.columns, "run", "a run")
     if options.qrels is None and options.qrels_columns is not None:
         refuse_unused_columns(options.qrels_columns, "judgments", flag("--qrels"))
-    models, findings = read_models(places, options, parts)
+    models, findings = read_models(places, options)
     quick = options.intervals == "none"
     spectrum = not quick if spectrum is None else spectrum
     # The panel needs all vectors; those of objects are read once there is a result.
-    is_late = parts.dry_run or (
+    is_late = options.dry_run or (
         not options.ceiling
         and any(isinstance(model.embeddings, ObjectEmbeddings) for model in models)
     )
     panel = VectorPanel([], ()) if is_late else check_vectors(models, spectrum=spectrum)
-    sample = Sample.draw(models[0].embeddings.names(), options, sized=parts.dry_run)
+    sample = Sample.draw(models[0].embeddings.names(), options, sized=options.dry_run)
     default_names = usual_measures(options, ks, sample)
     plans = requested_measures(options, rules, ks, default_names)
     deepest = max(ks)
     # A source that prints no margin need not wait for one.
     with_margin = not (cuts_gold(rules) and quick)
     depth = max(deepest, *(plan.gold_depth for plan in plans)) + _MARGIN_DEPTH * with_margin
-    if options.ceiling and not parts.dry_run:
+    if options.ceiling and not options.dry_run:
         models.append(models[0].in_half_precision())
     lists = NeighbourLists(
         sample,
@@ -223,8 +219,8 @@ def agreement_results(
         exact=any(plan.measure.entry.view is RankingPairs for plan in plans),
         progress=progress,
     )
-    if parts.is_used:
-        outcome = lists.find_in_parts(places, parts)
+    if options.is_used:
+        outcome = lists.find_in_parts(places, options)
         if outcome.result is None:
             return outcome
         panel = check_vectors(models, spectrum=spectrum) if is_late else panel
@@ -607,7 +603,7 @@ class _Agreement:
             **fields,
         )
 
-    def _changes(self, candidates: Sequence[str]) -> list[dict[str, Any]]:
+    def _changes(self, candidates: Sequence[str]) -> list[Row]:
         """Relative changes of the means of the further candidates against the first's, over queries
         that count in both, as rows.
         """
@@ -630,7 +626,7 @@ class _Agreement:
             bootstrap=options.intervals != "none",
             seed=options.sampling_seed,
         )
-        rows: list[dict[str, Any]] = []
+        rows: list[Row] = []
         for (values, k), change in zip(compared, changes, strict=True):
             low, high = change.interval or (None, None)
             names = (f"Change({name})" for name in (values.measure, values.label))
@@ -640,7 +636,7 @@ class _Agreement:
             rows.append({**row, "k": k, "chance": None, "against": first})
         return rows
 
-    def _on_changes(self, changes: Sequence[Mapping[str, Any]]) -> list[Finding]:
+    def _on_changes(self, changes: Sequence[Row]) -> list[Finding]:
         """The finding on changes without an interval, as one resample whose first mean is not above
         0 leaves none.
         """
@@ -673,7 +669,7 @@ class _VectorAgreement(_Agreement):
         self._tops: dict[str, TopK] = {lists.reference.name: lists.top}
         self._vectors: Representation | None = None
         self._chances: dict[tuple[str, bytes], float | None] = {}
-        self.aggregates: list[dict[str, Any]] = []
+        self.aggregates: list[Row] = []
         self._margins: dict[int, float | None] = {}
 
     def add_model(self, candidate: Model) -> None:
@@ -828,53 +824,9 @@ def evaluate_candidates(
     progress: Progress,
 ) -> PartOutcome | Presented:
     """The comparison of the command, and how it is printed."""
-    if not candidates:
-        raise BadUsage(
-            "name at least one candidate: rankwell embeddings --reference REF CANDIDATE..."
-        )
     outcome = agreement_results(
         options.reference, candidates, options, details=details, progress=progress
     )
     if outcome.result is None:
         return outcome
     return Presented(outcome.result, show)
-
-
-def show(
-    result: AgreementResults, *, format: reporting.Format, per_query: bool, output: Path | None
-) -> Output:
-    """Writes a comparison and prints it, the panel of vectors first, relative changes last."""
-    panel, findings = result.panel, result.findings
-    messages, next_step = list[str](), ""
-    if panel.rows and (reporting.shows_details() or format != "table"):
-        names = [name for name in panel.rows[0] if any(row[name] is not None for row in panel.rows)]
-        vectors = [{name: row[name] for name in names} for row in panel.rows]
-        plain = reporting.terminal_of(sys.stderr)._replace(colour=False)
-        messages.append(
-            reporting.StatusNote(reporting.render_rows(vectors, terminal=plain).rstrip("\n"))
-        )
-    rows = list(result.per_query()) if per_query else None
-    summary, changes, rules = result.summary, result.changes, result.describe()
-    terminal, cut = reporting.terminal_of(sys.stdout), result.cuts_gold
-    if format != "table":
-        text = reporting.render(
-            [*summary, *changes], rows, rules, findings, format, terminal=terminal
-        )
-    elif cut and rows is None:
-        text = source_tables(result, terminal)
-    else:
-        text = reporting.render(
-            summary, rows, rules, findings, terminal=terminal, answer=answer_of(result)
-        )
-        if changes and terminal.details:
-            text += "\n" + reporting.render(changes, None, {}, (), terminal=terminal)
-    if output is not None:
-        write_folder(result, output)
-        messages.append(reporting.StatusNote(f"wrote {output}/"))
-        next_step = typed("rankwell", "report", output, "--open")
-    return Output(
-        text=text,
-        messages=tuple(messages),
-        findings=() if format == "json" else findings,
-        next_step=next_step,
-    )

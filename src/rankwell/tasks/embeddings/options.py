@@ -21,7 +21,7 @@ from rankwell.tasks.embeddings.conventions import AgreementConvention
 
 
 @dataclass(frozen=True, kw_only=True)
-class EmbeddingOptions(IntervalOptions, MeasureOptions):
+class EmbeddingOptions(IntervalOptions, MeasureOptions, PartOptions):
     """The choices that decide the values of `embeddings`."""
 
     k: Cutoffs = "1,3,5,10"
@@ -85,10 +85,3 @@ class EmbeddingOptions(IntervalOptions, MeasureOptions):
             return self.seed
         convention = find_convention(self.convention, "embeddings")
         return convention.rules_of("embeddings", AgreementConvention()).seed
-
-
-@dataclass(frozen=True, kw_only=True)
-class EmbeddingPartOptions(EmbeddingOptions, PartOptions):
-    """The options of `embeddings`: its choices, and those of the parts in which neighbours are
-    sought.
-    """

@@ -1,23 +1,84 @@
-"""The folder of a comparison with a reference model, and the tables that the source of the
-convention prints.
+"""Output of a comparison with a reference model: the answer, the tables that the source of the
+convention prints, and the folder.
 """
 
+import json
+import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from rankwell import reporting
 from rankwell.data.frames import Heading
-from rankwell.data.tables import MISSING, format_value
+from rankwell.data.tables import MISSING, Floats, format_value
 from rankwell.errors import BadUsage, count_of
-from rankwell.reporting import PrintedFigure, Row, Terminal, rules_line, visible
+from rankwell.evaluation.details import Details, detail_columns
+from rankwell.reporting import Answer, Format, PrintedFigure, Row, Terminal, rules_line, visible
+from rankwell.reporting.options import Output, printed_output
+from rankwell.reporting.outputs.answers import answer_of, score_answer
+from rankwell.tasks.embeddings.ranking_pairs import RankingPairs
+from rankwell.tasks.embeddings.vectors import Sample
 
 if TYPE_CHECKING:
     from rankwell.tasks.embeddings.evaluation import AgreementResults
 
 _RULE = 70
 _COLUMN = 15
+
+
+def show(
+    result: "AgreementResults", *, format: Format, per_query: bool, output: Path | None
+) -> Output:
+    """Writes a comparison and prints it; details add the relative changes and the vectors."""
+    rows = list(result.per_query()) if per_query else None
+    summary, tables = [*result.summary, *result.changes], dict[str, Sequence[Row]]()
+    terminal = reporting.terminal_of(sys.stdout)
+    if format == "table":
+        summary = result.summary
+        tables = {"changes": result.changes, "vectors": result.panel.rows}
+    if format == "table" and result.cuts_gold and rows is None:
+        text = source_tables(result, terminal)
+    else:
+        text = reporting.render(
+            summary,
+            rows,
+            result.describe(),
+            result.findings,
+            format,
+            terminal=terminal,
+            tables=tables,
+            answer=answer_of(result),
+        )
+    if output is not None:
+        write_folder(result, output)
+    return printed_output(text, format, result.findings, output)
+
+
+def embeddings_answer(result: Any) -> Answer:
+    """The share of the reference's neighbours that each candidate keeps, and all scores."""
+    answer = score_answer(result)
+    rows = [
+        row
+        for row in result.summary
+        if row["measure"] == f"Overlap@{row['k']}" and row["mean"] is not None
+    ]
+    deepest = max((row["k"] for row in rows), default=None)
+    rows = sorted(
+        (row for row in rows if row["k"] == deepest), key=lambda row: row["mean"], reverse=True
+    )
+    if not rows:
+        return answer
+    items = "nearest neighbour" if result.panel.rows else "first result"
+    items = items if deepest == 1 else f"{deepest} {items}s"
+    kept = [f"{row['run']} keeps {row['mean']:.0%}" for row in rows]
+    chance = rows[0].get("chance")
+    by_chance = "" if chance is None else f" Chance: {chance:.1%}."
+    sentence = f"Of the {items} of {result.reference}, {', '.join(kept)}.{by_chance}"
+    return answer._replace(sentence=sentence)
 
 
 def write_folder(result: "AgreementResults", folder: Path) -> None:
@@ -78,6 +139,8 @@ def source_tables(result: "AgreementResults", terminal: Terminal) -> str:
         )
         cells = {key: _change(row) for key, row in rows.items()}
         parts.append(f"{heading}\n{_grid(cells, terminal, gap=5)}")
+    if terminal.details:
+        parts.append(reporting.render_rows(result.panel.rows, terminal=terminal).rstrip("\n"))
     return "\n\n".join(parts) + "\n"
 
 
@@ -86,14 +149,16 @@ def _k_columns(rows: Sequence[Row], run: str) -> str:
     precision.
     """
     cells = _by_place(rows, run)
-    words = list(dict.fromkeys(word for _, word in cells))
-    names = [f"{word.lower()}_{statistic}" for word in words for statistic in ("mean", "std")]
-    lines = [["k", *names]]
-    for k in sorted({k for k, _ in cells}):
-        of_words = [cells.get((k, word), {}) for word in words]
-        numbers = [row.get(name) for row in of_words for name in ("mean", "sd")]
-        lines.append([str(k), *("" if number is None else repr(number) for number in numbers)])
-    return "".join(f"{','.join(line)}\n" for line in lines)
+    columns = {
+        f"{word.lower()}_{name}": (word, statistic)
+        for word in dict.fromkeys(word for _, word in cells)
+        for name, statistic in (("mean", "mean"), ("std", "sd"))
+    }
+    lines = [
+        {"k": k} | {name: cells.get((k, word), {}).get(of) for name, (word, of) in columns.items()}
+        for k in sorted({k for k, _ in cells})
+    ]
+    return reporting.render_rows(lines, "csv")
 
 
 def _measured(name: str) -> str:
@@ -149,3 +214,82 @@ def _change(row: Row) -> str:
     if mean == MISSING:
         return mean
     return f"{mean} %" if low == MISSING else f"{mean} % [{low}, {high}]"
+
+
+def query_columns(
+    sample: Sample, pairs: RankingPairs, depth: int, near_cut: Floats | None
+) -> dict[str, Sequence[Any]]:
+    """The columns of queries.parquet: the sampled items, rows and labels, and how certain the
+    reference's lists end.
+
+    pairs: those of any candidate. depth: the deepest cut-off. near_cut: (queries,) the margin of
+    the reference's lists there, None where it was not measured.
+    """
+    rows: list[int] = sample.rows.tolist()
+    columns: dict[str, Sequence[Any]] = {
+        "query": sample.names,
+        "text": [None] * len(rows),
+        "position": rows,
+    }
+    if sample.labels is not None:
+        columns["label"] = [sample.labels[row] for row in rows]
+    last, after = (
+        pairs.reference.score_at(np.full(len(rows), rank, dtype=np.int64))
+        for rank in (depth, depth + 1)
+    )
+    if not np.isnan(last - after).all():
+        columns["margin"] = [None if isnan(gap) else gap for gap in (last - after).tolist()]
+    if near_cut is not None:
+        columns["near_cut"] = [None if isnan(n) else int(n) for n in near_cut.tolist()]
+    return columns
+
+
+def list_columns(
+    pairs_of_run: Mapping[str, RankingPairs], items: Sequence[str], depth: int
+) -> Mapping[str, list[Any]]:
+    """The columns of details.parquet: the candidates' lists, then the reference's first items that
+    they lack.
+
+    `margin`: the similarity under the reference less that of its last relevant item (EverMind-AI
+    2026, EverOS issue 332).
+    """
+    parts: list[tuple[str, Details, list[str]]] = []
+    for run, pairs in pairs_of_run.items():
+        first, second = pairs.reference, pairs.candidate
+        lacking = first.within(depth) & ~(
+            (first.other_ranks > 0) & (first.other_ranks <= second.lengths[first.query_of_row])
+        )
+        last = first.score_at(np.full(len(pairs.queries), depth, dtype=np.int64))
+        columns_of_second = second.ranks, second.other_ranks, second.scores, second.other_scores
+        columns_of_first = first.other_ranks, first.ranks, first.other_scores, first.scores
+        for side, rows, (ranks, reference_ranks, scores, reference_scores) in (
+            (second, second.within(None), columns_of_second),
+            (first, lacking, columns_of_first),
+        ):
+            rank, reference_rank = ranks[rows], reference_ranks[rows]
+            reference_score, owner = reference_scores[rows], side.query_of_row[rows]
+            near = (reference_rank > 0) & (reference_rank <= depth)
+            positions: list[int] = side.items[rows].tolist()
+            details = Details(
+                query=[pairs.queries[query] for query in owner.tolist()],
+                item=[items[position] for position in positions],
+                rank=np.where(rank == 0, np.nan, rank),
+                score=scores[rows],
+                grade=near.astype(np.float64),
+                state=["relevant" if is_near else "nonrelevant" for is_near in near.tolist()],
+            )
+            cells = (reference_rank, reference_score, reference_score - last[owner])
+            texts = [
+                json.dumps(
+                    {
+                        "reference_rank": of_reference or None,
+                        "reference_score": None if isnan(similarity) else similarity,
+                        "margin": None if isnan(gap) else gap,
+                    }
+                )
+                for of_reference, similarity, gap in zip(
+                    *(column.tolist() for column in cells), strict=True
+                )
+            ]
+            parts.append((run, details, texts))
+    return detail_columns(parts)

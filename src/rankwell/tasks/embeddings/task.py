@@ -7,11 +7,11 @@ from rankwell.data.options import Doc
 from rankwell.reporting.options import InputPlace
 from rankwell.task import Task, TaskInput
 from rankwell.tasks.embeddings.evaluation import evaluate_candidates
-from rankwell.tasks.embeddings.options import EmbeddingPartOptions
+from rankwell.tasks.embeddings.options import EmbeddingOptions
 
 
 @dataclass(frozen=True, kw_only=True)
-class EmbeddingCommandOptions(EmbeddingPartOptions):
+class EmbeddingCommandOptions(EmbeddingOptions):
     """The options of the command."""
 
     reference: Annotated[
@@ -41,6 +41,8 @@ rankwell embeddings --reference large.npy small.npy
             "Embeddings of the same items by other models, or runs: files, or NAME=PATH; the "
             "others are compared with the first.",
             many=True,
+            missing="name at least one candidate",
+            usage="--reference REF CANDIDATE...",
         ),
     ),
     files="summary.csv, summary.json, per_query.parquet, details.parquet, queries.parquet, "

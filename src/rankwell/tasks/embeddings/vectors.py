@@ -76,7 +76,9 @@ def vector_panel(
     findings: list[Finding] = []
     for name, table in models.items():
         scan = _Scan(name, table, block)
-        equal_scan = next((earlier for earlier in scans if earlier.equals(scan)), None)
+        equal_scan = next(
+            (earlier for earlier in scans if np.array_equal(earlier.hashes, scan.hashes)), None
+        )
         rows.append(scan.row(None if equal_scan is None else equal_scan.name, spectrum=spectrum))
         findings += [odd_vectors(name, problem) for problem in scan.problems(rows[-1])]
         if equal_scan is None:
@@ -86,17 +88,15 @@ def vector_panel(
                     f"the same vectors as {earlier.name}, in another order; are the ids right?",
                 )
                 for earlier in scans
-                if earlier.table.dimensions == table.dimensions
-                and np.array_equal(np.sort(earlier.hashes), np.sort(scan.hashes))
-                and not np.array_equal(earlier.hashes, scan.hashes)
+                if np.array_equal(np.sort(earlier.hashes), np.sort(scan.hashes))
             ]
         scans.append(scan)
     return VectorPanel(rows, tuple(findings))
 
 
 class _Scan:
-    """The vectors of a model after one pass over them; only finite rows count for norms, sums and
-    hashes.
+    """The vectors of a model after one pass over them; only finite rows count for norms and sums.
+    Vectors are the same where their hashes of 64 bits are.
     """
 
     def __init__(self, name: str, table: Embeddings, block: int) -> None:
@@ -111,7 +111,9 @@ class _Scan:
         for rows in row_blocks(n, dimensions, block):
             # Adding zero turns -0 into 0, which is the same number with other bits.
             numbers = table.vectors[rows].astype(np.float64) + 0.0
-            self.hashes[rows] = np.einsum("ij,j->i", _mix(numbers.view(np.uint64)), odd)
+            mixed = np.einsum("ij,j->i", _mix(numbers.view(np.uint64)), odd)
+            # Zeros add nothing, so that further dimensions of zeros would not show.
+            self.hashes[rows] = mixed + np.uint64(dimensions)
             with np.errstate(over="ignore", invalid="ignore"):
                 lengths = np.sqrt(np.einsum("ij,ij->i", numbers, numbers))
             finite = np.isfinite(lengths) | np.isfinite(numbers).all(axis=1)
@@ -154,7 +156,7 @@ class _Scan:
             "nan": self.nan,
             "infinite": self.infinite,
             "zero": int((norms == 0).sum()),
-            "duplicates": self._duplicates(),
+            "duplicates": len(self.finite) - len(np.unique(self.hashes[self.finite])),
             **{
                 column: None if number is None else rounded(float(number))
                 for column, number in numbers.items()
@@ -162,19 +164,6 @@ class _Scan:
             "rank_rows": len(rows) if spectrum else None,
             "same_as": same_as,
         }
-
-    def _duplicates(self) -> int:
-        """Number of finite vectors that equal an earlier one; hashes only select what to
-        compare.
-        """
-        vectors, hashes = self.table.vectors, self.hashes
-        order = self.finite[np.argsort(hashes[self.finite], kind="stable")]
-        alike = np.flatnonzero(hashes[order[1:]] == hashes[order[:-1]])
-        count = 0
-        for block in row_blocks(len(alike), self.table.dimensions):
-            first, second = vectors[order[alike[block]]], vectors[order[alike[block] + 1]]
-            count += int((first == second).all(axis=1).sum())
-        return count
 
     def _effective_rank(self, rows: Ints) -> float | None:
         """exp of the entropy of the singular values of some rows, each divided by their sum; None
@@ -205,18 +194,6 @@ class _Scan:
             return None
         shares = values[values > 0] / values.sum()
         return float(np.exp(-(shares * np.log(shares)).sum()))
-
-    def equals(self, other: "_Scan") -> bool:
-        """Whether two models have the same numbers in the same rows, whatever their types."""
-        first, second = self.table.vectors, other.table.vectors
-        return (
-            first.shape == second.shape
-            and np.array_equal(self.hashes, other.hashes)
-            and all(
-                np.array_equal(first[rows], second[rows], equal_nan=True)
-                for rows in row_blocks(*first.shape)
-            )
-        )
 
     def problems(self, row: Mapping[str, Any]) -> Iterator[str]:
         """What may change numbers. row: of the panel."""
@@ -265,28 +242,25 @@ def _vectors(count: int) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Representation:
-    """Embeddings of some items by one model; sums over them are computed once.
+    """Embeddings of some items by one model; what follows from them is computed once.
 
     vectors: (items, dimensions) an array, which may be mapped from a file.
-    block: number of rows that are read at a time.
     """
 
     vectors: Any
-    block: int = 1024
 
     @cached_property
     def mean(self) -> Floats:
         """The mean vector: (dimensions,). Raises BadInput where it is not finite."""
-        total = np.zeros(self.vectors.shape[1])
-        for start in range(0, len(self.vectors), self.block):
-            total += self.vectors[start : start + self.block].astype(np.float64).sum(axis=0)
-        if not np.isfinite(total).all():
+        mean = np.mean(self.vectors, axis=0, dtype=np.float64)
+        if not np.isfinite(mean).all():
             raise BadInput("the embeddings hold NaN or infinite values; leave such items out.")
-        return total / max(len(self.vectors), 1)
+        return mean
 
-    def rows(self, start: int, size: int) -> Floats:
-        """A block of the vectors less their mean: (rows, dimensions)."""
-        return self.vectors[start : start + size].astype(np.float64) - self.mean
+    @cached_property
+    def centred(self) -> Floats:
+        """The vectors less their mean: (items, dimensions)."""
+        return self.vectors - self.mean
 
     @cached_property
     def products(self) -> "_Products":
@@ -327,19 +301,16 @@ class _Products(NamedTuple):
 
 
 def _products(reference: Representation, candidate: Representation) -> _Products:
-    n, size = len(reference.vectors), min(reference.block, candidate.block)
-    cross = np.zeros((reference.vectors.shape[1], candidate.vectors.shape[1]))
-    diagonal = first = second = 0.0
-    for start in range(0, n, size):
-        rows = reference.rows(start, size)
-        candidate_rows = rows if candidate is reference else candidate.rows(start, size)
-        cross += rows.T @ candidate_rows
-        norms, candidate_norms = (
-            np.einsum("ij,ij->i", block, block) for block in (rows, candidate_rows)
-        )
-        diagonal += float(norms @ candidate_norms)
-        first, second = first + float(norms.sum()), second + float(candidate_norms.sum())
-    return _Products(n, float(np.vdot(cross, cross)), diagonal, first, second)
+    first, second = reference.centred, candidate.centred
+    cross = first.T @ second
+    norms, second_norms = (np.einsum("ij,ij->i", rows, rows) for rows in (first, second))
+    return _Products(
+        len(first),
+        float(np.vdot(cross, cross)),
+        float(norms @ second_norms),
+        float(norms.sum()),
+        float(second_norms.sum()),
+    )
 
 
 class Cka(NamedTuple):
@@ -429,7 +400,7 @@ def named_models(reference: Any, candidates: Any) -> dict[str, Any]:
 
 
 def read_models(
-    places: Mapping[str, Any], options: EmbeddingOptions, parts: PartOptions
+    places: Mapping[str, Any], options: EmbeddingOptions
 ) -> "tuple[list[Model], list[Finding]]":
     """The models with their rows in the reference's order, the reference first, and
     findings.
@@ -438,7 +409,7 @@ def read_models(
     rows keep their order.
     """
     # The panel looks at every number anyway.
-    read = planned_embeddings if parts.is_used else partial(read_embeddings, check=False)
+    read = planned_embeddings if options.is_used else partial(read_embeddings, check=False)
     tables: dict[str, Embeddings] = {}
     for name, data in places.items():
         table = read(data)
@@ -452,7 +423,7 @@ def read_models(
     for name, table in tables.items():
         if name == first:
             continue
-        if parts.dry_run:
+        if options.dry_run:
             matching_rows(reference, table, first, name)
         else:
             tables[name] = align(reference, table, first, name)

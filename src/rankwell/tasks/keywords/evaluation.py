@@ -5,7 +5,7 @@ numbers of queries; its tables and notes.
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 from itertools import compress
 from math import isnan, nan
 from typing import Any, NamedTuple
@@ -14,10 +14,11 @@ import numpy as np
 
 from rankwell.data.findings import Finding
 from rankwell.data.options import takes_options
-from rankwell.data.tables import Bools, Floats, Ints, Values, columns_of, format_value, ratio
+from rankwell.data.tables import Bools, Floats, Ints, Values, columns_of, ratio
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, count_of, flag
 from rankwell.evaluation.details import Details, detail_columns
 from rankwell.evaluation.results import ResultsBuilder
+from rankwell.reporting import Row
 from rankwell.results import Results
 from rankwell.stats import figure_of, summarise
 from rankwell.store import sources_of
@@ -34,18 +35,8 @@ from rankwell.tasks.keywords.rankings import RankedClips, rank_clips
 from rankwell.tasks.keywords.runs import ClipLevels, ClipVariant, KeywordMasks
 
 _MOST_REASONS = 5
-_LEFT_OUT = {
-    "no keywords": (
-        "asks for no keyword of the selection and is",
-        "ask for no keyword of the selection and are",
-    ),
-    "no result": (
-        "has no result of the least similarity and is",
-        "have no result of the least similarity and are",
-    ),
-    "no relevant clip": ("has no relevant clip and is", "have no relevant clip and are"),
-}
-"""Status of a query -> its note, for one and for several queries."""
+_LEFT_OUT = ("no keywords", "no result", "no relevant clip")
+"""The statuses of queries that do not count."""
 
 
 class ClipResult(NamedTuple):
@@ -143,8 +134,8 @@ class ClipResults(Results):
     levels: tuple[ClipLevels, ...]
     k: int
     measured: tuple[tuple[ClipVariant, list[Values]], ...]
-    by_group: tuple[Mapping[str, Any], ...]
-    by_keyword: tuple[Mapping[str, Any], ...]
+    by_group: tuple[Row, ...]
+    by_keyword: tuple[Row, ...]
 
     def worst(self, run: str) -> list[str]:
         """The counted queries of a run, the worst first: by the measure of `by_keyword`, by the
@@ -187,7 +178,7 @@ def evaluate_keywords(
     variants = _variants(ranked, map_text)
     builder = ResultsBuilder(inputs.convention)
     findings = [*inputs.annotations.findings, *inputs.findings, *ranked.findings]
-    by_group, by_keyword = list[Mapping[str, Any]](), list[Mapping[str, Any]]()
+    by_group, by_keyword = list[Row](), list[Row]()
     levels, measured = list[ClipLevels](), list[tuple[ClipVariant, list[Values]]]()
     variants, empty = split_empty(variants, findings)
     findings += empty
@@ -204,7 +195,7 @@ def evaluate_keywords(
         ClipResults,
         rules=_rules(ranked, builder, rules or {}),
         measures=inputs.measures,
-        findings=[*findings, *builder.findings, *mapping_findings(measured)],
+        findings=[*findings, *builder.findings, *mapping_findings(variants)],
         intervals=options.intervals,
         seed=options.seed,
         task="keywords",
@@ -329,17 +320,6 @@ class Explainer:
     variant: ClipVariant
     _details: dict[tuple[Any, ...], str] = field(default_factory=dict[tuple[Any, ...], str])
 
-    @cached_property
-    def _patterns(self) -> list[list[int]]:
-        """The keywords that queries require and exclude, and each clip's, a bit per keyword: few
-        sets, even of many clips.
-        """
-        keywords, annotations = self.variant.keywords, self.variant.inputs.annotations
-        return [
-            [int.from_bytes(row.tobytes()) for row in np.packbits(bits, axis=1)]
-            for bits in (keywords.required, keywords.excluded, annotations.carried)
-        ]
-
     def answers(self) -> dict[str, ClipAnswer]:
         """query -> its outcome, with its first results."""
         inputs, answers = self.variant.inputs, dict[str, ClipAnswer]()
@@ -429,16 +409,13 @@ class Explainer:
             detail = _detail({}, self._keywords(row), [*below, "unannotated"])
             return ClipResult(item, rank, measured, "unjudged", None, detail)
         grade = grades.get(item, 0.0)
-        required, excluded, of_clip = (
-            patterns[at] for patterns, at in zip(self._patterns, (row, row, clip), strict=True)
-        )
-        key = required, required & of_clip, excluded, excluded & of_clip, grade, is_below
+        carried = annotations.carried[clip]
+        required, excluded = variant.keywords.required[row], variant.keywords.excluded[row]
+        # There are few sets of keywords, even of many clips.
+        masks = required, required & carried, excluded, excluded & carried
+        key = *(mask.tobytes() for mask in masks), grade, is_below
         if key not in self._details:
-            carried = annotations.carried[clip]
-            sides = (
-                ("missing", variant.keywords.required[row] & ~carried),
-                ("excluded", variant.keywords.excluded[row] & carried),
-            )
+            sides = (("missing", required & ~carried), ("excluded", excluded & carried))
             lacking = [
                 f"{why}:{label}"
                 for why, side in sides
@@ -474,7 +451,7 @@ def _detail(
 # Tables
 
 
-def group_rows(variant: ClipVariant, builder_of_all: ResultsBuilder) -> list[dict[str, Any]]:
+def group_rows(variant: ClipVariant, builder_of_all: ResultsBuilder) -> list[Row]:
     """Summary rows for each group alone, where queries require more than one; its findings are
     added to those of the whole.
     """
@@ -482,7 +459,7 @@ def group_rows(variant: ClipVariant, builder_of_all: ResultsBuilder) -> list[dic
     groups = np.array([keyword.group for keyword in table.keywords])
     parts = {group: variant.keywords.only(groups == group) for group in table.groups}
     required = {group: part for group, part in parts.items() if part.required.any()}
-    rows: list[dict[str, Any]] = []
+    rows: list[Row] = []
     for group, part in required.items() if len(required) > 1 else ():
         builder = ResultsBuilder(variant.inputs.convention)
         replace(variant, keywords=part, origin="").measure(builder)
@@ -496,7 +473,7 @@ def group_rows(variant: ClipVariant, builder_of_all: ResultsBuilder) -> list[dic
     return rows
 
 
-def keyword_rows(variant: ClipVariant, measured: Sequence[Values]) -> list[dict[str, Any]]:
+def keyword_rows(variant: ClipVariant, measured: Sequence[Values]) -> list[Row]:
     """A row per keyword that counted queries require, the one that is missing most often first, by
     the deepest measure.
 
@@ -512,7 +489,7 @@ def keyword_rows(variant: ClipVariant, measured: Sequence[Values]) -> list[dict[
     columns: list[int] = np.flatnonzero(counts[0]).tolist()
     masks = [variant.keywords.required[:, column] & values.counted for column in columns]
     over = [replace(values, values=np.where(mask, values.values, np.nan)) for mask in masks]
-    rows: list[dict[str, Any]] = []
+    rows: list[Row] = []
     for column, mask, row in zip(columns, masks, summarise(over, intervals="none"), strict=True):
         group, label = inputs.annotations.keywords[column]
         n_queries, n_results, n_lacking = counts[:, column].tolist()
@@ -538,7 +515,7 @@ def keyword_rows(variant: ClipVariant, measured: Sequence[Values]) -> list[dict[
             }
         )
 
-    def _order(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    def _order(row: Row) -> tuple[Any, ...]:
         missing = 1.0 if row["missing"] is None else row["missing"]
         return -missing, row["group"], row["keyword"]
 
@@ -652,10 +629,9 @@ def findings_of(variant: ClipVariant, measured: Sequence[Values]) -> Iterator[Fi
     without results or without their query.
     """
     run, name, total = variant.run, variant.name, len(variant.status)
-    for status, (singular, plural) in _LEFT_OUT.items():
+    for status in _LEFT_OUT:
         if titles := _titles(variant, np.array(variant.status) == status):
-            verb = singular if len(titles) == 1 else plural
-            problem = f"{len(titles)} of {total} queries {verb} left out: {named(titles)}"
+            problem = f"{len(titles)} of {total} queries left out, with {status}: {named(titles)}"
             yield queries_left_out(name, problem)
     titles = _titles(variant, run.without_match)
     if variant.inputs.relevance.kind == "graded" and titles:
@@ -670,14 +646,10 @@ def findings_of(variant: ClipVariant, measured: Sequence[Values]) -> Iterator[Fi
     least = variant.options.min_similarity
     below = variant.counted & run.view.has_ranking & (run.view.n_retrieved == 0)
     if least is not None and (titles := _titles(variant, below)):
-        words = ("have", "they count as empty results", "them")
-        if len(titles) == 1:
-            words = ("has", "it counts as an empty result", "it")
-        has, counts, them = words
         yield no_similar_result(
             name,
-            f"{len(titles)} of {total} queries {has} no result with a similarity of {least:g} or "
-            f"more; {counts} (ALFA's evaluator leaves {them} out): {named(titles)}",
+            f"{len(titles)} of {total} queries with no result of a similarity of {least:g} or more "
+            f"count as empty results (ALFA's evaluator leaves such queries out): {named(titles)}",
         )
     if titles := _titles(variant, run.without_query):
         yield query_not_in_list(
@@ -691,13 +663,11 @@ def _titles(variant: ClipVariant, is_titled: Bools) -> list[str]:
     return list(map(variant.inputs.title, compress(variant.keywords.queries, is_titled.tolist())))
 
 
-def mapping_findings(measured: Sequence[tuple[ClipVariant, Sequence[Values]]]) -> Iterator[Finding]:
-    """The findings on the queries whose text is mapped to other keywords than their labels, and
-    the means over the common queries.
-    """
-    if [variant.origin for variant, _ in measured] != ["given", "mapped"]:
+def mapping_findings(variants: Sequence[ClipVariant]) -> Iterator[Finding]:
+    """The finding on the queries whose text is mapped to other keywords than their labels."""
+    if [variant.origin for variant in variants] != ["given", "mapped"]:
         return
-    (labelled, of_given), (mapped, of_mapped) = measured
+    labelled, mapped = variants
     differing = (
         (labelled.keywords.required != mapped.keywords.required)
         | (labelled.keywords.excluded != mapped.keywords.excluded)
@@ -708,21 +678,3 @@ def mapping_findings(measured: Sequence[tuple[ClipVariant, Sequence[Values]]]) -
             f"{len(titles)} of {len(differing)} texts {verb} mapped to other than the given "
             f"keywords: {named(titles)}"
         )
-    means_of: dict[int, list[str]] = {}
-    for pair in zip(of_given, of_mapped, strict=True):
-        first, second = pair
-        common = first.counted & second.counted
-        if not common.any() or np.array_equal(first.counted, second.counted):
-            continue
-        means = [
-            figure_of(np.where(common, values.values, np.nan), values.summary, values.weights)
-            for values in pair
-        ]
-        if None not in means:
-            texts = [format_value(mean, first.unit) for mean in means]
-            means_of.setdefault(int(common.sum()), []).append(
-                f"{first.label} {texts[0]} given, {texts[1]} mapped"
-            )
-    for count, texts in means_of.items():
-        queries = count_of(count, "query that counts", "queries that count")
-        yield mapped_otherwise(f"over the {queries} in both readings: {'; '.join(texts)}")

@@ -3,7 +3,7 @@ keywords.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -22,7 +22,7 @@ from rankwell.data.options import (
 )
 from rankwell.errors import BadUsage, flag
 from rankwell.evaluation.options import EmbeddingIds, MeasureOptions, Similarity, StatisticsOptions
-from rankwell.reporting.options import InputOption, InputPlace
+from rankwell.reporting.options import InputOption, InputPlace, option_names
 
 Mode = Literal["video", "text"]
 NoRelevant = Literal["skip", "empty", "error"]
@@ -36,6 +36,13 @@ ANNOTATIONS = (
 )
 AnnotationTable = Annotated[InputPlace, Doc(ANNOTATIONS)]
 Names = Annotated[Sequence[str] | str | None, Option(kind=str)]
+KeywordGroups = Annotated[
+    Names,
+    Doc(
+        'Groups of keywords that count, separated by commas, such as "object type,actor'
+        ' behavior". [default: all]'
+    ),
+]
 
 
 class Relevance(NamedTuple):
@@ -80,13 +87,7 @@ class KeywordOptions(StatisticsOptions, MeasureOptions):
             is_common=True,
         ),
     ] = None
-    keyword_groups: Annotated[
-        Names,
-        Doc(
-            'Groups of keywords that count, separated by commas, such as "object type,actor'
-            ' behavior". [default: all]'
-        ),
-    ] = None
+    keyword_groups: KeywordGroups = None
     keywords: Annotated[
         Names,
         Doc(
@@ -289,13 +290,7 @@ class MapOptions(MappingOptions, VocabularyOptions, DeviceOptions):
     """The options of `keywords map`."""
 
     annotations: AnnotationTable
-    keyword_groups: Annotated[
-        Names,
-        Doc(
-            'Groups of keywords that count, separated by commas, such as "object type,actor'
-            ' behavior". [default: all]'
-        ),
-    ] = None
+    keyword_groups: KeywordGroups = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -359,23 +354,13 @@ def check_options(options: KeywordOptions, *, is_mapped: bool) -> None:
         )
     if options.mode == "video" and is_mapped:
         raise BadUsage(f"without {flag('--queries')} every clip is a query, and no text is read.")
-    if options.mode == "text" and options.query_ids is not None:
-        raise BadUsage(
-            f"{flag('--query-ids')}: with {flag('--queries')} texts are the queries, not clips; "
-            "leave one of them out."
-        )
-    if options.mode == "text" and options.exclude_group is not None:
-        raise BadUsage(
-            f"{flag('--exclude-group')} is for clips that search; a text has no drive. Leave it "
-            "out."
-        )
-    unused, why = _unused(options)
-    unused_flags = [flag(name) for name in unused if getattr(options, name) is not None]
-    if unused_flags:
-        them = "it" if len(unused_flags) == 1 else "them"
-        raise BadUsage(
-            f"{', '.join(unused_flags)}: nothing reads {them}, for {why}; leave {them} out."
-        )
+    for unused, why in _unused(options):
+        unused_flags = [flag(name) for name in unused if getattr(options, name) is not None]
+        if unused_flags:
+            them = "it" if len(unused_flags) == 1 else "them"
+            raise BadUsage(
+                f"{', '.join(unused_flags)}: nothing reads {them}, for {why}; leave {them} out."
+            )
     if options.query_vectors is not None and options.text_encoder is not None:
         raise BadUsage(
             f"{flag('--query-vectors')} and {flag('--text-encoder')} both determine the texts' "
@@ -383,26 +368,22 @@ def check_options(options: KeywordOptions, *, is_mapped: bool) -> None:
         )
 
 
-def _unused(options: KeywordOptions) -> tuple[list[str], str]:
-    """The options that the chosen system does not use, and the reason."""
-    texts = ["query_vectors", "text_encoder"]
+def _unused(options: KeywordOptions) -> Iterator[tuple[Sequence[str], str]]:
+    """The options that texts and the chosen system do not use, and the reason."""
+    texts, is_text = ["query_vectors", "text_encoder"], options.mode == "text"
+    if is_text:
+        yield ["query_ids", "exclude_group"], "texts are the queries, not clips"
     if options.run is not None and options.engine is None:
-        return ["item_vectors", "item_ids", "metric", *texts], "the run is the ranking already"
-    if options.engine is not None and options.run is None:
-        clips = ["item_ids"] if options.item_vectors is None else []
-        if options.mode == "text":
-            clips = ["item_vectors", "item_ids"]
-        return [*texts, "metric", *clips], "the engine is what ranks"
+        yield ["item_vectors", "item_ids", "metric", *texts], "the run is the ranking already"
+    elif options.engine is not None and options.run is None:
+        clips = ["item_vectors", "item_ids"] if is_text else []
+        yield [*texts, "metric", *clips], "the engine is what ranks"
     if options.item_vectors is None:
-        return ["item_ids"], "there are no vectors that they would belong to"
-    return texts if options.mode == "video" else [], "clips search, and no text"
+        yield ["item_ids"], "there are no vectors that they would belong to"
+    if not is_text:
+        yield texts, "clips search, and no text"
 
 
 def names(text: Sequence[str] | str | None, option: str) -> list[str]:
     """Names in a list, or in a text separated by commas. Raises BadUsage for an empty name."""
-    listed_names = (
-        [part.strip() for part in text.split(",")] if isinstance(text, str) else list(text or ())
-    )
-    if not all(listed_names):
-        raise BadUsage(f"{option} {text!r} has an empty name; expected names separated by commas.")
-    return listed_names
+    return option_names(text, option) if isinstance(text, str) else list(text or ())

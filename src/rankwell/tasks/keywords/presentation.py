@@ -13,12 +13,12 @@ from rankwell import reporting
 from rankwell.data.findings import Finding
 from rankwell.data.frames import Heading
 from rankwell.data.tables import Values
-from rankwell.errors import BadUsage, NothingToEvaluate, count_of, typed
+from rankwell.errors import BadUsage, NothingToEvaluate, count_of
 from rankwell.evaluation.results import progress_of
 from rankwell.reporting import FOR_PEOPLE, Row, charts
 from rankwell.reporting.drafts import drafting, refuse_unclaimed
 from rankwell.reporting.folder import write_result
-from rankwell.reporting.options import Output, Progress
+from rankwell.reporting.options import Output, Progress, printed_output
 from rankwell.reporting.outputs.answers import answer_of
 from rankwell.stats import figure_of
 from rankwell.store import write_text
@@ -93,16 +93,9 @@ def print_evaluation(
         words = [str(error).rstrip("."), "; ".join(dict.fromkeys(reasons))]
         raise NothingToEvaluate(f"{'; '.join(words)}." if reasons else str(error)) from error
     findings = (*result.findings, *findings_on_texts(mapped, options))
-    messages, next_step = tuple[str, ...](), ""
-    if output is not None:
-        messages = tuple(_write(result, output, findings, options))
-        next_step = typed("rankwell", "report", output, "--open")
-    return Output(
-        text=render(result, findings, format, per_query=per_query),
-        messages=messages,
-        findings=() if format == "json" else findings,
-        next_step=next_step,
-    )
+    written = [] if output is None else _write(result, output, findings, options)
+    text = render(result, findings, format, per_query=per_query)
+    return printed_output(text, format, findings, output, *written)
 
 
 def _reject_unused_options(options: KeywordCommandOptions) -> None:
@@ -162,33 +155,21 @@ def render(
     )
 
 
-def _for_people(result: ClipResults, *, per_query: bool) -> dict[str, Sequence[Row]]:
+def _for_people(result: ClipResults, *, per_query: bool) -> dict[str, list[Row]]:
     """The tables at the largest cut-off, of the keywords the ten that are missing most often."""
     shown_measures = {row["measure"] for row in result.by_keyword}
-    drop = {"measure", "unit", "sd"} | ({"run"} if len(result.answers) == 1 else set())
-    groups = [
-        {"group": row["group"]} | {name: row[name] for name in row if name not in drop}
-        for row in result.by_group
-        if row["measure"] in shown_measures
-    ]
     keywords = [
-        {name: row[name] for name in _KEYWORD_COLUMNS if name not in drop}
+        {name: row[name] for name in _KEYWORD_COLUMNS}
         for row in result.by_keyword[: _SHOWN_KEYWORDS * max(1, len(result.answers))]
     ]
-    tables: dict[str, Sequence[Row]] = {"by_group": groups, "by_keyword": keywords}
-    if not per_query:
-        return tables
-    queries: list[Row] = []
-    results: list[Row] = []
-    for run, of_run in result.answers.items():
+    tables: dict[str, list[Row]] = {"queries": [], "results": []}
+    for run, of_run in result.answers.items() if per_query else ():
         for query, answer in of_run.items():
-            head = {
-                name: value for name, value in (("run", run), ("query", query)) if name not in drop
-            }
+            head = {"run": run, "query": query}
             labels = [
                 f"{group}: {', '.join(of_group)}" for group, of_group in answer.keywords.items()
             ]
-            queries.append(
+            tables["queries"].append(
                 {
                     **head,
                     "keywords": "; ".join(labels),
@@ -196,7 +177,7 @@ def _for_people(result: ClipResults, *, per_query: bool) -> dict[str, Sequence[R
                     "status": answer.status,
                 }
             )
-            results += [
+            tables["results"] += [
                 {
                     **head,
                     "rank": clip.rank,
@@ -208,19 +189,26 @@ def _for_people(result: ClipResults, *, per_query: bool) -> dict[str, Sequence[R
                 }
                 for clip in answer.results
             ]
-    return {"queries": queries, "results": results, **tables}
+    tables["by_group"] = [
+        {"group": row["group"], **row}
+        for row in result.by_group
+        if row["measure"] in shown_measures
+    ]
+    tables["by_keyword"] = keywords
+    drop = {"measure", "unit", "sd"} | ({"run"} if len(result.answers) == 1 else set())
+    return {
+        name: [{column: row[column] for column in row if column not in drop} for row in rows]
+        for name, rows in tables.items()
+    }
 
 
 def _write(
     result: ClipResults, folder: Path, findings: Sequence[Finding], options: KeywordCommandOptions
-) -> list[str]:
+) -> list[reporting.StatusNote]:
     """Writes everything; each file whole or not at all."""
     written: list[str] = []
-    has_pictures = options.thumbnails is not None
-    pictures = Thumbnails(
-        {} if options.thumbnails is None else _pictures(options.thumbnails, result)
-    )
-    number = _SHEETS * has_pictures
+    thumbnails = options.thumbnails
+    pictures = None if thumbnails is None else Thumbnails(_pictures(thumbnails, result))
     with drafting(folder, result.sources.values()) as draft:
         tables = {name: rows for name, rows in result.tables.items() if rows}
         keywords = keyword_table(result.measured)
@@ -233,15 +221,15 @@ def _write(
             write_text(other_files[-1], reporting.render_rows(rows, "csv"))
         if chart is not None:
             other_files += charts.write_charts(draft, {"keywords": chart})
-        if number:
-            drawn = draw_sheets(result, draft / "sheets", pictures, number)
+        if pictures:
+            drawn = draw_sheets(result, draft / "sheets", pictures, _SHEETS)
             counted = count_of(len(drawn), "contact sheet")
             run = result.values[0].run
             written.append(
                 f"drew {counted} into {folder / 'sheets'}/, the worst queries of {run} first"
             )
             other_files += drawn
-        pictured_result = with_pictures(result, pictures) if has_pictures else result
+        pictured_result = with_pictures(result, pictures) if pictures else result
         write_result(
             result,
             folder,
@@ -251,10 +239,10 @@ def _write(
             items=pictured_result.items,
             others=other_files,
         )
-    if has_pictures and pictures.problems:
+    if pictures and pictures.problems:
         have = count_of(len(pictures.problems), "clip has", "clips have")
         written.append(f"{have} no picture, first: {next(iter(pictures.problems.values()))}")
-    return [*map(reporting.StatusNote, (*written, f"wrote {folder}/"))]
+    return list(map(reporting.StatusNote, written))
 
 
 def draw_sheets(
@@ -303,11 +291,11 @@ _CELL = 62
 _DARK = 0.6
 
 
-def keyword_table(measured: Sequence[tuple[ClipVariant, Sequence[Values]]]) -> list[dict[str, Any]]:
+def keyword_table(measured: Sequence[tuple[ClipVariant, Sequence[Values]]]) -> list[Row]:
     """A row per run and keyword that counted queries require, or exclude: their number, and each
     measure's figure over them.
     """
-    rows: list[dict[str, Any]] = []
+    rows: list[Row] = []
     for variant, values in measured:
         keywords, counted = variant.keywords, variant.counted[:, None]
         sides = (("", keywords.required & counted), ("without ", keywords.excluded & counted))
@@ -381,18 +369,10 @@ def _panel(rows: Sequence[Row], labels: Sequence[str]) -> dict[str, Any]:
         "height": {"step": charts.STEP},
         "data": {"values": cells},
         "encoding": {
-            "x": {
-                "field": "measure",
-                "type": "nominal",
-                "scale": {"domain": labels},
-                "axis": {**axis, "orient": "top"},
-            },
-            "y": {
-                "field": "keyword",
-                "type": "nominal",
-                "scale": {"domain": ordered},
-                "axis": axis,
-            },
+            "x": charts.nominal(
+                "measure", scale={"domain": labels}, axis={**axis, "orient": "top"}
+            ),
+            "y": charts.nominal("keyword", scale={"domain": ordered}, axis=axis),
         },
         "layer": [
             charts.layer(
@@ -401,8 +381,6 @@ def _panel(rows: Sequence[Row], labels: Sequence[str]) -> dict[str, Any]:
                 where="value",
                 stroke="white",
             ),
-            charts.layer(
-                "text", {"text": {"field": "shown", "type": "nominal"}, "color": ink}, fontSize=11
-            ),
+            charts.layer("text", {"text": charts.nominal("shown"), "color": ink}, fontSize=11),
         ],
     }

@@ -1,20 +1,58 @@
-"""What a person reads first of question answering: how many questions fail, whose fault that is,
-and the scores of retriever and reader.
+"""Output of question answering: how many questions fail, whose fault that is, the scores of
+retriever and reader, and the folder.
 """
 
 from collections import Counter
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from rankwell.data.frames import Heading
 from rankwell.data.tables import format_value
-from rankwell.reporting import Answer, PrintedFigure, Row
+from rankwell.reporting import FOR_PEOPLE, Answer, Format, PrintedFigure, Row
+from rankwell.reporting.options import Output, present, printed_output
 from rankwell.reporting.outputs.answers import caption, score_digits, short_interval
 
+if TYPE_CHECKING:
+    from rankwell.tasks.qa.evaluation import AnswerResults
+
+_HARDEST = 3
+_IN_TEXT = ("query", "text", "failed", "why", "right", "answer")
 _FAULTS = {
     "reader": "{} by the reader",
     "no-answer": "{} by when it abstains",
     "retriever": "{} by the retriever",
 }
+
+
+def show(
+    result: "AnswerResults",
+    *,
+    per_query: bool = False,
+    format: Format = "table",
+    output: Path | None = None,
+) -> Output:
+    """The output of the command for a result; `output` is a folder for everything, with the
+    charts.
+    """
+    failures, hardest = result.failures, result.hardest(_HARDEST)
+    tables = {"failures": failures, "hardest": hardest}
+    shown = tables
+    if format in FOR_PEOPLE:
+        # Spans are for programs.
+        readable = [{name: row[name] for name in _IN_TEXT if name in row} for row in hardest]
+        shown = {"failures": failures, "hardest": readable}
+    printed = present(result, format=format, per_query=per_query, tables=shown)
+    if output is None:
+        return printed
+    # Only a call that writes needs them.
+    from rankwell.reporting.drafts import drafting
+    from rankwell.reporting.folder import write_result
+    from rankwell.tasks.qa.charts import draw_charts
+
+    with drafting(output, result.sources.values()) as draft:
+        written = draw_charts(result, draft)
+        write_result(result, output, tables=tables, charts=False, others=written)
+    return printed_output(printed.text, format, result.findings, output)
 
 
 def qa_answer(result: Any) -> Answer:

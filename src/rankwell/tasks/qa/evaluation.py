@@ -24,12 +24,14 @@ from rankwell.evaluation.results import (
     ResultsBuilder,
 )
 from rankwell.io.formats import read_texts
+from rankwell.reporting import Row
 from rankwell.results import Results
 from rankwell.stats import summarise
 from rankwell.store import STDIN, Source
+from rankwell.task import Presented
 from rankwell.tasks.qa import thresholds
 from rankwell.tasks.qa.answer_pairs import AnswerPairs, Questions, unmatched
-from rankwell.tasks.qa.answers import qa_answer
+from rankwell.tasks.qa.answers import qa_answer, show
 from rankwell.tasks.qa.findings import nothing_to_retrieve, questions_unanswered
 from rankwell.tasks.qa.formats import (
     FoundTable,
@@ -63,23 +65,23 @@ class AnswerResults(Results):
     """
 
     outcomes: tuple[Outcome, ...]
-    hardest: Callable[..., list[dict[str, Any]]]
+    hardest: Callable[..., list[Row]]
     searched: ThresholdSearch | None
     convention: Convention
     retriever: str | None
 
     @property
-    def failures(self) -> Sequence[Mapping[str, Any]]:
+    def failures(self) -> Sequence[Row]:
         """How many questions failed, and where."""
         return self.tables["failures"]
 
     @property
-    def top_k(self) -> Sequence[Mapping[str, Any]]:
+    def top_k(self) -> Sequence[Row]:
         """The measures over the number of documents or answers that are looked at."""
         return self.tables["top_k"]
 
     @property
-    def no_answer_curves(self) -> Sequence[Mapping[str, Any]]:
+    def no_answer_curves(self) -> Sequence[Row]:
         """The points of the curves over thresholds of giving no answer."""
         return self.tables["no_answer_curves"]
 
@@ -108,6 +110,11 @@ def evaluate_qa(
     Finder.eval, and isolated evaluation of Haystack 1.x.
     """
     return _AnswerEvaluation(gold, predictions, options, progress).results(details=details)
+
+
+def presented(*inputs: Any, options: QaOptions, **keywords: Any) -> Presented:
+    """The results of the command, and how they are printed."""
+    return Presented(evaluate_qa(*inputs, options=options, **keywords), show)
 
 
 def _is_file(place: Any) -> bool:
@@ -349,7 +356,7 @@ class _AnswerEvaluation:
         self.builder.findings += () if search is None else search.findings
         return search
 
-    def _top_k(self) -> list[dict[str, Any]]:
+    def _top_k(self) -> list[Row]:
         """Summary rows at every cut-off, with `k`; each is exact, as it is the same lists cut
         shorter.
         """
@@ -397,7 +404,7 @@ class _AnswerEvaluation:
             if measure.cutoff == 1
         ]
 
-    def _rules(self, aggregates: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    def _rules(self, aggregates: Sequence[Row]) -> dict[str, Any]:
         """Every choice that decided a number."""
         plan, measures, builder = self.plan, self.plan.measures, self.builder
         rules: dict[str, Any] = {"convention": plan.convention.name, "k": plan.k}
@@ -417,8 +424,13 @@ class _AnswerEvaluation:
                 "primary_label": measures.judge.label,
                 **libraries(labelled.measure for labelled in measures.reader),
             }
+        definitions = {
+            str(labelled.measure): builder.definition(labelled.measure)
+            for labelled in (*measures.retriever, *measures.reader)
+        }
         if aggregates:
             rules["na_ties"] = plan.rules.na_ties
+            definitions |= thresholds.threshold_definitions(aggregates)
         return {
             **rules,
             "gold": {
@@ -429,18 +441,14 @@ class _AnswerEvaluation:
             },
             "counts": builder.counts,
             "formats": {role: table.format for role, table in self.tables.items()},
-            "measures": {
-                str(labelled.measure): builder.definition(labelled.measure)
-                for labelled in (*measures.retriever, *measures.reader)
-            }
-            | thresholds.threshold_definitions(aggregates),
+            "measures": definitions,
         }
 
 
 class _LazyTables(UserDict[str, Any]):
     """Tables that are made when first read: summaries at every cut-off take time."""
 
-    def __getitem__(self, name: str) -> Sequence[Mapping[str, Any]]:
+    def __getitem__(self, name: str) -> Sequence[Row]:
         if callable(self.data[name]):
             self.data[name] = self.data[name]()
         return self.data[name]

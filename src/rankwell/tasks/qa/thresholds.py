@@ -2,9 +2,9 @@
 answering.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from rankwell.data.findings import Finding
 from rankwell.data.registry import FIGURES
 from rankwell.data.tables import Bools, Floats, exact_mean, exact_ratio
 from rankwell.errors import NothingToEvaluate
+from rankwell.reporting import Row
 from rankwell.stats import SummaryRow
 from rankwell.tasks.qa.conventions import ThresholdTies
 from rankwell.tasks.qa.findings import no_answer_numbers
@@ -205,7 +206,7 @@ def search_thresholds(
     )
 
 
-def threshold_rows(search: ThresholdSearch, convention: Convention) -> list[dict[str, Any]]:
+def threshold_rows(search: ThresholdSearch, convention: Convention) -> list[Row]:
     """Summary rows: best value, its threshold and the area below precision and recall by measure,
     then the oracle's area.
     """
@@ -227,7 +228,7 @@ def threshold_rows(search: ThresholdSearch, convention: Convention) -> list[dict
     ]
 
 
-def threshold_definitions(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, str]]:
+def threshold_definitions(rows: Sequence[Row]) -> dict[str, dict[str, str]]:
     """The definition of the measure of each row, by its exact name."""
     figures = {row["measure"]: FIGURES[row["measure"].partition("(")[0]] for row in rows}
     return {
@@ -236,7 +237,7 @@ def threshold_definitions(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[s
     }
 
 
-def curve_rows(search: ThresholdSearch) -> list[dict[str, Any]]:
+def curve_rows(search: ThresholdSearch) -> list[Row]:
     """The points of precision and recall: `label, threshold, recall, precision`, shares; a
     threshold of None answers nothing.
     """

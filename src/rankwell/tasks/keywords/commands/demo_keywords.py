@@ -16,10 +16,9 @@ from rankwell.engines.sqlite_fts5 import SqliteFts
 from rankwell.evaluation.options import Seed
 from rankwell.io.formats import read_texts
 from rankwell.io.matrices import write_ids
-from rankwell.reporting import Document
 from rankwell.reporting.drafts import drafting, holding, keeping
 from rankwell.reporting.options import FolderPath, Output, Progress, StatusNote, introduced, present
-from rankwell.reporting.outputs.answers import answer_text, score_answer
+from rankwell.reporting.outputs.answers import score_answer
 from rankwell.reporting.page import NAME
 from rankwell.store import replacing, write_bytes
 from rankwell.tasks.keywords.drawn_scenes import Scene, draw_clip
@@ -36,7 +35,6 @@ AHEAD = (0.28, 0.3, 0.72, 0.85)
 """The part of a picture with other road users: left, top, right and bottom as shares of it."""
 _SHEETS = 6
 _TITLE = "Clips of roads by what is ahead, and by the whole picture"
-_COLUMNS = ("measure", "mean", "ci_low", "ci_high", "ceiling", "chance", "n")
 _SHOWN = ("nDCG@5", "P@5", "R@5")
 _KEYWORDS = 4
 
@@ -117,26 +115,10 @@ def keywords(
 
 def _text(by_clip: Sequence[ClipResults], by_text: ClipResults) -> str:
     """The scores of the systems, the keywords that the last lacks most often, and the scores of
-    texts; with details all of them, by group as well.
+    texts; with details all columns, by group and of texts as well.
     """
     rows = [row for result in by_clip for row in result.summary if row["measure"] in _SHOWN]
-    terminal = reporting.terminal_of(sys.stdout)
-    if terminal.details:
-        groups = [row for result in by_clip for row in result.by_group if row["measure"] == "P@5"]
-        keywords = by_clip[-1].by_keyword[:_KEYWORDS]
-        names = ("group", "keyword", "queries", "missing", "by_chance")
-        tables = (
-            (rows, ("run", *_COLUMNS)),
-            (groups, ("run", "group", *_COLUMNS)),
-            (keywords, names),
-            (by_text.summary, ("run", *_COLUMNS)),
-        )
-        return "\n".join(
-            reporting.render_rows(
-                [{name: row[name] for name in columns} for row in table], terminal=terminal
-            )
-            for table, columns in tables
-        )
+    groups = [row for result in by_clip for row in result.by_group if row["measure"] == "P@5"]
     first, last = by_clip[0], by_clip[-1]
     missing = [f"{row['keyword']} {row['missing']:.0%}" for row in last.by_keyword[:_KEYWORDS]]
     texts = ", ".join(
@@ -148,7 +130,11 @@ def _text(by_clip: Sequence[ClipResults], by_text: ClipResults) -> str:
             f"Searched by {len(by_text.values[0].queries)} texts, nDCG@5: {texts}.",
         ]
     )
-    return answer_text(Document(rows, None, first.describe(), (), terminal=terminal, answer=answer))
+    tables = {"by_group": groups, "by_text": by_text.summary}
+    terminal = reporting.terminal_of(sys.stdout)
+    return reporting.render(
+        rows, None, first.describe(), (), terminal=terminal, tables=tables, answer=answer
+    )
 
 
 @keeping()

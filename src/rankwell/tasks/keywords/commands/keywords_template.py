@@ -8,7 +8,7 @@ from rankwell.data.matrices import item_ids
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, NothingToEvaluate
 from rankwell.io.formats import read_column
 from rankwell.reporting import render_rows
-from rankwell.reporting.options import FileOption, Output, StatusNote
+from rankwell.reporting.options import FileOption, Output, StatusNote, option_names
 from rankwell.store import split_part, write_text
 from rankwell.tasks.keywords.formats import read_schema
 from rankwell.vectors.media.images import VIDEO_SUFFIXES, is_media, list_media
@@ -100,8 +100,8 @@ def template(
 def _columns(groups: str | None) -> tuple[str, ...]:
     if groups is None:
         return GROUPS
-    names = tuple(name.strip() for name in groups.split(","))
-    if not all(names) or len(set(names)) < len(names) or ID in names:
+    names = tuple(option_names(groups, "--keyword-groups"))
+    if len(set(names)) < len(names) or ID in names:
         raise BadUsage(
             f"--keyword-groups {groups!r}: expected different names separated by commas, none of "
             f"them {ID}."

@@ -19,11 +19,11 @@ from rankwell.tasks.qa.answering import (
     read_answers,
     retrieve,
 )
+from rankwell.tasks.qa.answers import show
 from rankwell.tasks.qa.evaluation import evaluate_qa
 from rankwell.tasks.qa.formats import read_questions
 from rankwell.tasks.qa.formats.records import write_predictions
 from rankwell.tasks.qa.options import QaOptions
-from rankwell.tasks.qa.printing import show
 
 K_RETRIEVER, K_READER = 3, 5
 _TITLE = "Who fails: the retriever or the reader?"
