@@ -4,7 +4,7 @@ import {queriesLink} from "./address.js";
 import {drawCharts} from "./charts.js";
 import {chosen, comparedRuns, filtersSet, START, worstSide} from "./chosen.js";
 import {allQueries, data, firstOf, firstRows, ITEM, listsOf, meanOf, measures, queries, relevantOf, runs, STATE, valueOf} from "./data.js";
-import {$, el, isolated, mark, readable, visible} from "./dom.js";
+import {$, el, mark, readable, visible} from "./dom.js";
 import {chips} from "./findings.js";
 import {histogram} from "./histogram.js";
 import {broken, confidence, picture, pictureOf, runTag, shortName} from "./labels.js";
@@ -13,7 +13,7 @@ import {difference, lowerIsBetter, senseOf} from "./rows.js";
 import {bandName, bands, NEAR} from "./slices.js";
 import {differenceOf, groupsTable, failuresChart, scoresTable, slicesTable} from "./tables.js";
 import {taskView} from "./views.js";
-import {say} from "./words.js";
+import {capital, say} from "./words.js";
 
 const MOST_CASES = 4;
 const MOST_BARS = 6;
@@ -89,7 +89,8 @@ function headline(leader, other) {
   if (row && runs.length === 2) return [(row.decisive ? say.better : say.undecided)(runs[leader], `${briefChange(row.difference, unit)} ${label}`), numbers];
   const [verdict] = data.verdicts ?? [];
   const end = verdict?.search(/[,;:] |$/);
-  if (verdict) return [verdict.slice(0, end), `${verdict.slice(end + 2)} ${numbers}`.trim()];
+  const rest = verdict?.slice(end + 2);
+  if (verdict) return [verdict.slice(0, end), `${verdict[end] === ";" ? capital(rest) : rest} ${numbers}`.trim()];
   const sole = data.summary.find(each => each.measure === START.measure);
   if (!sole || sole.mean === null) return [data.title];
   // The same measure of each part of the queries.
@@ -212,8 +213,7 @@ function wrongHit(run, query) {
       place.append(
         mark(row[STATE]),
         picture(row[ITEM], 32) ?? "",
-        el("span", {class: "hit-name"}, taskView().title?.(row) ?? isolated("span", {class: "mono", title: text && readable(text)}, data.items.id[row[ITEM]])),
-        say.rankedFirst,
+        el("span", {class: "hit-name"}, taskView().title?.(row) ?? el("span", {class: "mono", dir: "auto", title: text && readable(text)}, broken(data.items.id[row[ITEM]])), say.rankedFirst),
       );
     },
     () => {},
