@@ -183,7 +183,8 @@ function failing(run) {
   // The worst queries are those of B, which the run is then.
   const pair = chosen.b === null || worstSide() === "a" || run === chosen.b ? {} : {a: chosen.b, b: run};
   const href = queriesLink({sort: "worst", reversed: false, ...pair});
-  return card("fails", [failed.length ? say.fails(name) : say.worstOfRun(name), " ", el("span", {class: failed.length ? "loss" : "quiet"}, note)], null, el("ul", {class: "cases"}, shown.map(query => caseRow(query, outcome(run, query), wrongHit(run, query)))), el("a", {class: "all", href}, say.allWorst));
+  const title = failed.length ? say.fails(name) : say.worstOfRun(name);
+  return casesCard("fails", title, el("span", {class: failed.length ? "loss" : "quiet"}, note), shown.map(query => caseRow(query, outcome(run, query), wrongHit(run, query))), href, say.allWorst);
 }
 
 /** What became of a query: the rank of the first relevant item, or why it failed. @param {Run} run @param {Query} query */
@@ -239,17 +240,21 @@ function losses(leader, other) {
   /** @type {Interval} */
   const delta = least < 0 ? [null, least] : [least, null];
   const href = queriesLink({a: other, b: leader, sort: "loss", reversed: false, ranges: {...START.ranges, delta}});
-  return card(
-    "losses",
-    [say.losses(runs[leader]), " ", el("span", {class: "loss"}, say.getWorse(lost.length))],
-    null,
-    el(
-      "ul",
-      {class: "cases"},
-      lost.slice(0, MOST_CASES).map(query => caseRow(query, el("span", {class: "change"}, `${brief(value(other, query), unit)} → ${brief(value(leader, query), unit)}`), el("span", {class: "loss number"}, briefChange(change(query), unit)))),
-    ),
-    el("a", {class: "all", href}, say.allLosses(lost.length)),
-  );
+  const rows = lost.slice(0, MOST_CASES).map(query => caseRow(query, el("span", {class: "change"}, `${brief(value(other, query), unit)} → ${brief(value(leader, query), unit)}`), el("span", {class: "loss number"}, briefChange(change(query), unit))));
+  return casesCard("losses", say.losses(runs[leader]), el("span", {class: "loss"}, say.getWorse(lost.length)), rows, href, say.allLosses(lost.length));
+}
+
+/**
+ * Queries as links to their lists, with their number beside the title and the way to all of them.
+ * @param {string} id
+ * @param {string} title
+ * @param {Child} number
+ * @param {Child} rows
+ * @param {string} href
+ * @param {string} all
+ */
+function casesCard(id, title, number, rows, href, all) {
+  return card(id, [title, " ", number], null, el("ul", {class: "cases"}, rows), el("a", {class: "all", href}, all));
 }
 
 /** A query as a link to its lists. @param {Query} query @param {...Child} evidence */

@@ -1,8 +1,8 @@
 // The table of queries: only the rows in sight are built, so that thousands scroll smoothly.
 
 import {addressText, choose} from "./address.js";
-import {chosen, worstSide} from "./chosen.js";
-import {allQueries, firstOf, measures, queries, runs} from "./data.js";
+import {chosen, comparedRuns, worstSide} from "./chosen.js";
+import {allQueries, firstOf, measures, queries, runs, valueOf} from "./data.js";
 import {$, button, el, glyph, icon, isolated, orMissing, readable, svg, targetOf, visible} from "./dom.js";
 import {clearFilters} from "./filters.js";
 import {measureName, pictureOf} from "./labels.js";
@@ -26,8 +26,7 @@ export const shownRows = {queries: [], cursor: -1, compact: false, from: -1, to:
 
 /** Columns that this data has: [name, heading, title, cell, numeric]. The name is the key of its order. */
 function columnsOf() {
-  const {b} = chosen;
-  const single = b === null;
+  const single = chosen.b === null;
   const unit = measures[chosen.measure]?.unit;
   /** @type {(name: string, heading: string, title: string | null, cell: (query: Query) => Child, numeric?: boolean) => Column} */
   const known = (name, heading, title, cell, numeric = false) => ({name, heading, title, cell, numeric});
@@ -35,29 +34,28 @@ function columnsOf() {
   return [
     known("id", say.query, say.queryId, idCell),
     HAS_TEXT && known("text", say.text, say.textOfQuery, textCell),
-    known(
-      "a",
-      single ? measures[chosen.measure].label : "A",
-      single ? null : runs[chosen.a],
-      query => orMissing(number(valueA(query), unit), say.noValue),
-      true,
+    ...comparedRuns().map((run, side) =>
+      known(
+        "ab"[side],
+        single ? measures[chosen.measure].label : "AB"[side],
+        single ? null : runs[run],
+        query => orMissing(number(valueOf(chosen.measure, run, query), unit), say.noValue),
+        true,
+      ),
     ),
-    !single && known("b", "B", runs[b], query => orMissing(number(valueB(query), unit), say.noValue), true),
     !single && known("delta", say.difference, say.differenceTitle, query => deltaCell(query, unit), true),
     ...relevantColumns().map(({name, side, of}) =>
       known(name, say.relevantOf(side), say.relevantTitle, query => orMissing(number(of(query), "count"), say.noRelevantCount), true),
     ),
-    queries.first &&
+    ...(queries.first ? comparedRuns() : []).map((run, side) =>
       known(
-        "first_a",
-        single ? say.first : say.firstOf("A"),
+        `first_${"ab"[side]}`,
+        single ? say.first : say.firstOf("AB"[side]),
         say.firstTitle,
-        query => firstCell(chosen.a, query),
+        query => orMissing(number(firstOf(run, query), "count"), say.noFirst),
         true,
       ),
-    !single &&
-      queries.first &&
-      known("first_b", say.firstOf("B"), say.firstTitle, query => firstCell(b, query), true),
+    ),
     chosen.sort === "apart" &&
       known("apart", say.overlap, say.overlapTitle, overlapCell, true),
     chosen.sort === "unjudged" &&
@@ -105,11 +103,6 @@ function withNote(query, cell) {
       note.trim() ? icon(NOTE) : null,
     ),
   );
-}
-
-/** @param {Run} run @param {Query} query */
-function firstCell(run, query) {
-  return orMissing(number(firstOf(run, query), "count"), say.noFirst);
 }
 
 /**
@@ -160,7 +153,7 @@ function flagsCell(query) {
 /** Chooses and orders the queries again, and draws what is in sight. */
 export function drawTable() {
   shownRows.queries = shownQueries();
-  shownRows.reach = Math.max(SAME, ...allReach());
+  shownRows.reach = allQueries.reduce((most, query) => Math.max(most, Math.abs(deltaOf(query) ?? 0)), SAME);
   shownRows.cursor =
     chosen.query === null ? Math.min(shownRows.cursor, shownRows.queries.length - 1) : shownRows.queries.indexOf(chosen.query);
   shownRows.columns = columnsOf();
@@ -197,13 +190,6 @@ function measureColumns() {
   $("table").style.setProperty("--figure-room", `${room}ch`);
 }
 
-function allReach() {
-  if (chosen.b === null) return [1];
-  let most = 0;
-  for (const query of allQueries) most = Math.max(most, Math.abs(deltaOf(query) ?? 0));
-  return [most];
-}
-
 function captionText() {
   const pairText = chosen.b === null ? visible(runs[chosen.a]) : say.pair(visible(runs[chosen.a]), visible(runs[chosen.b]));
   return say.tableCaption(measureName(measures[chosen.measure]), pairText);
@@ -230,12 +216,10 @@ function drawEmpty() {
 
 /** The column of the order, and whether its values rise. */
 function sortedColumn() {
-  const falls = lowerIsBetter() !== chosen.reversed;
-  if (chosen.sort === "worst") return [worstSide(), falls ? "descending" : "ascending"];
-  if (chosen.sort === "loss") return ["delta", falls ? "descending" : "ascending"];
-  if (chosen.sort === "gain") return ["delta", falls ? "ascending" : "descending"];
-  if (chosen.sort === "unjudged") return ["unjudged", chosen.reversed ? "ascending" : "descending"];
-  return [chosen.sort, chosen.reversed ? "descending" : "ascending"];
+  const column = {worst: worstSide(), loss: "delta", gain: "delta"}[chosen.sort];
+  // The largest first: of the best and of unjudged results, and of the worst where lower is better.
+  const falls = (column !== undefined && lowerIsBetter()) !== ["gain", "unjudged"].includes(chosen.sort);
+  return [column ?? chosen.sort, falls !== chosen.reversed ? "descending" : "ascending"];
 }
 
 function drawHead() {

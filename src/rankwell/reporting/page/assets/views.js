@@ -42,6 +42,19 @@ export function attributeLabel(name) {
 }
 
 /**
+ * What an item is called: by its task, else by its id, which its text may follow.
+ * @param {Item} item
+ * @param {ListRow | null | undefined} row
+ * @returns {{node: Node, text: string | null}}
+ */
+export function itemName(item, row) {
+  const named = row && taskView().title?.(row);
+  if (named) return {node: el("span", {class: "named"}, named), text: null};
+  const [id, text] = [data.items.id[item], data.items.text[item]];
+  return {node: isolated("span", {class: "mono item-id", title: visible(id)}, id), text: text && text !== id ? text : null};
+}
+
+/**
  * The rows of one run's list in the order of rank, those that were not retrieved left out.
  * @param {Query} query
  * @param {Run} run
