@@ -361,14 +361,16 @@ def system_text(table: SystemTable, rules: Mapping[str, Any], terminal: Terminal
     room = terminal._replace(width=terminal.columns)
     shown = for_paper(table, table.style, intervals=True)
     # The rules have the footnotes of all tables.
-    legend = [f"rules: {rules_line(rules)}"] if rules else []
+    legend, below_costs = [f"rules: {rules_line(rules)}"] if rules else [], list[str]()
     if not terminal.details:
-        notes = shown.footnotes.items()
-        legend = [f"{name}: {text}" for name, text in notes if name != "measured_on"]
+        notes = {name: f"{name}: {text}" for name, text in shown.footnotes.items()}
+        below_costs = [notes.pop(name) for name in ("cached", "memory") if name in notes]
+        legend = [text for name, text in notes.items() if name != "measured_on"]
     parts = [lines_for(shown.title, room), score_lines(wide_rows(shown), room)]
     parts += ["\n".join(lines_for(text, room) for text in legend)]
     if table.costs:
         parts += [PERFORMANCE, fitted(plain_grid(cost_rows(table), 0.95), room)]
+        parts += ["\n".join(lines_for(text, room) for text in below_costs)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

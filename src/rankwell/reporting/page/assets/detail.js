@@ -164,11 +164,12 @@ function noteFields(query) {
   const {note, tags} = noteOf(query);
   const tagBox = el("input", {type: "text", id: "own-tags", value: tags.join(", "), placeholder: say.tagsHint, autocomplete: "off"});
   const noteBox = el("textarea", {id: "own-note", rows: 3}, note);
-  const where = el("p", {class: "note", role: "status"}, areKept() ? say.notesKept : say.notesNotKept);
+  const keeping = () => (areKept() ? say.notesKept : say.notesNotKept);
+  const where = el("p", {class: "note", role: "status"}, keeping());
   /** @param {Partial<Note>} changes */
   const write = changes => {
     writeNote(query, changes);
-    where.textContent = areKept() ? say.notesKept : say.notesNotKept;
+    where.textContent = keeping();
     // The detail stays as it is, so that typing goes on.
     redraw(new Set(["notes"]));
   };

@@ -3,7 +3,7 @@
 import {queriesLink} from "./address.js";
 import {drawCharts} from "./charts.js";
 import {chosen, comparedRuns, filtersSet, START, worstSide} from "./chosen.js";
-import {allQueries, data, firstOf, firstRows, ITEM, listsOf, meanOf, measures, queries, relevantOf, runs, STATE, valueOf} from "./data.js";
+import {allQueries, allRuns, data, firstOf, firstRows, ITEM, listsOf, meanOf, measures, queries, relevantOf, runs, STATE, valueOf} from "./data.js";
 import {$, el, mark, readable, visible} from "./dom.js";
 import {chips} from "./findings.js";
 import {histogram} from "./histogram.js";
@@ -138,8 +138,7 @@ function bars() {
 
 /** Runs in their order; where not all are in sight, those compared come first. */
 function runsInOrder() {
-  const places = runs.map((_, run) => run);
-  return runs.length > MOST_BARS ? [...new Set([...comparedRuns(), ...places])] : places;
+  return runs.length > MOST_BARS ? [...new Set([...comparedRuns(), ...allRuns])] : allRuns;
 }
 
 /**

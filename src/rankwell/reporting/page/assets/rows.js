@@ -132,8 +132,6 @@ export const ORDERS = {
 };
 
 const PERSISTENCE = 0.9;
-/** @type {Map<string, number | null>} */
-const overlaps = new Map();
 
 /**
  * Rank-biased overlap of what the lists of A and B show (Webber and others 2010, extrapolated); null without lists.
@@ -142,14 +140,9 @@ const overlaps = new Map();
 export function overlapOf(query) {
   const lists = data.lists[query];
   if (chosen.b === null || !lists) return null;
-  const name = [query, ...[chosen.a, chosen.b].sort((x, y) => x - y)].join(" ");
   /** @param {Run} run */
   const itemsOf = run => firstRows(lists[run]).map(row => row[ITEM]);
-  const known = overlaps.get(name);
-  if (known !== undefined) return known;
-  const overlap = overlapOfLists(itemsOf(chosen.a), itemsOf(chosen.b));
-  overlaps.set(name, overlap);
-  return overlap;
+  return overlapOfLists(itemsOf(chosen.a), itemsOf(chosen.b));
 }
 
 /** @param {Item[]} one @param {Item[]} other */

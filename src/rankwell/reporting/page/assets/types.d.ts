@@ -135,6 +135,7 @@ interface PageData {
   noun?: [one: string, other: string];
   verdicts?: string[];
   pair?: [Run, Run] | null;
+  digits?: number;
   findings?: Finding[];
   failures?: FailureRow[];
   settings?: Settings | null;
