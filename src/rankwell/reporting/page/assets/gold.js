@@ -78,7 +78,7 @@ function goldTable(items, query, lists, compared) {
  * @param {RelevantItem} relevant
  * @param {boolean} graded
  * @param {Query} query
- * @param {((score: number | null) => string)[]} likes
+ * @param {ScoreWriter[]} likes
  */
 function goldRow({item, grade, rows}, graded, query, likes) {
   const named = itemName(item, rows.find(row => row !== null));
@@ -105,7 +105,7 @@ function goldRow({item, grade, rows}, graded, query, likes) {
 /**
  * The rank of an item in a run. No row at all means that the run does not have the query, which differs from not retrieving the item.
  * @param {ListRow | null} row
- * @param {(score: number | null) => string} like
+ * @param {ScoreWriter} like
  */
 function placeCell(row, like) {
   if (!row) return el("td", {class: "place quiet"}, glyph(MISSING, say.noQuery));

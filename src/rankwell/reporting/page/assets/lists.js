@@ -76,7 +76,7 @@ function oneList(query, {run, side, rows, lists, compared, tiles}) {
 
 /**
  * @param {RankedRow} row
- * @param {{side: number, next: RankedRow | undefined, like: (score: number | null) => string, terms: Set<string>, elsewhere: Map<Item, ListRow> | null}} list
+ * @param {CardParts} list
  */
 function card(row, {side, next, like, terms, elsewhere}) {
   const item = row[ITEM];
@@ -104,7 +104,7 @@ function card(row, {side, next, like, terms, elsewhere}) {
   );
 }
 
-/** @param {RankedRow} row @param {RankedRow | undefined} next @param {(score: number | null) => string} like */
+/** @param {RankedRow} row @param {RankedRow | undefined} next @param {ScoreWriter} like */
 function gap(row, next, like) {
   if (!next || row[SCORE] === null || next[SCORE] === null) return null;
   const lead = Math.abs(row[SCORE] - next[SCORE]);
@@ -134,7 +134,7 @@ function otherPlace(row, elsewhere, side) {
   );
 }
 
-/** @param {RankedRow} row @param {(score: number | null) => string} like */
+/** @param {RankedRow} row @param {ScoreWriter} like */
 function tile(row, like) {
   return el(
     "li",

@@ -83,9 +83,9 @@ export function shownAttributes() {
   return Object.keys(queries.attributes).filter(name => queries.attribute_runs?.[name]?.some(run => compared.includes(run)) ?? true);
 }
 
-/** The number of relevant items, and the rank of the first, in the list of a side. @type {(side: "a" | "b") => (query: Query) => number | null} */
+/** The number of relevant items, and the rank of the first, in the list of a side. @type {OfSide} */
 const relevantIn = side => query => relevantOf(chosen[side], query);
-/** @type {(side: "a" | "b") => (query: Query) => number | null} */
+/** @type {OfSide} */
 const firstIn = side => query => (chosen[side] === null ? null : firstOf(chosen[side], query));
 
 /** @param {Query} query */
@@ -93,7 +93,7 @@ const relevantOfA = query => relevantIn("a")(query) ?? relevantIn("b")(query);
 
 /**
  * The columns of numbers of relevant items: one, and where those of A and B differ, as between retriever and reader, one for each.
- * @returns {{name: "relevant" | "relevant_a" | "relevant_b", side: "A" | "B" | null, of: (query: Query) => number | null}[]}
+ * @returns {RelevantColumn[]}
  */
 export function relevantColumns() {
   if (!queries.relevant) return [];

@@ -112,7 +112,7 @@ function rangesOf(name) {
 
 /**
  * The slices of the overview: of each attribute with two parts or more its parts with their queries.
- * @returns {{name: string, label: string, parts: [value: string, places: Query[]][]}[]}
+ * @returns {Slice[]}
  */
 export function slices() {
   const kinds = taskView().slices;

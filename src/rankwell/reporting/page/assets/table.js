@@ -19,16 +19,14 @@ const NOTE = "M3.5 2.5h9v7l-4 4h-5zM12.5 9.5h-4v4M6 5.5h4M6 8h2";
 const BAR = {width: 64, half: 30};
 // The columns of figures that rows of two lines have, with their heads above them; B − A gives way to what is not among A and B.
 const FIGURES = ["a", "b", "delta", "apart", "unjudged"];
-/**
- * @type {{queries: Query[], cursor: number, compact: boolean, from: number, to: number, all: boolean, columns: Column[], reach: number}}
- */
+/** @type {ShownRows} */
 export const shownRows = {queries: [], cursor: -1, compact: false, from: -1, to: -1, all: false, columns: [], reach: 1};
 
 /** Columns that this data has: [name, heading, title, cell, numeric]. The name is the key of its order. */
 function columnsOf() {
   const single = chosen.b === null;
   const unit = measures[chosen.measure]?.unit;
-  /** @type {(name: string, heading: string, title: string | null, cell: (query: Query) => Child, numeric?: boolean) => Column} */
+  /** @type {ColumnMaker} */
   const known = (name, heading, title, cell, numeric = false) => ({name, heading, title, cell, numeric});
   const hasFlags = shownFlags().length > 0;
   return [

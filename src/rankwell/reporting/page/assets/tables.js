@@ -100,7 +100,6 @@ function differenceCells(row, place) {
   ];
 }
 
-/** @typedef {"ceiling" | "chance" | "n"} Level */
 /** @type {Level[]} */
 const LEVELS = ["ceiling", "chance", "n"];
 

@@ -8,15 +8,7 @@ import {runTag} from "./labels.js";
 /** @type {Map<string, TaskView>} */
 const views = new Map();
 
-/**
- * Registers a task's view of a query. What a view may have: summary(query), above the lists; of an item title(row), in place of
- * its id, result(row), below it, and absent(row), where it is not retrieved; tile, whether items are tiles; labels, words for
- * names of attributes; tables(pieces), what stands in place of the scores of the first view; first, words for the first relevant
- * item; share(measures), the measure drawn in place of its rank; slices, attributes that are kinds of queries; fails(query) and
- * outcome(query), whether a query has failed, and how.
- * @param {string} task
- * @param {TaskView} view
- */
+/** Registers a task's view of a query. @param {string} task @param {TaskView} view */
 export function registerView(task, view) {
   if (views.has(task)) throw new Error(`two views of ${task}`);
   views.set(task, view);

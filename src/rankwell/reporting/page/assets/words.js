@@ -408,7 +408,7 @@ export const KEYS = [
   ["?", null, "this window"],
 ];
 
-/** @type {{sign: string, meaning: string, needs: ("lists" | "pair")[]}[]} */
+/** @type {Sign[]} */
 export const SIGNS = [
   {sign: "–", meaning: "no value; point at it for the reason", needs: []},
   {sign: "B 9 ↑8", meaning: "rank 9 in B, 8 ranks higher in this list; ↓ is lower", needs: ["lists", "pair"]},
