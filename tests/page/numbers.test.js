@@ -3,7 +3,7 @@ import test from "node:test";
 
 import {ASSETS, load} from "./page.js";
 
-const {chance, number, scoresLike, signed, whole} = await load(`${ASSETS}/numbers.js`);
+const {brief, chance, number, scoresLike, showDigits, signed, whole} = await load(`${ASSETS}/numbers.js`);
 
 test("a value has the decimals of its unit, and a true minus", () => {
   assert.equal(number(0.5, "share"), "0.5000");
@@ -46,4 +46,11 @@ test("a p-value below 0.0001 is stated as a bound", () => {
 
 test("large counts have commas", () => {
   assert.equal(whole(12345), "12,345");
+});
+
+test("the decimals that were asked for are those of every unit, but not of p-values and counts", () => {
+  showDigits(2);
+  assert.deepEqual([number(0.5, "share"), brief(0.5, "share"), number(12.345, "ms"), number(3, "count"), chance(0.0456)], ["0.50", "0.50", "12.35", "3", "0.0456"]);
+  showDigits(undefined);
+  assert.equal(number(0.5, "share"), "0.5000");
 });

@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 from collections import defaultdict
+from collections.abc import Mapping
 from html.parser import HTMLParser
 from pathlib import Path
 from types import SimpleNamespace
@@ -1271,3 +1272,62 @@ def test_a_page_of_pairs_speaks_of_pairs_and_leads_with_what_they_are_judged_by(
     assert said.split(": ")[1].split(", ")[0] == first
     assert said.endswith("; the verdict is by MAE, the first measure with a value of every pair")
     assert "queries" not in json.dumps([data["verdicts"], said_on(data), data["charts"]])
+
+
+@pytest.mark.filterwarnings("always::rankwell.errors.RankwellWarning")
+def test_the_decimals_that_a_command_was_asked_for_are_those_of_its_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "qrels").write_text("q 0 a 1\nq 0 b 1\nq 0 c 1\nr 0 a 1\n")
+    (tmp_path / "run").write_text("q Q0 a 1 2 x\nq Q0 z 2 1 x\nr Q0 z 1 2 x\nr Q0 a 2 1 x\n")
+    folder = tmp_path / "results"
+    words = ["evaluate", str(tmp_path / "qrels"), str(tmp_path / "run"), "-o", str(folder)]
+
+    def run(*words: str) -> None:
+        monkeypatch.setattr(sys, "argv", ["rankwell", *words])
+        assert main() == 0
+
+    def head() -> Mapping[str, Any]:
+        run("report", str(folder))
+        text = (folder / "report.html").read_text(encoding="utf-8")
+        found = re.search(r'<script type="application/json" id="data">(.*?)</script>', text)
+        assert found
+        return json.loads(found[1])
+
+    run(*words, "-m", "R@2")
+    assert "digits" not in head()
+    run(*words, "-m", "R@2", "--digits", "9")
+    assert not (folder / "report.html").exists()
+    assert json.loads((folder / "manifest.json").read_text())["digits"] == 9
+    shown = head()
+    assert shown["digits"] == 9
+    assert shown["queries"]["values"][0][0] == [1 / 3, 1]
+
+
+def test_a_folder_of_folders_gets_the_page_of_each_and_its_table_links_to_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    (tmp_path / "qrels").write_text("q 0 a 1\nr 0 a 1\n")
+    for name in ("x", "y"):
+        (tmp_path / f"{name}.run").write_text("q Q0 a 1 2 x\nr Q0 a 1 2 x\n")
+    (tmp_path / "bench.toml").write_text(
+        '[[dataset]]\nname = "d"\ncommand = "evaluate"\nqrels = "qrels"\nruns = "{system}.run"\n'
+        '[[system]]\nname = "x"\n[[system]]\nname = "y"\n'
+    )
+    folder = tmp_path / "bench-results"
+    pages = [folder / "d" / name / "report.html" for name in ("x", "y")]
+
+    def run(*words: str) -> str:
+        monkeypatch.setattr(sys, "argv", ["rankwell", *words])
+        assert main() == 0
+        return capsys.readouterr().out
+
+    def linked() -> set[str]:
+        return set(re.findall(r'<a href="([^"]*)"', (folder / "table.html").read_text()))
+
+    run("bench", str(tmp_path / "bench.toml"))
+    assert linked() == set()
+    assert run("report", str(folder)).split() == list(map(str, pages))
+    assert all(page.is_file() for page in pages)
+    run("bench", str(tmp_path / "bench.toml"))
+    assert linked() == {"d/x/report.html", "d/y/report.html"}

@@ -157,9 +157,19 @@ def test_chips_lead_to_their_queries_the_most_serious_first(browser: Page, tmp_p
     assert browser.texts(".finding") == [
         "40 queries, all counted",
         "⚠ 38–40 % of the top 10 unjudged",
-        "⚠ 2 queries have nothing relevant",
+        "⚠ queries without relevant: 2 queries",
+        "values depend on ties: 2 queries",
+        "How this was measured, 1 finding",
+    ]
+    titles = browser.run(
+        "Array.from(document.querySelectorAll('.finding'), each => each.getAttribute('title'))"
+    )
+    assert titles == [
+        None,
+        "in detail\nof one run",
+        "2 queries have nothing relevant",
         "the values of 2 queries depend on ties",
-        "How this was measured, 2 findings",
+        None,
     ]
     browser.click("li:nth-child(3) > .finding")
     assert sorted(browser.column("id")) == ["q0001", "q0002"]
@@ -177,14 +187,15 @@ def test_findings_of_the_results_are_chips_of_their_levels(browser: Page, tmp_pa
     data = ranked(["first_sentences", "whole_docs"])
     data["findings"] = [
         {"name": "ties", "level": "info", "message": "2 queries with ties", "queries": [4, 5]},
-        {"name": "short-run", "level": "warning", "message": "short lists"},
+        {"name": "short-run", "level": "warning", "message": "short lists", "run": "a"},
+        {"name": "short-run", "level": "warning", "message": "short lists", "run": "b"},
         {"name": "foreign", "level": "error", "message": "a wrong key", "queries": [7]},
     ]
     browser.open(written(tmp_path, data))
     assert browser.texts(".finding")[1:-1] == [
-        "✕ a wrong key",
-        "⚠ short lists",
-        "2 queries with ties",
+        "✕ foreign: 1 query",
+        "⚠ short run: 2 runs",
+        "ties: 2 queries",
     ]
     browser.click("li:nth-child(4) > .finding")
     assert sorted(browser.column("id")) == ["q0004", "q0005"]

@@ -17,7 +17,7 @@ from rankwell.comparison.folders import Gathered, NamedFolders, from_folders
 from rankwell.comparison.pairwise import compare_values
 from rankwell.data.findings import Finding
 from rankwell.data.findings.kinds import not_compared, tested_against_first
-from rankwell.data.options import may_overwrite
+from rankwell.data.options import may_overwrite, showing, shows_details
 from rankwell.errors import BadUsage, NothingToEvaluate, flag
 from rankwell.io.formats import read_texts, refuse_foreign_texts
 from rankwell.io.result_folder import (
@@ -73,10 +73,14 @@ def write_report(
             folders.append((name, read_results(path, replaced=replaced)))
         texts = read_texts(documents).texts if isinstance(documents, str) else documents or {}
         pictures = None if thumbnails is None else ItemPictures(thumbnails)
-        source = page_source(folders, texts=texts, pictures=pictures, title=title, seed=seed)
-        if queries is not None:
-            source = replace(source, query_texts=_texts_of_queries(queries, source))
-        written = write_page(target, source)
+        digits = max(
+            (folder.digits for _, folder in folders if folder.digits is not None), default=None
+        )
+        with showing(details=shows_details(), digits=digits):
+            source = page_source(folders, texts=texts, pictures=pictures, title=title, seed=seed)
+            if queries is not None:
+                source = replace(source, query_texts=_texts_of_queries(queries, source))
+            written = write_page(target, source)
         messages = [] if pictures is None else pictures.missing
         if len(written) > 1:
             messages = [

@@ -110,6 +110,7 @@ class ManifestObject(TypedDict):
     rules: Mapping[str, Any]
     inputs: Mapping[str, InputObject]
     left_out: NotRequired[Mapping[str, Any]]
+    digits: NotRequired[int]
     findings: Sequence[FindingObject]
     files: Mapping[str, str]
 

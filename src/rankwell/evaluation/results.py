@@ -20,7 +20,7 @@ from rankwell.data.findings.kinds import (
     ties_in_input_order,
     undefined_values,
 )
-from rankwell.data.options import own_arithmetic
+from rankwell.data.options import own_arithmetic, shown_digits
 from rankwell.data.registry import Measure, suggest
 from rankwell.data.tables import Bools, Floats, Summary, ValueRows, Values
 from rankwell.errors import BadInput, BadUsage, UnknownName
@@ -262,18 +262,21 @@ class ResultData:
         }
 
     def manifest(self) -> dict[str, Any]:
-        """The rules with the content hash of every input file."""
+        """The rules with the content hash of every input file, and the decimals that pages show
+        where they were asked for.
+        """
         inputs = {
             name: {"file": source.name, "digest": source.digest()}
             for name, source in self.sources.items()
         }
-        has_left_out = self.left_out is not None
+        has_left_out, digits = self.left_out is not None, shown_digits()
         return {
             "schema_version": SCHEMA_VERSION,
             **({} if has_left_out else {"protocol": self.task}),
             "rules": self.describe(),
             "inputs": inputs,
             **({"left_out": self.left_out} if has_left_out else {}),
+            **({} if digits is None else {"digits": digits}),
             "findings": [finding.as_dict() for finding in self.findings],
         }
 

@@ -50,20 +50,21 @@ def _outcome(
     results: Any, required: tuple[str, ...], options: dict[str, Any]
 ) -> tuple[list[str], int, str]:
     """The requirements that do not hold as sentences, how many there are, and the table of the
-    results.
+    results with its rules.
     """
     from rankwell.comparison.data import GateOptions
     from rankwell.comparison.gate import check_requirements
     from rankwell.data.options import with_options
     from rankwell.integrations.folders import content_of
-    from rankwell.reporting import render, visible
-    from rankwell.results import ComparisonResults, Results
+    from rankwell.reporting import Terminal, render, visible
+    from rankwell.results import ComparisonResults
 
     baseline = results.baseline if isinstance(results, ComparisonResults) else None
     chosen = with_options(GateOptions(), options).requiring(required, baseline)
     content, rows = content_of(results)
     lines, _ = check_requirements(content, rows, chosen)
-    table = str(results) if isinstance(results, Results) else render(rows, None, content.rules, ())
+    # Where a build fails, the rules behind its figures are at hand.
+    table = render(rows, None, content.rules, (), terminal=Terminal(details=True))
     failed = [visible(line.told) for line in lines if not line.passed]
     return failed, len(lines), table.rstrip("\n")
 

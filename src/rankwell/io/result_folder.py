@@ -66,6 +66,7 @@ class ResultFolder:
     protocol: the kind of result.
     files: name of a file -> its digest, which is checked whenever the file is read; None without a
         manifest that states digests.
+    digits: the decimals of scores that were asked for.
     """
 
     place: Path
@@ -77,6 +78,7 @@ class ResultFolder:
     attributes: Mapping[str, Mapping[str, str]]
     protocol: str = "runs"
     files: Mapping[str, str] | None = None
+    digits: int | None = None
 
     @property
     def runs(self) -> tuple[str, ...]:
@@ -145,16 +147,9 @@ def other_place(place: str | Path) -> str:
             "folder here, and name the copy."
         )
     folder = Path(place)
-    below = sorted(
-        path
-        for depth in ("*", "*/*")
-        for path in folder.glob(f"{depth}/{PER_QUERY}")
-        if not is_draft(path)
-    )
-    if below:
+    if below := folders_below(folder):
         problem = (
-            f"{place} has results in {count_of(len(below), 'folder')} below it, such as "
-            f"{below[0].parent}"
+            f"{place} has results in {count_of(len(below), 'folder')} below it, such as {below[0]}"
         )
         return f"{problem}; name one of these, or several to compare them."
     manifest = read_manifest(folder)
@@ -166,6 +161,12 @@ def other_place(place: str | Path) -> str:
         return f"{problem}; name a folder of results with values of single queries."
     lack = f"has no {PER_QUERY}" if folder.is_dir() else "is not a folder"
     return f"{place} {lack}; name a folder that a command wrote with -o."
+
+
+def folders_below(folder: Path) -> list[Path]:
+    """The folders of results in a folder or in its folders, sorted."""
+    files = (path for depth in ("*", "*/*") for path in folder.glob(f"{depth}/{PER_QUERY}"))
+    return [path.parent for path in sorted(files) if not is_draft(path)]
 
 
 def read_results(place: str | Path, *, replaced: tuple[str, ...] = ()) -> ResultFolder:
@@ -208,6 +209,7 @@ def read_results(place: str | Path, *, replaced: tuple[str, ...] = ()) -> Result
         attributes=attributes,
         protocol=protocol,
         files=files,
+        digits=None if manifest is None else manifest.content.get("digits"),
     )
 
 
@@ -333,7 +335,8 @@ def _rules(
     inputs = _checked(manifest.get("inputs") or {}, dict, path, "inputs")
     for name, value in rules.items():
         _checked(value, _RULES.get(name, object), path, f"rules.{name}")
-    _checked(manifest.get("schema_version", 0), int, path, "schema_version")
+    for name in ("schema_version", "digits"):
+        _checked(manifest.get(name, 0), int, path, name)
     digests = {
         name: str(fact.get("digest", "")) for name, fact in inputs.items() if isinstance(fact, dict)
     }

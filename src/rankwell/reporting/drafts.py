@@ -202,7 +202,8 @@ def publish(directory: Path, manifest: Content, paths: Sequence[Path]) -> list[P
     if earlier.result is not None and not may_overwrite():
         refuse_other_result(directory, earlier.result, plain(manifest))
         _refuse_other_objects(directory, earlier, plain(manifest), written)
-    _keep_pages(directory, earlier.files, names, written)
+    looks_alike = (earlier.result or {}).get("digits") == manifest.get("digits")
+    _keep_pages(directory, earlier.files, names, written, looks_alike=looks_alike)
     targets = {name: directory / name for name in names}
     for name, target in targets.items():
         refuse_blocked(target)
@@ -226,17 +227,22 @@ def publish(directory: Path, manifest: Content, paths: Sequence[Path]) -> list[P
 
 
 def _keep_pages(
-    directory: Path, before: Mapping[str, str], names: Iterable[str], written: dict[str, str]
+    directory: Path,
+    before: Mapping[str, str],
+    names: Iterable[str],
+    written: dict[str, str],
+    *,
+    looks_alike: bool,
 ) -> None:
     """Adds the pages of the earlier result to what is written, where they show what is written
-    again; else warns of their end.
+    again; else warns of their end. looks_alike: whether figures have as many decimals as before.
     """
     pages = {
         name: digest
         for name, digest in before.items()
         if _PAGE.fullmatch(name) and name not in names
     }
-    if all(before.get(name) == digest for name, digest in written.items()):
+    if looks_alike and all(before.get(name) == digest for name, digest in written.items()):
         written |= pages
     elif pages_removed := [name for name in pages if "/" not in name]:
         warning = (

@@ -523,15 +523,16 @@ def _printed(table: SystemTable, rules: Mapping[str, Any], terminal: Terminal) -
     room = terminal.page._replace(details=False)
     shown = for_paper(table, table.style, intervals=True)
     # The rules have the footnotes of all tables.
-    legend = [f"rules: {rules_line(rules)}"] if rules else []
+    legend, below_costs = [f"rules: {rules_line(rules)}"] if rules else [], list[str]()
     if not terminal.details:
-        notes = shown.footnotes.items()
-        legend = [f"{name}: {text}" for name, text in notes if name != "measured_on"]
+        notes = {name: f"{name}: {text}" for name, text in shown.footnotes.items()}
+        below_costs = [notes.pop(name) for name in ("cached", "memory") if name in notes]
+        legend = [text for name, text in notes.items() if name != "measured_on"]
     answer = Answer(shown.title, table=wide_rows(shown), legend=legend)
     documents = [Document((), None, {}, (), terminal=room, answer=answer)]
     if table.costs:
         took = Document(cost_rows(table), None, {}, (), False, room, title=PERFORMANCE)
-        documents.append(took)
+        documents += [took, Document((), terminal=room, answer=Answer("\n".join(below_costs)))]
     return "\n".join(map(OUTPUTS["table"], documents))
 
 

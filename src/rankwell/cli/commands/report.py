@@ -3,12 +3,12 @@
 import webbrowser
 from pathlib import Path
 
-from rankwell.comparison.pages import has_page, write_report
+from rankwell.comparison.pages import has_page, write_missing_pages, write_report
 from rankwell.data.options import Pictures, ShownDocumentTexts, ShownQueryTexts
 from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.options import Seed
-from rankwell.io.result_folder import other_place
-from rankwell.reporting.options import Output, PageOption
+from rankwell.io.result_folder import folders_below, is_result_folder, other_place
+from rankwell.reporting.options import Output, PageOption, Progress
 from rankwell.reporting.page import NAME
 from rankwell.store import is_file_name, refuse_blocked, remote_url, split_name
 
@@ -22,13 +22,15 @@ def report(
     title: str | None = None,
     seed: Seed = 0,
     open: bool = False,
+    progress: Progress = None,
 ) -> Output:
     """Write an HTML report that shows every query side by side.
 
     The page begins with the verdict. It is one file and opens from disk, offline.
 
     Several folders, and several runs in one, are compared as `rankwell compare` does it; of
-    more than five runs each with the first alone.
+    more than five runs each with the first alone. A folder with folders of results, such as that
+    of a bench, gets the page of each that has none.
 
       rankwell report results --open
 
@@ -60,7 +62,17 @@ def report(
             )
         target /= NAME
     further = (output, *places[1:], documents, queries, thumbnails, title)
-    if open and not any(further) and not seed and has_page(target.parent):
+    below = [] if any(further) or is_result_folder(first) else folders_below(Path(first))
+    pages = [target]
+    if below:
+        write_missing_pages(below, progress)
+        pages = [folder / NAME for folder in below]
+        table = target.with_name("table.html")
+        # The page of a demo, or the table of a bench, leads.
+        page = next((path for path in (target, table) if path.is_file()), pages[0])
+        again = f"`rankwell bench`, called again, links {table} to these pages"
+        messages = [again] if table.is_file() else list[str]()
+    elif open and not any(further) and not seed and has_page(target.parent):
         page, messages = target, list[str]()
     else:
         refuse_blocked(target)
@@ -75,4 +87,4 @@ def report(
         )
     if open and not webbrowser.open(page.resolve().as_uri()):
         messages.append("no browser could be started; open the file by hand")
-    return Output(text=str(page), messages=tuple(messages))
+    return Output(text="\n".join(map(str, pages)), messages=tuple(messages))

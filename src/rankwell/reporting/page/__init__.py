@@ -12,6 +12,7 @@ import numpy as np
 
 from rankwell.data.catalogue import ResultKind, result_kind
 from rankwell.data.findings import Finding
+from rankwell.data.options import shown_digits
 from rankwell.data.registry import Better
 from rankwell.data.tables import Floats, Values
 from rankwell.reporting import Row, Rules
@@ -124,11 +125,13 @@ class PageSource:
 
 def rounded(values: Floats) -> Floats:
     """The numbers to 7 significant digits, and to 5 decimals at least, as a page holds them; NaN
-    stays, as do those from 1e9 on.
+    stays, as do those from 1e9 on, and all numbers of a page with decimals of its own.
 
     Those that have become a tie of the 2, 3 or 4 decimals that are printed stay in full, so that
     nothing is rounded twice.
     """
+    if shown_digits() is not None:
+        return values
     size = np.abs(values)
     is_scalable = np.isfinite(values) & (size > 1e-15) & (size < 1e9)
     powers = np.maximum(

@@ -14,6 +14,7 @@ from rankwell import __version__
 from rankwell.data.catalogue import ResultKind
 from rankwell.data.findings import LEVELS
 from rankwell.data.findings.kinds import so_on_every_query, unjudged_in_top
+from rankwell.data.options import shown_digits
 from rankwell.data.tables import Bools, Floats, Ints, sort_ids
 from rankwell.documents import parse_json
 from rankwell.errors import BadInput, flag
@@ -169,6 +170,7 @@ def page_data(source: PageSource) -> PageData:
         "title": source.title,
         "protocol": source.protocol,
         **({} if source.kind.noun == ResultKind().noun else {"noun": list(source.kind.noun)}),
+        **({} if (digits := shown_digits()) is None else {"digits": digits}),
         "verdicts": summaries.verdicts(source),
         "pair": None if source.pair is None else [source.runs.index(run) for run in source.pair],
         "findings": _findings(source, questions, overview, everywhere),

@@ -1,7 +1,7 @@
 // Live engines: the frontier of the settings, curves over parameters, the table of settings, and what had no answer.
 
 import {queriesLink} from "../../reporting/page/assets/address.js";
-import {data, meanOf, measures, queries, RANK, ruleOf, STATE, valueOf} from "../../reporting/page/assets/data.js";
+import {allMeasures, data, meanOf, measures, queries, RANK, ruleOf, STATE, valueOf} from "../../reporting/page/assets/data.js";
 import {el, heading, isolated, orMissing, table, visible} from "../../reporting/page/assets/dom.js";
 import {runTag} from "../../reporting/page/assets/labels.js";
 import {number} from "../../reporting/page/assets/numbers.js";
@@ -28,7 +28,7 @@ function tables(pieces) {
 
 /** @param {Settings} settings @param {OverviewPieces} pieces */
 function settingsPart({varying, fixed, rows}, pieces) {
-  const known = measures.map((_, place) => place).filter(place => rows.some(({run}) => meanOf(place, run) !== null));
+  const known = allMeasures.filter(place => rows.some(({run}) => meanOf(place, run) !== null));
   /** @param {MeasurePlace} place */
   const meansOf = place => rows.map(({run}) => meanOf(place, run)).filter(mean => mean !== null);
   // A figure of an index is one for all settings of it, and a session that all of them share has one first request.

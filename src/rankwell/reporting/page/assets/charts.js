@@ -108,42 +108,43 @@ function shrink(place) {
 }
 
 /**
- * A panel with a plot so much wider; what stands at its right edge, or beyond, moves with the edge.
+ * A copy of a specification in which `change` replaces each piece, from the inside out; data stay as they are.
  * @param {any} value
- * @param {number} width
- * @param {number} by
+ * @param {(piece: any, name: string) => any} change
+ * @param {string} [name]
  * @returns {any}
  */
-function widened(value, width, by) {
-  if (Array.isArray(value)) return value.map(each => widened(each, width, by));
-  if (value === null || typeof value !== "object") return value;
-  /** @param {string} name @param {any} inner */
-  const moved = (name, inner) => {
-    if (name === "width" && inner === width) return width + by;
-    if (name === "value" && inner >= width) return inner + by;
-    return name === "values" || name === "datasets" ? inner : widened(inner, width, by);
-  };
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, moved(name, inner)]));
+function changed(value, change, name = "") {
+  if (name === "values" || name === "datasets") return value;
+  if (Array.isArray(value)) return value.map(each => changed(each, change));
+  if (value === null || typeof value !== "object") return change(value, name);
+  return change(Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, changed(inner, change, key)])), name);
 }
 
 /**
- * A copy of a specification whose legends have as many columns as the room holds, by the longest of their names.
- * @param {any} value
- * @param {number} room
- * @returns {any}
+ * A panel with a plot so much wider; what stands at its right edge, or beyond, moves with the edge.
+ * @param {any} panel
+ * @param {number} width
+ * @param {number} by
  */
-function withLegends(value, room) {
-  if (Array.isArray(value)) return value.map(each => withLegends(each, room));
-  if (value === null || typeof value !== "object") return value;
-  const copy = Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [name, name === "values" || name === "datasets" ? inner : withLegends(inner, room)]),
-  );
-  const names = value.scale?.domain;
-  if (!value.legend || !Array.isArray(names)) return copy;
-  const column = Math.max(...names.map(name => String(name).length)) * LEGEND.character + LEGEND.symbol;
-  const {columns = names.length, labelLimit = LABELS.legend} = value.legend;
-  const fit = Math.max(1, Math.min(columns, Math.floor(room / column)));
-  return {...copy, legend: {...copy.legend, columns: fit, labelLimit: Math.min(labelLimit, room - LEGEND.symbol)}};
+function widened(panel, width, by) {
+  return changed(panel, (piece, name) => ((name === "width" && piece === width) || (name === "value" && piece >= width) ? piece + by : piece));
+}
+
+/**
+ * A specification whose legends have as many columns as the room holds, by the longest of their names.
+ * @param {any} spec
+ * @param {number} room
+ */
+function withLegends(spec, room) {
+  return changed(spec, piece => {
+    const names = piece?.scale?.domain;
+    if (!piece?.legend || !Array.isArray(names)) return piece;
+    const column = Math.max(...names.map(name => String(name).length)) * LEGEND.character + LEGEND.symbol;
+    const {columns = names.length, labelLimit = LABELS.legend} = piece.legend;
+    const fit = Math.max(1, Math.min(columns, Math.floor(room / column)));
+    return {...piece, legend: {...piece.legend, columns: fit, labelLimit: Math.min(labelLimit, room - LEGEND.symbol)}};
+  });
 }
 
 /** @param {HTMLElement} place @param {any} spec @param {ChartRoom} room */
@@ -160,18 +161,9 @@ function embed(place, spec, room) {
   });
 }
 
-/**
- * A copy of a specification with the colours of the theme in the place of rankwell's own.
- * @param {any} value
- * @returns {any}
- */
-function paint(value) {
-  if (typeof value === "string") return Object.hasOwn(PAINTS, value) ? `var(--${PAINTS[value]})` : value;
-  if (Array.isArray(value)) return value.map(paint);
-  if (value === null || typeof value !== "object") return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [name, name === "values" || name === "datasets" ? inner : paint(inner)]),
-  );
+/** A specification with the colours of the theme in the place of rankwell's own. @param {any} spec */
+function paint(spec) {
+  return changed(spec, piece => (typeof piece === "string" && Object.hasOwn(PAINTS, piece) ? `var(--${PAINTS[piece]})` : piece));
 }
 
 /**

@@ -1,10 +1,10 @@
 // What the reader has chosen.
 
-import {data, hasValues, measures, runs, valueOf} from "./data.js";
+import {allMeasures, allRuns, data, hasValues, runs, valueOf} from "./data.js";
 
 const [a, b] = data.pair ?? [0, runs.length > 1 ? 1 : null];
 const pair = {a, b};
-export const offered = measures.map((_, place) => place).filter(place => runs.some((_, run) => hasValues(place, run)));
+export const offered = allMeasures.filter(place => allRuns.some(run => hasValues(place, run)));
 
 /** @type {Choices} */
 export const START = {
@@ -46,7 +46,7 @@ export function comparedRuns() {
  */
 export function measureFor(places) {
   /** @param {MeasurePlace} measure */
-  const covers = measure => runs.some((_, run) => places.some(query => valueOf(measure, run, query) !== null));
+  const covers = measure => allRuns.some(run => places.some(query => valueOf(measure, run, query) !== null));
   return covers(chosen.measure) ? chosen.measure : (offered.find(covers) ?? chosen.measure);
 }
 

@@ -1,9 +1,11 @@
 // The page's data, and its parts in script files beside the page.
 
+import {showDigits} from "./numbers.js";
 import {renameQueries, say} from "./words.js";
 
 /** @type {PageData} */
 export const data = JSON.parse(document.getElementById("data")?.textContent ?? "null");
+showDigits(data.digits);
 if (data.noun) renameQueries(...data.noun);
 export const queries = data.queries;
 export const runs = data.runs;
@@ -19,6 +21,8 @@ queries.attributes ??= {};
 queries.flags ??= {};
 
 export const allQueries = queries.id.map((_, index) => index);
+export const allRuns = runs.map((_, index) => index);
+export const allMeasures = measures.map((_, index) => index);
 
 /**
  * The value of a query, null where it is not counted.

@@ -164,11 +164,12 @@ function noteFields(query) {
   const {note, tags} = noteOf(query);
   const tagBox = el("input", {type: "text", id: "own-tags", value: tags.join(", "), placeholder: say.tagsHint, autocomplete: "off"});
   const noteBox = el("textarea", {id: "own-note", rows: 3}, note);
-  const where = el("p", {class: "note", role: "status"}, areKept() ? say.notesKept : say.notesNotKept);
+  const keeping = () => (areKept() ? say.notesKept : say.notesNotKept);
+  const where = el("p", {class: "note", role: "status"}, keeping());
   /** @param {Partial<Note>} changes */
   const write = changes => {
     writeNote(query, changes);
-    where.textContent = areKept() ? say.notesKept : say.notesNotKept;
+    where.textContent = keeping();
     // The detail stays as it is, so that typing goes on.
     redraw(new Set(["notes"]));
   };
@@ -219,30 +220,21 @@ function measuresTable(query) {
   /** @param {Measure} measure @param {MeasurePlace} place */
   const row = (measure, place) => {
     const {unit, of} = measure;
-    const [a, b] = [chosen.a, chosen.b].map(run => (run === null ? null : valueOf(place, run, query)));
-    if (of && a === null && b === null) return null;
-    const delta = difference(a, b);
+    const values = comparedRuns().map(run => valueOf(place, run, query));
+    if (of && values.every(value => value === null)) return null;
+    const delta = single ? null : difference(values[0], values[1]);
     return el(
       "tr",
       null,
       isolated("th", {scope: "row"}, measureName(measure)),
-      el("td", {class: "number"}, orMissing(number(a, unit), say.noValue)),
-      single
-        ? null
-        : [
-            el("td", {class: "number"}, orMissing(number(b, unit), say.noValue)),
-            el("td", {class: `number ${senseOf(delta, measure)}`}, orMissing(signed(delta, unit), say.noDifference)),
-          ],
+      values.map(value => el("td", {class: "number"}, orMissing(number(value, unit), say.noValue))),
+      single ? null : el("td", {class: `number ${senseOf(delta, measure)}`}, orMissing(signed(delta, unit), say.noDifference)),
     );
   };
   return table(
     {class: "small"},
     say.allMeasuresOfQuery,
-    [
-      heading(say.measure),
-      heading(single ? say.value : "A", {class: "number"}),
-      single ? null : [heading("B", {class: "number"}), heading(say.difference, {class: "number"})],
-    ],
+    [heading(say.measure), (single ? [say.value] : ["A", "B", say.difference]).map(name => heading(name, {class: "number"}))],
     el("tbody", null, measures.map(row)),
   );
 }

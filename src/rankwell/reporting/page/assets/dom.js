@@ -133,7 +133,7 @@ export function icon(path) {
 /**
  * @param {Child} label
  * @param {() => void} act
- * @param {Record<string, string | number | boolean | null | undefined>} [attributes]
+ * @param {Attributes} [attributes]
  */
 export function button(label, act, attributes = {}) {
   const made = el("button", {type: "button", ...attributes}, label);
@@ -158,7 +158,7 @@ export function showAll(n, act) {
   return made;
 }
 
-/** @param {unknown} text @param {Record<string, string | number | boolean | null | undefined>} [attributes] */
+/** @param {unknown} text @param {Attributes} [attributes] */
 export function heading(text, attributes = {}) {
   return isolated("th", {scope: "col", ...attributes}, text);
 }

@@ -1,10 +1,10 @@
 // Downloads: the queries shown as CSV or JSON Lines, and their ids.
 
-import {chosen} from "./chosen.js";
-import {firstOf, measures, queries, runs} from "./data.js";
+import {chosen, comparedRuns} from "./chosen.js";
+import {firstOf, measures, queries, runs, valueOf} from "./data.js";
 import {$, el} from "./dom.js";
 import {noteRecords} from "./notes.js";
-import {deltaOf, flagsOf, relevantColumns, valueA, valueB} from "./rows.js";
+import {deltaOf, flagsOf, relevantColumns} from "./rows.js";
 import {shownRows} from "./table.js";
 import {say} from "./words.js";
 
@@ -13,9 +13,9 @@ const FORMULA = /^[=+\-@\t\r]/;
 
 /** One record per query shown, in the order shown. */
 export function records() {
-  const {b} = chosen;
-  const single = b === null;
   const relevant = relevantColumns();
+  /** A column for each run compared. @param {string} name @param {(run: Run) => unknown} of */
+  const bySide = (name, of) => Object.fromEntries(comparedRuns().map((run, side) => [`${name}_${"ab"[side]}`, of(run)]));
   return shownRows.queries.map(query => ({
     query: queries.id[query],
     text: queries.text[query] ?? null,
@@ -23,11 +23,10 @@ export function records() {
     flags: flagsOf(query).join("; ") || null,
     ...Object.fromEntries(relevant.map(({name, of}) => [name, of(query)])),
     measure: measures[chosen.measure].name,
-    run_a: runs[chosen.a],
-    ...(single ? {} : {run_b: runs[b]}),
-    value_a: valueA(query),
-    ...(single ? {} : {value_b: valueB(query), difference: deltaOf(query)}),
-    ...(queries.first ? {first_a: firstOf(chosen.a, query), ...(single ? {} : {first_b: firstOf(b, query)})} : {}),
+    ...bySide("run", run => runs[run]),
+    ...bySide("value", run => valueOf(chosen.measure, run, query)),
+    ...(chosen.b === null ? {} : {difference: deltaOf(query)}),
+    ...(queries.first ? bySide("first", run => firstOf(run, query)) : {}),
   }));
 }
 

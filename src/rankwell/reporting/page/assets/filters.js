@@ -234,11 +234,11 @@ function attributeField(name, place) {
     ),
   );
   select.addEventListener("change", () => {
-    const {[name]: _, ...others} = chosen.attributes;
-    if (select.value === "") return choose({attributes: others});
+    const attributes = withoutAttribute(name);
+    if (select.value === "") return choose({attributes});
     const value = values[Number(select.value) - 1];
     const measure = measureFor(allQueries.filter(query => attributeOf(name, query) === value));
-    return choose({attributes: {...others, [name]: value}, measure});
+    return choose({attributes: {...attributes, [name]: value}, measure});
   });
   return el("div", {class: "attribute"}, isolated("label", {for: id}, attributeLabel(name)), select);
 }
@@ -263,6 +263,12 @@ function anyOf(name, title, values) {
       ),
     ),
   );
+}
+
+/** @param {string} name */
+function withoutAttribute(name) {
+  const {[name]: _, ...others} = chosen.attributes;
+  return others;
 }
 
 /** @param {"flags" | "tags"} name @param {string} value */
@@ -298,8 +304,7 @@ export function drawChips() {
     chip(say.range(word, low, high), {ranges: {...chosen.ranges, [name]: [null, null]}});
   }
   for (const [name, value] of Object.entries(chosen.attributes)) {
-    const {[name]: _, ...others} = chosen.attributes;
-    chip(`${attributeLabel(name)}: ${value || say.none}`, {attributes: others});
+    chip(`${attributeLabel(name)}: ${value || say.none}`, {attributes: withoutAttribute(name)});
   }
   for (const name of /** @type {const} */ (["flags", "tags"])) for (const value of chosen[name]) chip(value || say.anyNote, {[name]: without(name, value)});
   $("active").replaceChildren(...chips);

@@ -19,32 +19,46 @@ for (const {name, run, queries: places} of findings) {
 }
 findings.sort((one, other) => LEVELS.indexOf(one.level) - LEVELS.indexOf(other.level));
 
-/** Where a finding leads: to its queries, to their order by it, or null. @param {Finding} each */
-function addressFor({name, queries: places}) {
-  const sort = orders.get(name);
-  if (sort) return queriesLink({sort, reversed: false});
-  if (!places?.length) return null;
-  return queriesLink({flags: [name], measure: measureFor(places)});
+/** The queries that findings are about, each once. @param {Finding[]} some */
+function queriesOf(some) {
+  return [...new Set(some.flatMap(each => each.queries ?? []))];
 }
 
-/** The number of queries, the first findings that change how to read a number or lead to queries, and the way to all of them. */
+/** Where findings of one name lead: to their queries, to their order by it, or null. @param {Finding[]} some */
+function addressFor(some) {
+  const sort = orders.get(some[0].name);
+  if (sort) return queriesLink({sort, reversed: false});
+  const places = queriesOf(some);
+  return places.length ? queriesLink({flags: [some[0].name], measure: measureFor(places)}) : null;
+}
+
+/** The number of queries, a chip for each name of findings that change how to read a number or lead to queries, and the way to the rest. */
 export function chips() {
-  const leading = findings.filter(each => each.sort || !orders.has(each.name));
-  const shown = leading.filter(each => each.level !== "info" || addressFor(each)).slice(0, MOST_CHIPS);
-  const rest = findings.length - shown.length;
+  const kinds = [...new Set(findings.map(each => each.name))].map(name => findings.filter(each => each.name === name));
+  const shown = kinds.filter(kind => kind[0].level !== "info" || addressFor(kind)).slice(0, MOST_CHIPS);
+  const rest = findings.length - shown.flat().length;
   const counted = Math.max(...data.summary.filter(row => !measures[row.measure].of).map(row => row.n), 0) || queries.id.length;
   return el(
     "ul",
     {class: "findings", "aria-label": say.findings},
     el("li", null, chip(say.counted(queries.id.length, counted), queriesLink())),
-    shown.map(each => el("li", null, chip([sign(each), readable(each.message)], addressFor(each) ?? "#method", each.level))),
+    shown.map(kind => el("li", null, chip([sign(kind[0]), chipText(kind)], addressFor(kind) ?? "#method", kind))),
     el("li", null, chip(rest ? say.methodAnd(rest) : say.provenance, "#method")),
   );
 }
 
-/** @param {Child} text @param {string} href */
-function chip(text, href, level = "info") {
-  return el("a", {class: `finding ${level}`, href, dir: "auto"}, text);
+/** What findings of one name have in common, in a few words: their sentences are the title of the chip. @param {Finding[]} kind */
+function chipText(kind) {
+  const summed = kind.find(each => each.sort);
+  if (summed) return readable(summed.message);
+  const runsNamed = new Set(kind.flatMap(each => each.run ?? []));
+  return say.chip(readable(kind[0].name.replaceAll("-", " ")), queriesOf(kind).length, runsNamed.size);
+}
+
+/** @param {Child} text @param {string} href @param {Finding[]} [kind] */
+function chip(text, href, kind = []) {
+  const title = kind.map(each => readable(each.detail ?? each.message)).join("\n") || null;
+  return el("a", {class: `finding ${kind[0]?.level ?? "info"}`, href, title, dir: "auto"}, text);
 }
 
 /** @param {Finding} each */
@@ -58,7 +72,7 @@ export function findingsList() {
     "ul",
     {class: "all-findings"},
     findings.map(each => {
-      const address = addressFor(each);
+      const address = addressFor([each]);
       return el(
         "li",
         {class: each.level, dir: "auto"},

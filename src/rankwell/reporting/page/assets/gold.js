@@ -1,12 +1,12 @@
 // The relevant items of a query, with their ranks in each run.
 
-import {data, GRADE, ITEM, queries, RANK, runs, SCORE, STATE} from "./data.js";
-import {el, glyph, heading, isolated, mark, readable, showAll, table, visible} from "./dom.js";
+import {GRADE, ITEM, queries, RANK, runs, SCORE, STATE} from "./data.js";
+import {el, glyph, heading, mark, readable, showAll, table, visible} from "./dom.js";
 import {picture} from "./labels.js";
 import {drawLines} from "./lines.js";
 import {MISSING, number, scoresLike} from "./numbers.js";
 import {marked, words} from "./terms.js";
-import {taskView} from "./views.js";
+import {itemName, taskView} from "./views.js";
 import {say} from "./words.js";
 
 const MOST_GOLD = 8;
@@ -38,14 +38,21 @@ function relevantItems(lists, compared) {
 /** @param {Query} query @param {Lists} lists @param {Run[]} compared */
 export function gold(query, lists, compared) {
   const items = relevantItems(lists, compared);
-  const title = el("h3", {id: "gold-title"}, say.relevantItems, el("span", {class: "count"}, items.length));
-  if (!items.length)
-    return el(
-      "section",
-      {class: "block", "aria-labelledby": "gold-title"},
-      title,
-      el("p", {class: "quiet"}, say.noRelevantItems),
-    );
+  return el(
+    "section",
+    {class: "block", "aria-labelledby": "gold-title"},
+    el("h3", {id: "gold-title"}, say.relevantItems, el("span", {class: "count"}, items.length)),
+    items.length ? goldTable(items, query, lists, compared) : el("p", {class: "quiet"}, say.noRelevantItems),
+  );
+}
+
+/**
+ * @param {RelevantItem[]} items
+ * @param {Query} query
+ * @param {Lists} lists
+ * @param {Run[]} compared
+ */
+function goldTable(items, query, lists, compared) {
   const likes = compared.map(run => scoresLike((lists[run] ?? []).map(row => row[SCORE])));
   const graded = new Set(items.map(each => each.grade)).size > 1;
   const body = el("tbody");
@@ -57,36 +64,24 @@ export function gold(query, lists, compared) {
     fill(items);
     drawLines();
   };
-  return el(
-    "section",
-    {class: "block", "aria-labelledby": "gold-title"},
-    title,
-    table(
-      {class: "small gold"},
-      say.relevantCaption,
-      [
-        heading(say.item),
-        graded ? heading(say.grade, {class: "number"}) : null,
-        compared.map((run, side) =>
-          heading(compared.length > 1 ? say.rankInRun("AB"[side]) : say.rank, {class: "place-head", title: visible(runs[run])}),
-        ),
-      ],
-      body,
+  const heads = [
+    heading(say.item),
+    graded ? heading(say.grade, {class: "number"}) : null,
+    compared.map((run, side) =>
+      heading(compared.length > 1 ? say.rankInRun("AB"[side]) : say.rank, {class: "place-head", title: visible(runs[run])}),
     ),
-    more ? showAll(items.length, all) : null,
-  );
+  ];
+  return [table({class: "small gold"}, say.relevantCaption, heads, body), more ? showAll(items.length, all) : null];
 }
 
 /**
  * @param {RelevantItem} relevant
  * @param {boolean} graded
  * @param {Query} query
- * @param {((score: number | null) => string)[]} likes
+ * @param {ScoreWriter[]} likes
  */
 function goldRow({item, grade, rows}, graded, query, likes) {
-  const text = data.items.text[item];
-  const first = rows.find(row => row !== null);
-  const named = (first && taskView().title?.(first)) ?? null;
+  const named = itemName(item, rows.find(row => row !== null));
   return el(
     "tr",
     null,
@@ -98,12 +93,8 @@ function goldRow({item, grade, rows}, graded, query, likes) {
         {class: "gold-item"},
         mark("relevant"),
         picture(item, 28),
-        named
-          ? el("span", {class: "named"}, named)
-          : isolated("span", {class: "mono", title: visible(data.items.id[item])}, data.items.id[item]),
-        !named && text && text !== data.items.id[item]
-          ? el("span", {class: "quiet gold-text", dir: "auto", title: readable(text)}, marked(text, words(queries.text[query])))
-          : null,
+        named.node,
+        named.text && el("span", {class: "quiet gold-text", dir: "auto", title: readable(named.text)}, marked(named.text, words(queries.text[query]))),
       ),
     ),
     graded ? el("td", {class: "number"}, grade ?? glyph(MISSING, say.noGrade)) : null,
@@ -114,7 +105,7 @@ function goldRow({item, grade, rows}, graded, query, likes) {
 /**
  * The rank of an item in a run. No row at all means that the run does not have the query, which differs from not retrieving the item.
  * @param {ListRow | null} row
- * @param {(score: number | null) => string} like
+ * @param {ScoreWriter} like
  */
 function placeCell(row, like) {
   if (!row) return el("td", {class: "place quiet"}, glyph(MISSING, say.noQuery));

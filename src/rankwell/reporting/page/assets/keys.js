@@ -132,9 +132,9 @@ function focusSearch() {
 
 function nextOrder() {
   if (chosen.view !== "queries") return false;
-  const names = presets().map(([name]) => name);
-  const name = names[(names.indexOf(chosen.sort) + 1) % names.length];
+  const offered = presets();
+  const [name, , title] = offered[(offered.findIndex(each => each[0] === chosen.sort) + 1) % offered.length];
   order(name);
-  toast(presets().find(each => each[0] === name)?.[2] ?? "");
+  toast(title);
   return true;
 }

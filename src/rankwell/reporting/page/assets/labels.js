@@ -33,11 +33,11 @@ export function measureName({label, name, of}) {
 }
 
 /**
- * A name that may be broken after its marks, and nowhere inside a word.
+ * A name that may be broken after its marks, and nowhere inside a word or before the ending of a file.
  * @param {string} name
  */
 export function broken(name) {
-  return visible(name).split(/(?<=[_(,=./-])/).flatMap((part, place) => (place ? [el("wbr"), part] : [part]));
+  return visible(name).split(/(?<=[_(,=./-])(?!\w{1,4}$)/).flatMap((part, place) => (place ? [el("wbr"), part] : [part]));
 }
 
 /** The label of a measure with its part. @param {Measure} measure */

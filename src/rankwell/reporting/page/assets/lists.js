@@ -7,7 +7,7 @@ import {chooseRun, options} from "./filters.js";
 import {picture} from "./labels.js";
 import {MISSING, number, scoresLike} from "./numbers.js";
 import {marked, words} from "./terms.js";
-import {taskView} from "./views.js";
+import {itemName, taskView} from "./views.js";
 import {say} from "./words.js";
 
 /** @param {Query} query @param {Lists} lists @param {Run[]} compared */
@@ -76,13 +76,11 @@ function oneList(query, {run, side, rows, lists, compared, tiles}) {
 
 /**
  * @param {RankedRow} row
- * @param {{side: number, next: RankedRow | undefined, like: (score: number | null) => string, terms: Set<string>, elsewhere: Map<Item, ListRow> | null}} list
+ * @param {CardParts} list
  */
 function card(row, {side, next, like, terms, elsewhere}) {
   const item = row[ITEM];
-  const text = data.items.text[item];
-  const {title, result} = taskView();
-  const named = title?.(row) ?? null;
+  const named = itemName(item, row);
   return el(
     "li",
     {class: `card-row ${row[STATE]}`, "data-item": item},
@@ -95,20 +93,18 @@ function card(row, {side, next, like, terms, elsewhere}) {
       el(
         "p",
         {class: "title-line"},
-        named
-          ? el("span", {class: "named"}, named)
-          : isolated("span", {class: "mono item-id", title: visible(data.items.id[item])}, data.items.id[item]),
+        named.node,
         !row[GRADE] ? null : el("span", {class: "quiet grade"}, say.gradeOf(row[GRADE])),
         elsewhere ? otherPlace(row, elsewhere, side) : null,
       ),
-      !named && text && text !== data.items.id[item] ? el("p", {class: "snippet", dir: "auto"}, marked(text, terms)) : null,
-      result?.(row) ?? null,
+      named.text && el("p", {class: "snippet", dir: "auto"}, marked(named.text, terms)),
+      taskView().result?.(row) ?? null,
     ),
     el("div", {class: "points number"}, like(row[SCORE]), gap(row, next, like)),
   );
 }
 
-/** @param {RankedRow} row @param {RankedRow | undefined} next @param {(score: number | null) => string} like */
+/** @param {RankedRow} row @param {RankedRow | undefined} next @param {ScoreWriter} like */
 function gap(row, next, like) {
   if (!next || row[SCORE] === null || next[SCORE] === null) return null;
   const lead = Math.abs(row[SCORE] - next[SCORE]);
@@ -138,7 +134,7 @@ function otherPlace(row, elsewhere, side) {
   );
 }
 
-/** @param {RankedRow} row @param {(score: number | null) => string} like */
+/** @param {RankedRow} row @param {ScoreWriter} like */
 function tile(row, like) {
   return el(
     "li",

@@ -2,28 +2,13 @@
 
 import {addressOf, allQueries, data, queries, queryAt, runs} from "./data.js";
 
-const KEY = `rankwell-notes-${digest(JSON.stringify([data.protocol, runs, data.inputs ?? [], queries.id]))}`;
+// The digests of the inputs stand for what is in them.
+const KEY = `rankwell-notes ${JSON.stringify([data.protocol, runs, data.inputs ?? [], queries.id.length])}`;
 /** @type {Note} */
 const NONE = {note: "", tags: []};
 /** @type {Map<Query, Note>} */
 let notes = new Map();
 let isKept = true;
-
-/**
- * 53 bits that distinguish the texts of pages (cyrb53): the digests of the browser come too late for the first drawing.
- * @param {string} text
- */
-function digest(text) {
-  let [high, low] = [0xdeadbeef, 0x41c6ce57];
-  for (let place = 0; place < text.length; place += 1) {
-    const code = text.charCodeAt(place);
-    high = Math.imul(high ^ code, 2654435761);
-    low = Math.imul(low ^ code, 1597334677);
-  }
-  high = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909);
-  low = Math.imul(low ^ (low >>> 16), 2246822507) ^ Math.imul(high ^ (high >>> 13), 3266489909);
-  return (4294967296 * (2097151 & low) + (high >>> 0)).toString(36);
-}
 
 /** Reads what this browser keeps, which another window may have written; where it keeps nothing, the session's notes stay. */
 function read() {

@@ -5,6 +5,14 @@ export const MISSING = "–";
 /** @type {Record<string, number>} */
 const DECIMALS = {"percent": 2, "rank": 2, "count": 2, "ms": 3, "s": 2, "MB": 2, "queries/s": 1};
 
+/** The decimals that were asked for, in the place of those of every unit. @type {number | undefined} */
+let asked;
+
+/** @param {number | undefined} digits */
+export function showDigits(digits) {
+  asked = digits;
+}
+
 const WHOLE = new Intl.NumberFormat("en-US", {maximumFractionDigits: 0});
 
 /**
@@ -28,7 +36,7 @@ export function fixed(value, digits) {
 export function number(value, unit) {
   if (value === null || value === undefined) return MISSING;
   if (unit === "count" && Number.isInteger(value)) return fixed(value, 0);
-  return fixed(value, DECIMALS[unit ?? ""] ?? 4);
+  return fixed(value, asked ?? DECIMALS[unit ?? ""] ?? 4);
 }
 
 /** @param {number | null | undefined} value @param {string | undefined} unit */
@@ -43,7 +51,7 @@ export function signed(value, unit, write = number) {
  * @param {string | undefined} unit
  */
 export function brief(value, unit) {
-  return value === null || value === undefined || (unit ?? "") in DECIMALS ? number(value, unit) : fixed(value, 3);
+  return value === null || value === undefined || (unit ?? "") in DECIMALS ? number(value, unit) : fixed(value, asked ?? 3);
 }
 
 /** @param {number | null | undefined} value @param {string | undefined} unit */
@@ -72,7 +80,7 @@ export function scoresLike(column) {
 
 /** @param {number | null | undefined} p */
 export function chance(p) {
-  return p !== null && p !== undefined && p < 0.0001 ? "< 0.0001" : number(p, "share");
+  return p === null || p === undefined ? MISSING : p < 0.0001 ? "< 0.0001" : fixed(p, 4);
 }
 
 /** @param {number} n */

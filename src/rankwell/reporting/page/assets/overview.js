@@ -3,8 +3,8 @@
 import {queriesLink} from "./address.js";
 import {drawCharts} from "./charts.js";
 import {chosen, comparedRuns, filtersSet, START, worstSide} from "./chosen.js";
-import {allQueries, data, firstOf, firstRows, ITEM, listsOf, meanOf, measures, queries, relevantOf, runs, STATE, valueOf} from "./data.js";
-import {$, el, isolated, mark, readable, visible} from "./dom.js";
+import {allQueries, allRuns, data, firstOf, firstRows, ITEM, listsOf, meanOf, measures, queries, relevantOf, runs, STATE, valueOf} from "./data.js";
+import {$, el, mark, readable, visible} from "./dom.js";
 import {chips} from "./findings.js";
 import {histogram} from "./histogram.js";
 import {broken, confidence, picture, pictureOf, runTag, shortName} from "./labels.js";
@@ -13,7 +13,7 @@ import {difference, lowerIsBetter, senseOf} from "./rows.js";
 import {bandName, bands, NEAR} from "./slices.js";
 import {differenceOf, groupsTable, failuresChart, scoresTable, slicesTable} from "./tables.js";
 import {taskView} from "./views.js";
-import {say} from "./words.js";
+import {capital, say} from "./words.js";
 
 const MOST_CASES = 4;
 const MOST_BARS = 6;
@@ -89,7 +89,8 @@ function headline(leader, other) {
   if (row && runs.length === 2) return [(row.decisive ? say.better : say.undecided)(runs[leader], `${briefChange(row.difference, unit)} ${label}`), numbers];
   const [verdict] = data.verdicts ?? [];
   const end = verdict?.search(/[,;:] |$/);
-  if (verdict) return [verdict.slice(0, end), `${verdict.slice(end + 2)} ${numbers}`.trim()];
+  const rest = verdict?.slice(end + 2);
+  if (verdict) return [verdict.slice(0, end), `${verdict[end] === ";" ? capital(rest) : rest} ${numbers}`.trim()];
   const sole = data.summary.find(each => each.measure === START.measure);
   if (!sole || sole.mean === null) return [data.title];
   // The same measure of each part of the queries.
@@ -137,8 +138,7 @@ function bars() {
 
 /** Runs in their order; where not all are in sight, those compared come first. */
 function runsInOrder() {
-  const places = runs.map((_, run) => run);
-  return runs.length > MOST_BARS ? [...new Set([...comparedRuns(), ...places])] : places;
+  return runs.length > MOST_BARS ? [...new Set([...comparedRuns(), ...allRuns])] : allRuns;
 }
 
 /**
@@ -182,7 +182,8 @@ function failing(run) {
   // The worst queries are those of B, which the run is then.
   const pair = chosen.b === null || worstSide() === "a" || run === chosen.b ? {} : {a: chosen.b, b: run};
   const href = queriesLink({sort: "worst", reversed: false, ...pair});
-  return card("fails", [failed.length ? say.fails(name) : say.worstOfRun(name), " ", el("span", {class: failed.length ? "loss" : "quiet"}, note)], null, el("ul", {class: "cases"}, shown.map(query => caseRow(query, outcome(run, query), wrongHit(run, query)))), el("a", {class: "all", href}, say.allWorst));
+  const title = failed.length ? say.fails(name) : say.worstOfRun(name);
+  return casesCard("fails", title, el("span", {class: failed.length ? "loss" : "quiet"}, note), shown.map(query => caseRow(query, outcome(run, query), wrongHit(run, query))), href, say.allWorst);
 }
 
 /** What became of a query: the rank of the first relevant item, or why it failed. @param {Run} run @param {Query} query */
@@ -212,8 +213,7 @@ function wrongHit(run, query) {
       place.append(
         mark(row[STATE]),
         picture(row[ITEM], 32) ?? "",
-        el("span", {class: "hit-name"}, taskView().title?.(row) ?? isolated("span", {class: "mono", title: text && readable(text)}, data.items.id[row[ITEM]])),
-        say.rankedFirst,
+        el("span", {class: "hit-name"}, taskView().title?.(row) ?? el("span", {class: "mono", dir: "auto", title: text && readable(text)}, broken(data.items.id[row[ITEM]])), say.rankedFirst),
       );
     },
     () => {},
@@ -239,17 +239,21 @@ function losses(leader, other) {
   /** @type {Interval} */
   const delta = least < 0 ? [null, least] : [least, null];
   const href = queriesLink({a: other, b: leader, sort: "loss", reversed: false, ranges: {...START.ranges, delta}});
-  return card(
-    "losses",
-    [say.losses(runs[leader]), " ", el("span", {class: "loss"}, say.getWorse(lost.length))],
-    null,
-    el(
-      "ul",
-      {class: "cases"},
-      lost.slice(0, MOST_CASES).map(query => caseRow(query, el("span", {class: "change"}, `${brief(value(other, query), unit)} → ${brief(value(leader, query), unit)}`), el("span", {class: "loss number"}, briefChange(change(query), unit)))),
-    ),
-    el("a", {class: "all", href}, say.allLosses(lost.length)),
-  );
+  const rows = lost.slice(0, MOST_CASES).map(query => caseRow(query, el("span", {class: "change"}, `${brief(value(other, query), unit)} → ${brief(value(leader, query), unit)}`), el("span", {class: "loss number"}, briefChange(change(query), unit))));
+  return casesCard("losses", say.losses(runs[leader]), el("span", {class: "loss"}, say.getWorse(lost.length)), rows, href, say.allLosses(lost.length));
+}
+
+/**
+ * Queries as links to their lists, with their number beside the title and the way to all of them.
+ * @param {string} id
+ * @param {string} title
+ * @param {Child} number
+ * @param {Child} rows
+ * @param {string} href
+ * @param {string} all
+ */
+function casesCard(id, title, number, rows, href, all) {
+  return card(id, [title, " ", number], null, el("ul", {class: "cases"}, rows), el("a", {class: "all", href}, all));
 }
 
 /** A query as a link to its lists. @param {Query} query @param {...Child} evidence */

@@ -83,24 +83,29 @@ export function shownAttributes() {
   return Object.keys(queries.attributes).filter(name => queries.attribute_runs?.[name]?.some(run => compared.includes(run)) ?? true);
 }
 
+/** The number of relevant items, and the rank of the first, in the list of a side. @type {OfSide} */
+const relevantIn = side => query => relevantOf(chosen[side], query);
+/** @type {OfSide} */
+const firstIn = side => query => (chosen[side] === null ? null : firstOf(chosen[side], query));
+
 /** @param {Query} query */
-const relevantOfA = query => relevantOf(chosen.a, query) ?? relevantOf(chosen.b, query);
+const relevantOfA = query => relevantIn("a")(query) ?? relevantIn("b")(query);
 
 /**
  * The columns of numbers of relevant items: one, and where those of A and B differ, as between retriever and reader, one for each.
- * @returns {{name: "relevant" | "relevant_a" | "relevant_b", side: "A" | "B" | null, of: (query: Query) => number | null}[]}
+ * @returns {RelevantColumn[]}
  */
 export function relevantColumns() {
   if (!queries.relevant) return [];
   /** @param {Query} query */
   const differs = query => {
-    const [a, b] = [relevantOf(chosen.a, query), relevantOf(chosen.b, query)];
+    const [a, b] = [relevantIn("a")(query), relevantIn("b")(query)];
     return a !== null && b !== null && a !== b;
   };
   if (!allQueries.some(differs)) return [{name: "relevant", side: null, of: relevantOfA}];
   return [
-    {name: "relevant_a", side: "A", of: query => relevantOf(chosen.a, query)},
-    {name: "relevant_b", side: "B", of: query => relevantOf(chosen.b, query)},
+    {name: "relevant_a", side: "A", of: relevantIn("a")},
+    {name: "relevant_b", side: "B", of: relevantIn("b")},
   ];
 }
 
@@ -119,16 +124,14 @@ export const ORDERS = {
   apart: overlapOf,
   unjudged: query => negative(unjudgedOf(query)),
   relevant: relevantOfA,
-  relevant_a: query => relevantOf(chosen.a, query),
-  relevant_b: query => relevantOf(chosen.b, query),
-  first_a: query => firstOf(chosen.a, query),
-  first_b: query => (chosen.b === null ? null : firstOf(chosen.b, query)),
+  relevant_a: relevantIn("a"),
+  relevant_b: relevantIn("b"),
+  first_a: firstIn("a"),
+  first_b: firstIn("b"),
   flags: query => flagsOf(query).length,
 };
 
 const PERSISTENCE = 0.9;
-/** @type {Map<string, number | null>} */
-const overlaps = new Map();
 
 /**
  * Rank-biased overlap of what the lists of A and B show (Webber and others 2010, extrapolated); null without lists.
@@ -137,14 +140,9 @@ const overlaps = new Map();
 export function overlapOf(query) {
   const lists = data.lists[query];
   if (chosen.b === null || !lists) return null;
-  const name = [query, ...[chosen.a, chosen.b].sort((x, y) => x - y)].join(" ");
   /** @param {Run} run */
   const itemsOf = run => firstRows(lists[run]).map(row => row[ITEM]);
-  const known = overlaps.get(name);
-  if (known !== undefined) return known;
-  const overlap = overlapOfLists(itemsOf(chosen.a), itemsOf(chosen.b));
-  overlaps.set(name, overlap);
-  return overlap;
+  return overlapOfLists(itemsOf(chosen.a), itemsOf(chosen.b));
 }
 
 /** @param {Item[]} one @param {Item[]} other */
@@ -242,7 +240,7 @@ function within([low, high], valueFor) {
 }
 
 /** The first relevant rank of the run whose worst queries are shown. @param {Query} query */
-const firstRank = query => firstOf(/** @type {Run} */ (chosen[worstSide()]), query) ?? Infinity;
+const firstRank = query => firstIn(worstSide())(query) ?? Infinity;
 
 /**
  * The queries shown, in order; what is not known stands last. Equal ones stay in the order of the data, but of equally bad ones

@@ -2,7 +2,7 @@
 // relevant items and attributes. Each is an attribute, so that it is a filter and a link too.
 
 import {offered} from "./chosen.js";
-import {allQueries, firstOf, measures, queries, relevantOf, runs, valueOf} from "./data.js";
+import {allQueries, allRuns, firstOf, measures, queries, relevantOf, runs, valueOf} from "./data.js";
 import {pieces} from "./terms.js";
 import {attributeLabel, taskView} from "./views.js";
 import {say} from "./words.js";
@@ -51,7 +51,7 @@ export function bandName(run) {
  * The names of all that is derived, those of runs first.
  * @param {Run[]} [places]
  */
-export function derivedNames(places = runs.map((_, run) => run)) {
+export function derivedNames(places = allRuns) {
   return [...(bands() ? places.map(bandName) : []), ...numbered().map(({name}) => name)];
 }
 
@@ -86,7 +86,7 @@ function lengthOf(query) {
  */
 export function attributeValues(name) {
   if (Object.hasOwn(queries.attributes, name)) return queries.attributes[name];
-  const run = runs.findIndex((_, place) => bandName(place) === name);
+  const run = allRuns.findIndex(place => bandName(place) === name);
   const shown = bands();
   const kept = made.get(name) ?? (run < 0 ? rangesOf(name) : allQueries.map(query => shown?.labels[shown.of(run, query) ?? -1] ?? null));
   made.set(name, kept);
@@ -112,7 +112,7 @@ function rangesOf(name) {
 
 /**
  * The slices of the overview: of each attribute with two parts or more its parts with their queries.
- * @returns {{name: string, label: string, parts: [value: string, places: Query[]][]}[]}
+ * @returns {Slice[]}
  */
 export function slices() {
   const kinds = taskView().slices;

@@ -1,8 +1,8 @@
 // The table of queries: only the rows in sight are built, so that thousands scroll smoothly.
 
 import {addressText, choose} from "./address.js";
-import {chosen, worstSide} from "./chosen.js";
-import {allQueries, firstOf, measures, queries, runs} from "./data.js";
+import {chosen, comparedRuns, worstSide} from "./chosen.js";
+import {allQueries, firstOf, measures, queries, runs, valueOf} from "./data.js";
 import {$, button, el, glyph, icon, isolated, orMissing, readable, svg, targetOf, visible} from "./dom.js";
 import {clearFilters} from "./filters.js";
 import {measureName, pictureOf} from "./labels.js";
@@ -19,45 +19,41 @@ const NOTE = "M3.5 2.5h9v7l-4 4h-5zM12.5 9.5h-4v4M6 5.5h4M6 8h2";
 const BAR = {width: 64, half: 30};
 // The columns of figures that rows of two lines have, with their heads above them; B − A gives way to what is not among A and B.
 const FIGURES = ["a", "b", "delta", "apart", "unjudged"];
-/**
- * @type {{queries: Query[], cursor: number, compact: boolean, from: number, to: number, all: boolean, columns: Column[], reach: number}}
- */
+/** @type {ShownRows} */
 export const shownRows = {queries: [], cursor: -1, compact: false, from: -1, to: -1, all: false, columns: [], reach: 1};
 
 /** Columns that this data has: [name, heading, title, cell, numeric]. The name is the key of its order. */
 function columnsOf() {
-  const {b} = chosen;
-  const single = b === null;
+  const single = chosen.b === null;
   const unit = measures[chosen.measure]?.unit;
-  /** @type {(name: string, heading: string, title: string | null, cell: (query: Query) => Child, numeric?: boolean) => Column} */
+  /** @type {ColumnMaker} */
   const known = (name, heading, title, cell, numeric = false) => ({name, heading, title, cell, numeric});
   const hasFlags = shownFlags().length > 0;
   return [
     known("id", say.query, say.queryId, idCell),
     HAS_TEXT && known("text", say.text, say.textOfQuery, textCell),
-    known(
-      "a",
-      single ? measures[chosen.measure].label : "A",
-      single ? null : runs[chosen.a],
-      query => orMissing(number(valueA(query), unit), say.noValue),
-      true,
+    ...comparedRuns().map((run, side) =>
+      known(
+        "ab"[side],
+        single ? measures[chosen.measure].label : "AB"[side],
+        single ? null : runs[run],
+        query => orMissing(number(valueOf(chosen.measure, run, query), unit), say.noValue),
+        true,
+      ),
     ),
-    !single && known("b", "B", runs[b], query => orMissing(number(valueB(query), unit), say.noValue), true),
     !single && known("delta", say.difference, say.differenceTitle, query => deltaCell(query, unit), true),
     ...relevantColumns().map(({name, side, of}) =>
       known(name, say.relevantOf(side), say.relevantTitle, query => orMissing(number(of(query), "count"), say.noRelevantCount), true),
     ),
-    queries.first &&
+    ...(queries.first ? comparedRuns() : []).map((run, side) =>
       known(
-        "first_a",
-        single ? say.first : say.firstOf("A"),
+        `first_${"ab"[side]}`,
+        single ? say.first : say.firstOf("AB"[side]),
         say.firstTitle,
-        query => firstCell(chosen.a, query),
+        query => orMissing(number(firstOf(run, query), "count"), say.noFirst),
         true,
       ),
-    !single &&
-      queries.first &&
-      known("first_b", say.firstOf("B"), say.firstTitle, query => firstCell(b, query), true),
+    ),
     chosen.sort === "apart" &&
       known("apart", say.overlap, say.overlapTitle, overlapCell, true),
     chosen.sort === "unjudged" &&
@@ -105,11 +101,6 @@ function withNote(query, cell) {
       note.trim() ? icon(NOTE) : null,
     ),
   );
-}
-
-/** @param {Run} run @param {Query} query */
-function firstCell(run, query) {
-  return orMissing(number(firstOf(run, query), "count"), say.noFirst);
 }
 
 /**
@@ -160,7 +151,7 @@ function flagsCell(query) {
 /** Chooses and orders the queries again, and draws what is in sight. */
 export function drawTable() {
   shownRows.queries = shownQueries();
-  shownRows.reach = Math.max(SAME, ...allReach());
+  shownRows.reach = allQueries.reduce((most, query) => Math.max(most, Math.abs(deltaOf(query) ?? 0)), SAME);
   shownRows.cursor =
     chosen.query === null ? Math.min(shownRows.cursor, shownRows.queries.length - 1) : shownRows.queries.indexOf(chosen.query);
   shownRows.columns = columnsOf();
@@ -197,13 +188,6 @@ function measureColumns() {
   $("table").style.setProperty("--figure-room", `${room}ch`);
 }
 
-function allReach() {
-  if (chosen.b === null) return [1];
-  let most = 0;
-  for (const query of allQueries) most = Math.max(most, Math.abs(deltaOf(query) ?? 0));
-  return [most];
-}
-
 function captionText() {
   const pairText = chosen.b === null ? visible(runs[chosen.a]) : say.pair(visible(runs[chosen.a]), visible(runs[chosen.b]));
   return say.tableCaption(measureName(measures[chosen.measure]), pairText);
@@ -230,12 +214,10 @@ function drawEmpty() {
 
 /** The column of the order, and whether its values rise. */
 function sortedColumn() {
-  const falls = lowerIsBetter() !== chosen.reversed;
-  if (chosen.sort === "worst") return [worstSide(), falls ? "descending" : "ascending"];
-  if (chosen.sort === "loss") return ["delta", falls ? "descending" : "ascending"];
-  if (chosen.sort === "gain") return ["delta", falls ? "ascending" : "descending"];
-  if (chosen.sort === "unjudged") return ["unjudged", chosen.reversed ? "ascending" : "descending"];
-  return [chosen.sort, chosen.reversed ? "descending" : "ascending"];
+  const column = {worst: worstSide(), loss: "delta", gain: "delta"}[chosen.sort];
+  // The largest first: of the best and of unjudged results, and of the worst where lower is better.
+  const falls = (column !== undefined && lowerIsBetter()) !== ["gain", "unjudged"].includes(chosen.sort);
+  return [column ?? chosen.sort, falls !== chosen.reversed ? "descending" : "ascending"];
 }
 
 function drawHead() {

@@ -2,7 +2,7 @@
 
 import {addressText, queriesLink} from "./address.js";
 import {chosen, comparedRuns, offered} from "./chosen.js";
-import {data, meanOf, measures, queries, runs, valueOf} from "./data.js";
+import {allMeasures, allRuns, data, meanOf, measures, queries, runs, valueOf} from "./data.js";
 import {el, glyph, heading, isolated, orMissing, readable, showAll, svg, table, visible} from "./dom.js";
 import {broken, measureNodes, runTag, shortName} from "./labels.js";
 import {brief, briefChange, chance, MISSING, number} from "./numbers.js";
@@ -39,9 +39,9 @@ const MOST_LINES = 8;
  */
 export function scoresTable() {
   const repeated = new Set(data.differences.filter(row => row.role === "repeated").map(row => row.measure));
-  const places = measures.map((_, place) => place).filter(place => !repeated.has(place) && runs.some((_, run) => meanOf(place, run) !== null));
+  const places = allMeasures.filter(place => !repeated.has(place) && allRuns.some(run => meanOf(place, run) !== null));
   // Where runs have measures of their own, as retriever and reader, measures are the lines.
-  const many = runs.length > 2 && places.every(place => runs.every((_, run) => meanOf(place, run) !== null));
+  const many = runs.length > 2 && places.every(place => allRuns.every(run => meanOf(place, run) !== null));
   const isSame = new Set(data.summary.map(row => row.n)).size === 1;
   const levels = LEVELS.filter(level => !many && (level === "n" ? !isSame : data.summary.some(row => row[level] !== undefined)));
   const reference = chosen.b ?? chosen.a;
@@ -60,7 +60,7 @@ export function scoresTable() {
       "tr",
       null,
       el("th", {scope: "row"}, measureLink(place, queriesLink({measure: place}))),
-      runs.map((_, run) => figureCell(run, place)),
+      allRuns.map(run => figureCell(run, place)),
       differs ? differenceCells(differenceOf(place, chosen.a, reference), place) : null,
       levels.map(level => el("td", {class: "number quiet"}, levelOf(level, place) ?? glyph(MISSING, say.noLevel))),
     );
@@ -73,7 +73,7 @@ export function scoresTable() {
       places.map(place => figureCell(run, place)),
       differs ? (run === reference ? el("td", {class: "quiet", colspan: 3}, say.reference) : differenceCells(differenceOf(chosen.measure, reference, run), chosen.measure)) : null,
     );
-  const lines = many ? runs.map((_, run) => runLine(run)) : places.map(measureLine);
+  const lines = many ? allRuns.map(runLine) : places.map(measureLine);
   const body = el("tbody", null, lines.slice(0, lines.length > MOST_LINES + 3 ? MOST_LINES : undefined));
   const rest = lines.slice(body.rows.length);
   return [wide(table({class: `figures${many ? " many" : ""}`}, say.scores, heads, body)), rest.length ? showAll(lines.length, () => body.append(...rest)) : null];
@@ -100,7 +100,6 @@ function differenceCells(row, place) {
   ];
 }
 
-/** @typedef {"ceiling" | "chance" | "n"} Level */
 /** @type {Level[]} */
 const LEVELS = ["ceiling", "chance", "n"];
 

@@ -135,6 +135,7 @@ interface PageData {
   noun?: [one: string, other: string];
   verdicts?: string[];
   pair?: [Run, Run] | null;
+  digits?: number;
   findings?: Finding[];
   failures?: FailureRow[];
   settings?: Settings | null;
@@ -301,4 +302,56 @@ interface ListParts {
   lists: Lists;
   compared: Run[];
   tiles: boolean;
+}
+
+/** Writes a score like the others of its column. */
+type ScoreWriter = (score: number | null) => string;
+
+/** A result in its list, with the next one and the rows of the other list. */
+interface CardParts {
+  side: number;
+  next: RankedRow | undefined;
+  like: ScoreWriter;
+  terms: Set<string>;
+  elsewhere: Map<Item, ListRow> | null;
+}
+
+/** The queries of the table in order, and which of their rows are built. */
+interface ShownRows {
+  queries: Query[];
+  cursor: number;
+  compact: boolean;
+  from: number;
+  to: number;
+  all: boolean;
+  columns: Column[];
+  reach: number;
+}
+
+type ColumnMaker = (name: string, heading: string, title: string | null, cell: (query: Query) => Child, numeric?: boolean) => Column;
+
+/** A number of each query in the list of a side. */
+type OfSide = (side: "a" | "b") => (query: Query) => number | null;
+
+/** A column of numbers of relevant items; side: null where both sides have the same. */
+interface RelevantColumn {
+  name: "relevant" | "relevant_a" | "relevant_b";
+  side: "A" | "B" | null;
+  of: (query: Query) => number | null;
+}
+
+/** An attribute with the queries of each of its values. */
+interface Slice {
+  name: string;
+  label: string;
+  parts: [value: string, places: Query[]][];
+}
+
+type Level = "ceiling" | "chance" | "n";
+
+/** A sign of the page with its meaning, and what a page needs to have it. */
+interface Sign {
+  sign: string;
+  meaning: string;
+  needs: ("lists" | "pair")[];
 }

@@ -8,15 +8,7 @@ import {runTag} from "./labels.js";
 /** @type {Map<string, TaskView>} */
 const views = new Map();
 
-/**
- * Registers a task's view of a query. What a view may have: summary(query), above the lists; of an item title(row), in place of
- * its id, result(row), below it, and absent(row), where it is not retrieved; tile, whether items are tiles; labels, words for
- * names of attributes; tables(pieces), what stands in place of the scores of the first view; first, words for the first relevant
- * item; share(measures), the measure drawn in place of its rank; slices, attributes that are kinds of queries; fails(query) and
- * outcome(query), whether a query has failed, and how.
- * @param {string} task
- * @param {TaskView} view
- */
+/** Registers a task's view of a query. @param {string} task @param {TaskView} view */
 export function registerView(task, view) {
   if (views.has(task)) throw new Error(`two views of ${task}`);
   views.set(task, view);
@@ -39,6 +31,19 @@ export function attributeLabel(name) {
   const [, base = "", folder = ""] = /^(.+) \((.+)\)$/.exec(name) ?? [];
   if (!Object.hasOwn(queries.attributes, name)) return name;
   return labels[name] ?? (base in labels ? `${folder}: ${labels[base]}` : name.replaceAll("_", " "));
+}
+
+/**
+ * What an item is called: by its task, else by its id, which its text may follow.
+ * @param {Item} item
+ * @param {ListRow | null | undefined} row
+ * @returns {{node: Node, text: string | null}}
+ */
+export function itemName(item, row) {
+  const named = row && taskView().title?.(row);
+  if (named) return {node: el("span", {class: "named"}, named), text: null};
+  const [id, text] = [data.items.id[item], data.items.text[item]];
+  return {node: isolated("span", {class: "mono item-id", title: visible(id)}, id), text: text && text !== id ? text : null};
 }
 
 /**

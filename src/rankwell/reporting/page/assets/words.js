@@ -47,7 +47,7 @@ function between(low, high) {
 }
 
 /** @param {string} word */
-function capital(word) {
+export function capital(word) {
   return `${word[0].toUpperCase()}${word.slice(1)}`;
 }
 
@@ -154,9 +154,9 @@ export const say = {
   /** @param {string} mean @param {string} other @param {string} run */
   against: (mean, other, run) => `${mean} against ${other} for ${run}`,
   /** @param {number} level @param {string} low @param {string} high */
-  confidence: (level, low, high) => `${level} % CI [${low}, ${high}]`,
+  confidence: (level, low, high) => `${level}\u00a0% CI [${low}, ${high}]`,
   /** @param {string} p */
-  pValue: p => `p ${p.startsWith("<") ? p : `= ${p}`}`,
+  pValue: p => `p ${p.startsWith("<") ? p : `= ${p}`}`.replaceAll(" ", "\u00a0"),
   /** @param {DifferenceRow} row */
   outcomes: ({better, equal, worse}) => `${whole(better ?? 0)} better, ${whole(equal ?? 0)} equal, ${whole(worse ?? 0)} worse`,
   /** @param {"chance" | "ceiling"} level @param {string} value */
@@ -167,6 +167,8 @@ export const say = {
   counted: (all, n) => (all === n ? `${counted(all, "query")}, all counted` : `${counted(all, "query")}, ${whole(n)} counted`),
   findings: "Findings",
   findingLevels: {error: "error", warning: "warning"},
+  /** @param {string} name @param {number} n @param {number} ofRuns */
+  chip: (name, n, ofRuns) => (n ? `${name}: ${counted(n, "query")}` : ofRuns > 1 ? `${name}: ${counted(ofRuns, "run")}` : name),
   /** @param {number} n */
   itsQueries: n => `See ${n === 1 ? `the ${NOUNS.query.one}` : `the ${whole(n)} ${queries()}`}`,
   /** @param {number} rest */
@@ -406,7 +408,7 @@ export const KEYS = [
   ["?", null, "this window"],
 ];
 
-/** @type {{sign: string, meaning: string, needs: ("lists" | "pair")[]}[]} */
+/** @type {Sign[]} */
 export const SIGNS = [
   {sign: "–", meaning: "no value; point at it for the reason", needs: []},
   {sign: "B 9 ↑8", meaning: "rank 9 in B, 8 ranks higher in this list; ↓ is lower", needs: ["lists", "pair"]},
