@@ -91,16 +91,12 @@ def by_encoder(
             "encode_seconds_per_image": float(encoded.seconds.mean()),
             "seconds_making": time.perf_counter() - start,
         },
-        rules={"encoder": encoded.encoder},
+        rules={"encoder": encoded.encoder, "method": encoded.encoder.get("model", run)},
     )
 
 
 def by_local_features(
-    images: Images | None,
-    features: LocalFeatures,
-    *,
-    run: str | None = None,
-    progress: Progress | None = None,
+    images: Images | None, features: LocalFeatures, *, progress: Progress | None = None
 ) -> ComputedRun:
     """The score of every query with every reference; an image that cannot be read is listed. Raises
     BadUsage, BadInput.
@@ -109,7 +105,7 @@ def by_local_features(
     images, paths = _with_files(images, "local features")
     matches, scores = match_images(images, features, progress)
     return ComputedRun(
-        run=run or f"{features.descriptor}-{features.score}",
+        run=f"{features.descriptor}{'-matches' * (features.score == 'matches')}",
         table=scores,
         failures=tuple(
             Failure(name, path, matches.problems[path])
@@ -123,7 +119,7 @@ def by_local_features(
             "seconds_per_query": float(matches.matching_seconds.mean()),
             "seconds_making": time.perf_counter() - start,
         },
-        rules={"local_features": features.describe()},
+        rules={"local_features": features.describe(), "method": str(features)},
     )
 
 

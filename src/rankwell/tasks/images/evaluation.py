@@ -134,10 +134,7 @@ def evaluate_images(
         confidence_kinds(options.confidence, ("max", "diff1"))
     instance_rules = InstanceRules(options, by_id=images is not None)
     table = None if images is None else read_images(images)
-    runs, filtered = InstanceRuns.read(options), None
-    if table is not None:
-        runs, filtered = runs.of_images(table), instance_rules.filtered(table)
-    truth = _truth(filtered, runs, instance_rules, options.qrels)
+    runs, filtered, truth = read_runs(table, options, instance_rules)
     evaluation = _InstanceEvaluation(options, instance_rules, truth)
     for name in runs.tables:
         evaluation.add(name, runs, details=details, progress=progress)
@@ -155,7 +152,7 @@ def evaluate_images(
         InstanceResults,
         rules=described,
         measures=measures,
-        findings=[*builder.findings, *abstention.findings],
+        findings=[*runs.findings, *builder.findings, *abstention.findings],
         aggregates=tuple(abstention.rows),
         sources=runs.sources | sources_of({"images": images, "qrels": options.qrels}),
         intervals=options.intervals,
@@ -171,11 +168,15 @@ def evaluate_images(
     )
 
 
-def _truth(
-    filtered: FilteredImages | None, runs: InstanceRuns, rules: InstanceRules, positives: Any
-) -> InstanceTruth:
-    """The judgments by positives, else by the labels of the images."""
-    if filtered is not None:
+def read_runs(
+    images: Images | None, options: ImageOptions, rules: InstanceRules
+) -> tuple[InstanceRuns, FilteredImages | None, InstanceTruth]:
+    """The runs, the images that take part, None where only positions are known, and the truth: by
+    positives, else by the labels of the images.
+    """
+    runs, filtered, positives = InstanceRuns.read(options), None, options.qrels
+    if images is not None:
+        runs, filtered = runs.of_images(images), rules.filtered(images)
         truth = instance_truth(
             filtered.images,
             exclude=rules.exclude,
@@ -188,14 +189,14 @@ def _truth(
         )
     else:
         truth = InstanceTruth.of(*next(iter(runs.tables.values())).names)
-    if positives is None:
-        return truth
-    table = read_positives(positives, Sides(truth.queries, truth.references))
-    relevant, excluded = (
-        zip(owner.tolist(), items.tolist(), strict=True)
-        for owner, items in ((table.owner, table.items), (truth.owner, truth.item))
-    )
-    return InstanceTruth.of(truth.queries, truth.references, relevant, excluded, truth.labels)
+    if positives is not None:
+        table = read_positives(positives, Sides(truth.queries, truth.references))
+        relevant, excluded = (
+            zip(owner.tolist(), items.tolist(), strict=True)
+            for owner, items in ((table.owner, table.items), (truth.owner, truth.item))
+        )
+        truth = InstanceTruth.of(truth.queries, truth.references, relevant, excluded, truth.labels)
+    return runs, filtered, truth
 
 
 class _InstanceEvaluation:

@@ -163,6 +163,10 @@ class LocalFeatures:
             values[name] = check_value(descriptor, parameters[name], value, text)
         return cls(cast("Descriptor", descriptor), **values, **others)
 
+    def __str__(self) -> str:
+        values = ", ".join(f"{name}={getattr(self, name)}" for name in _NAMED)
+        return f"{self.descriptor}({values}), OpenCV {_opencv().__version__}"
+
     @property
     def processes(self) -> int:
         """The number of processes; 1 is this one, with its threads."""

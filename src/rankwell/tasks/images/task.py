@@ -23,9 +23,9 @@ from rankwell.stats.granularity import granularity_of
 from rankwell.store import write_text
 from rankwell.task import Presented, Task, TaskInput
 from rankwell.tasks.images.computed_runs import ComputedRun, compute_run
-from rankwell.tasks.images.evaluation import InstanceResults, evaluate_images
+from rankwell.tasks.images.evaluation import InstanceResults, evaluate_images, read_runs
 from rankwell.tasks.images.findings import images_unreadable
-from rankwell.tasks.images.images import both_sides, named_place
+from rankwell.tasks.images.images import Images, both_sides, named_place
 from rankwell.tasks.images.json_types import InstanceObject
 from rankwell.tasks.images.options import (
     ENCODER_SETTINGS,
@@ -37,7 +37,7 @@ from rankwell.tasks.images.options import (
 from rankwell.vectors.media.contact_sheet import picture_columns, pictured, sheets_of, write_sheets
 from rankwell.vectors.media.images import Thumbnails
 
-_SHEETS, _FIRST = 10, 5
+_SHEETS, _FIRST = 20, 5
 """Contact sheets of each run, and the references on each."""
 
 
@@ -61,6 +61,8 @@ def _evaluate(
     table, rules = None, dict[str, Any]()
     if images is not None:
         rules["dataset"], path = named_place(images)
+        if options.query_images is not None:
+            rules["query_images"] = Path(options.query_images).name
         table = options.read(path)
     start, computed, retrieval = time.perf_counter(), None, options
     if options.encoder or options.local_features:
@@ -69,15 +71,12 @@ def _evaluate(
                 "--query-vectors are those of --item-vectors; leave them out beside a system that "
                 "looks at the images."
             )
-        images_used = None
-        if table is not None:
-            images_used = InstanceRules(options, by_id=True).filtered(table).images
-            both_sides(images_used)
+        images_used = None if table is None else _refuse_early(table, options)
         computed = compute_run(images_used, options, progress=progress)
         field = "scores" if isinstance(computed.table, Scores) else "item_vectors"
         files = getattr(options, field) or []
-        others = named_places([("", file) for file in files], files)
-        runs = {computed.run: computed.table} | others
+        tables = [(computed.run, computed.table), *(("", file) for file in files)]
+        runs = named_places(tables, [computed.run, *files], what="runs", example="own=scores.npy")
         retrieval = replace(options, **{field: runs})
         rules |= computed.rules
     result = evaluate_images(
@@ -97,6 +96,20 @@ def _evaluate(
         replace(result, data_findings=(*findings, *result.data_findings)),
         partial(_present, computed=computed, start=start),
     )
+
+
+def _refuse_early(images: Images, options: ImageCommandOptions) -> Images:
+    """The images that take part. Raises what the evaluation would raise for files of other runs,
+    before a run is computed, which takes long.
+    """
+    rules = InstanceRules(options, by_id=True)
+    images_used = rules.filtered(images).images
+    both_sides(images_used)
+    if options.scores is not None or options.item_vectors is not None:
+        runs, _, truth = read_runs(images, options, rules)
+        for name in runs.tables:
+            runs.matched(name, truth)
+    return images_used
 
 
 def _check_options(images: str | None, options: ImageCommandOptions) -> None:
@@ -193,9 +206,8 @@ def _present(
             written += drawn
             notes.append(
                 f"drew {count_of(len(drawn), 'contact sheet')} into {output / 'sheets'}/, the "
-                f"worst queries of {' and of '.join(result.views)} first"
+                f"worst of {len(queries['query'])} queries of {' and of '.join(result.views)} first"
             )
-        if paths:
             items = picture_columns(details, pictures, queries=queries["query"])
             queries = pictured(queries, items)
         write_result(result, output, queries=queries, items=items, others=written)
@@ -203,9 +215,8 @@ def _present(
         number = count_of(len(pictures.problems), "image has", "images have")
         notes.append(f"{number} no picture, first: {next(iter(pictures.problems.values()))}")
     messages = (*printed.messages, *notes, StatusNote(f"wrote {output}/"))
-    return printed._replace(
-        messages=messages, next_step=typed("rankwell", "report", output, "--open")
-    )
+    words = ("report", output, "--open") if len(result.views) == 1 else ("compare", output)
+    return printed._replace(messages=messages, next_step=typed("rankwell", *words))
 
 
 def _performance(
@@ -261,9 +272,10 @@ rankwell images museum.csv --item-vectors photos.npy -o results
             "and contentless, or a JSON with imlist, qimlist and gnd (easy, hard, junk).",
         ),
     ),
-    files="the tables, by_instance.csv, per_query.parquet, details.parquet (what each query found, "
-    "with rank, score, label and which is the first right one), queries.parquet, items.parquet "
-    "(the pictures of both), performance.json, manifest.json, charts and contact sheets",
+    files="the tables, by_instance.csv (with TP/PRED), per_query.parquet, details.parquet (what "
+    "each query found, with rank, score, label and which is the first right one), "
+    "queries.parquet, items.parquet (the pictures of both), performance.json, manifest.json, "
+    "charts and contact sheets",
     evaluation=_evaluate,
     json_tables={"rows": ScoreObject, "by_instance": InstanceObject},
 )
