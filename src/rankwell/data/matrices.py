@@ -334,13 +334,15 @@ class Scores:
         if not self.matrix.size:
             axis = "an empty gallery (no column)" if shape[0] else "no query (no row)"
             raise BadInput(f"the scores have shape {shape}: {axis}; expected at least one of each.")
-        for axis, ids, number in (
-            ("row", self.query_ids, shape[0]),
-            ("column", self.item_ids, shape[1]),
+        for axis, ids, (number, other) in (
+            ("row", self.query_ids, shape),
+            ("column", self.item_ids, shape[::-1]),
         ):
             if ids is not None and len(ids) != number:
+                swapped = " Are the ids of rows and columns swapped?" if len(ids) == other else ""
                 raise BadInput(
                     f"{len(ids)} ids for {number} {axis}s of scores; every {axis} has one id."
+                    + swapped
                 )
             if ids is not None and (twice := first_repeated(ids)):
                 raise DuplicateItem(

@@ -701,7 +701,10 @@ def run_files(place: Any) -> list[str]:
         if names:
             inside = next(name for name in names if name.endswith("/"))
             problem = f"{folder}/{inside.rstrip('/')} is a folder"
-        raise BadInput(f"{problem}; expected the files of one run in one folder.")
+        raise BadInput(
+            f"{problem}; expected the files of one run in one folder. Folders of pictures "
+            "are for rankwell images."
+        )
     return [f"{folder}/{name}" for name in file_names]
 
 

@@ -388,13 +388,28 @@ def test_a_transform_of_scores_changes_scores() -> None:
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"query_ids": ["q1", "q2", "zz"]}, BadInput, "the query 'zz' is none of the 7 images"),
+        (
+            {"query_ids": ["q1", "q2", "zz"]},
+            BadInput,
+            "the query 'zz' is none of the 7 images, whose ids are like 'q1'",
+        ),
         (
             {"item_ids": ["r1", "r2", "r3", "zz"]},
             BadInput,
-            "the reference 'zz' is none of the 7 images",
+            "the reference 'zz' is none of the 7 images, whose ids are like 'r1'",
         ),
-        ({"query_ids": None}, BadInput, "3 query rows have no ids"),
+        ({"query_ids": None}, BadInput, r"its 3 queries have no ids.*files of ids \(query_ids\)"),
+        (
+            {"query_ids": None, "item_ids": None},
+            BadInput,
+            r"its 3 queries and 4 references have no ids.*\(query_ids, item_ids\)",
+        ),
+        (
+            {"query_ids": ["r1", "r2", "r3", "r4"], "item_ids": ["q1", "q2", "q3"]},
+            BadInput,
+            "4 ids for 3 rows of scores; every row has one id. Are the ids of rows and columns "
+            "swapped?",
+        ),
         ({"exclude_group": "camra"}, UnknownName, "did you mean 'camera'"),
         ({"exclude_group": "group"}, BadUsage, "no image has a group"),
         ({"ties": "averaged"}, UnknownName, "unknown tie rule 'averaged'"),
@@ -567,7 +582,7 @@ def test_local_features_find_every_painting_that_has_edges(museum: Path) -> None
     assert {name: value for name, value in first.items() if int(name[-1]) % 2 == 0} == {
         f"painting{n}": 100 for n in (0, 2, 4, 6)
     }
-    assert result.performance["rootsift-inliers"]["queries"] == 7
+    assert result.performance["rootsift"]["queries"] == 7
 
 
 def test_the_command_writes_tables_sheets_and_what_it_took(museum: Path, tmp_path: Path) -> None:
@@ -876,8 +891,13 @@ def test_every_run_has_its_sheets_and_a_smaller_result_leaves_no_older_ones(
     assert (
         sum("small-grey" in name for name in first) == sum("other" in name for name in first) == 7
     )
-    assert any("drew 14 contact sheets" in note for note in both.messages)
+    assert any(
+        note.startswith("drew 14 contact sheets")
+        and note.endswith("the worst of 7 queries of small-grey and of other first")
+        for note in both.messages
+    )
     assert len(list((out / "sheets").iterdir())) == 7
+    assert both.next_step == f"rankwell compare {out}"
 
 
 def test_what_a_convention_says_on_its_measures_is_explained() -> None:
@@ -911,17 +931,126 @@ def test_scores_without_ids_follow_the_lists_of_a_ground_truth(tmp_path: Path) -
     assert plain.summary[0]["mean"] == near.summary[0]["mean"] == 100.0
     with pytest.raises(
         BadInput,
-        match=r"its 3 query rows have no ids, and the data set lists 2 in its order.*query_ids",
+        match=r"its 3 queries have no ids, and the data set lists 2 in its order.*query_ids",
     ):
         evaluate_images(place, scores=np.ones((3, 3)))
-    with pytest.raises(
-        BadInput, match=r"its 4 reference rows have no ids, and the data set lists 3"
-    ):
+    with pytest.raises(BadInput, match=r"its 4 references have no ids, and the data set lists 3"):
         evaluate_images(
             place, query_vectors=vectors["query_vectors"], item_vectors=np.eye(4, 3) + 1
         )
-    with pytest.raises(BadInput, match="name a file of ids"):
+    # One file has the vectors of both sides.
+    with pytest.raises(BadInput, match=r"name files of ids \(item_ids\)"):
         evaluate_images(place, item_vectors=np.eye(5))
+
+
+def test_ids_beside_a_matrix_are_read_where_no_others_are_named(tmp_path: Path) -> None:
+    place = tmp_path / "own.npy"
+    np.save(place, SCORES)
+    (tmp_path / "own.queries.txt").write_text("q1\nq2\nq3\n")
+    (tmp_path / "own.references.txt").write_text("r1\nr2\nr3\nr4\n")
+
+    beside = of_gallery(place, query_ids=None, item_ids=None)
+    notes = [str(finding) for finding in beside.findings]
+
+    assert means(beside) == means(of_gallery())
+    assert [note for note in notes if "own.queries.txt" in note]
+    assert [note for note in notes if "own.references.txt" in note]
+    # Ids that the user names come first.
+    named = of_gallery(place, query_ids=["q3", "q2", "q1"], item_ids=None)
+    assert means(named) != means(beside)
+    assert not [note for note in map(str, named.findings) if "own.queries.txt" in note]
+    (tmp_path / "own.queries.txt").write_text("q1\nq2\n")
+    with pytest.raises(BadInput, match=r"own\.queries\.txt: 2 ids for 3 rows"):
+        of_gallery(place, query_ids=None, item_ids=None)
+
+
+def test_files_of_other_runs_are_read_before_a_run_is_computed(
+    museum: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def _never(*_: Any, **__: Any) -> None:
+        raise AssertionError("computed")
+
+    monkeypatch.setattr(instances_task, "compute_run", _never)
+    images = read_images(museum)
+    sides = [list(side.ids) for side in (images.queries(), images.references())]
+    np.save(tmp_path / "own.npy", np.ones([len(ids) for ids in sides]))
+    np.save(tmp_path / "vectors.npy", np.eye(len(images)))
+    (tmp_path / "gold.json").write_text('{"nobody": ["nothing"]}')
+    for options, message in (
+        ({"scores": "own.npy"}, r"queries and \d+ references have no ids.*--query-ids, --item-ids"),
+        ({"scores": "own.npy", "query_ids": sides[0]}, r"references have no ids.*\(--item-ids\)"),
+        (
+            {"scores": "own.npy", "query_ids": [f"z{name}" for name in sides[0]]},
+            "whose ids are like 'queries/painting0/",
+        ),
+        ({"scores": "nosuch.npy"}, "nosuch.npy"),
+        ({"item_vectors": "vectors.npy"}, r"have no ids.*\(--item-ids\)"),
+    ):
+        system = "encoder" if "item_vectors" in options else "local_features"
+        files = {
+            name: [str(tmp_path / value)] if isinstance(value, str) else value
+            for name, value in options.items()
+        }
+        with pytest.raises(BadInput, match=message):
+            evaluate(
+                str(museum), **{system: "small-grey" if system == "encoder" else "sift"}, **files
+            )
+    monkeypatch.undo()
+
+
+def test_a_file_of_the_name_of_the_computed_run_does_not_take_its_place(
+    museum: Path, tmp_path: Path
+) -> None:
+    made = by_encoder(read_images(museum), "small-grey")
+    assert isinstance(made.table, Embeddings)
+    np.save(tmp_path / "small-grey.npy", np.asarray(made.table.vectors))
+    (tmp_path / "small-grey.ids.txt").write_text(
+        "".join(f"{name}\n" for name in made.table.names())
+    )
+
+    with pytest.raises(BadUsage, match="two of the runs are called 'small-grey'"):
+        evaluate(str(museum), encoder="small-grey", item_vectors=[str(tmp_path / "small-grey.npy")])
+
+
+def test_the_answer_names_what_the_worst_photographs_were_taken_for(
+    museum: Path, tmp_path: Path
+) -> None:
+    one = evaluate(
+        str(museum), encoder="small-grey", output=tmp_path / "one", convention="rankwell"
+    )
+    rules = json.loads((tmp_path / "one" / "manifest.json").read_text())["rules"]
+
+    assert re.search(r"^Worst by P@1 and mAP: queries/\S+, taken for painting\d", one.text, re.M)
+    assert rules["method"] == "small-grey:16x9"
+    assert not (tmp_path / "one" / "by_instance.csv").exists()
+    perfect = of_gallery(
+        np.array([[2.0, 2.0, 1.0, 0.0], [0.0, 0.0, 1.0, 0.0], [2.0, 2.0, 1.0, 0.0]]),
+        convention="rankwell",
+    )
+    assert "Worst" not in repr(perfect)
+
+
+def test_the_answer_of_several_systems_claims_no_difference() -> None:
+    result = of_gallery({"a": SCORES, "b": SCORES[::-1]}, convention="rankwell")
+
+    assert "need not be significantly higher; rankwell compare tests it." in repr(result)
+
+
+def test_the_rules_name_the_local_features_with_their_numbers(museum: Path, tmp_path: Path) -> None:
+    pytest.importorskip("cv2", reason="could not import OpenCV")
+    evaluate(
+        str(museum / "references"),
+        query_images=str(museum / "queries"),
+        local_features="sift(features=50)",
+        output=tmp_path / "out",
+    )
+    rules = json.loads((tmp_path / "out" / "manifest.json").read_text())["rules"]
+    shown = rules_line(rules)
+
+    assert list(rules["counts"]) == ["sift"]
+    assert "sift(features=50, ratio=0.8, reprojection=5.0, score=inliers, max_size=640), " in shown
+    assert "OpenCV" in shown
+    assert "query-images=queries" in shown
 
 
 def test_the_help_names_every_parameter_of_every_transform_with_its_value() -> None:

@@ -168,6 +168,10 @@ class LocalFeatures:
             values[name] = check_value(descriptor, parameters[name], value, text)
         return cls(cast("Descriptor", descriptor), **values, **others)
 
+    def __str__(self) -> str:
+        values = ", ".join(f"{name}={getattr(self, name)}" for name in _NAMED)
+        return f"{self.descriptor}({values}), OpenCV {_opencv().__version__}"
+
     @property
     def processes(self) -> int:
         """The number of processes; 1 is this one, with its threads."""
@@ -469,16 +473,12 @@ def by_encoder(
             "encode_seconds_per_image": float(encoded.seconds.mean()),
             "seconds_making": time.perf_counter() - start,
         },
-        rules={"encoder": encoded.encoder},
+        rules={"encoder": encoded.encoder, "method": encoded.encoder.get("model", run)},
     )
 
 
 def by_local_features(
-    images: Images | None,
-    features: LocalFeatures,
-    *,
-    run: str | None = None,
-    progress: Progress | None = None,
+    images: Images | None, features: LocalFeatures, *, progress: Progress | None = None
 ) -> ComputedRun:
     """The score of every query with every reference; an image that cannot be read is listed. Raises
     BadUsage, BadInput.
@@ -487,7 +487,7 @@ def by_local_features(
     images, paths = _with_files(images, "local features")
     matches, scores = match_images(images, features, progress)
     return ComputedRun(
-        run=run or f"{features.descriptor}-{features.score}",
+        run=f"{features.descriptor}{'-matches' * (features.score == 'matches')}",
         table=scores,
         failures=tuple(
             Failure(name, path, matches.problems[path])
@@ -501,7 +501,7 @@ def by_local_features(
             "seconds_per_query": float(matches.matching_seconds.mean()),
             "seconds_making": time.perf_counter() - start,
         },
-        rules={"local_features": features.describe()},
+        rules={"local_features": features.describe(), "method": str(features)},
     )
 
 

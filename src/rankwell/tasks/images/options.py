@@ -56,10 +56,11 @@ MatchExecutor = Annotated[
 LocalFeaturesText = Annotated[
     str | None,
     Doc(
-        "Compare pictures by the matches of SIFT, or of its square roots (rootsift); "
+        "Compare pictures by the matches of sift, or of rootsift, its square roots. In full, "
         "'rootsift(features=800, ratio=0.8, reprojection=5, score=inliers, max_size=640)' keeps "
         "the strongest features of pictures of 640 pixels, and counts the matches nearer than 0.8 "
-        "times the second that the best homography explains to 5 pixels; score=matches counts all."
+        "times the second that the best homography explains to 5 pixels; score=matches counts all.",
+        is_common=True,
     ),
 ]
 NAMED = "TP/PRED"
@@ -76,21 +77,22 @@ class ImageOptions(TieOptions, StatisticsOptions, MeasureOptions):
         InputData,
         Option(takes_all=True, kind=list[str]),
         Doc(
-            "Vectors of all images by id, in any format of `rankwell knn`; name more to compare "
-            "systems. With --query-vectors, those of the references.",
+            "Vectors of all images by id; name more to compare systems. Any format of "
+            "`rankwell knn`. With --query-vectors, those of the references.",
             is_common=True,
         ),
     ] = None
     query_vectors: Annotated[
-        InputData,
-        Doc("Vectors of the queries, where they are not among --item-vectors.", is_common=True),
+        InputData, Doc("Vectors of the queries, where they are not among --item-vectors.")
     ] = None
     scores: Annotated[
         InputData,
         Option(takes_all=True, kind=list[str]),
         Doc(
-            "Matrices of scores, a row per query and a column per reference; name more to "
-            "compare systems."
+            "Matrices of scores, queries by references; a row per query, and a column per "
+            "reference. Name more to compare systems. Ids in NAME.queries.txt and "
+            "NAME.references.txt beside NAME.npy are read without being named.",
+            is_common=True,
         ),
     ] = None
     qrels: Annotated[
@@ -190,8 +192,9 @@ class ImageFileOptions:
         str | None,
         Input(),
         Doc(
-            "Folder of the queries, where the data set is a folder of references; inside "
-            "that folder, they are queries only."
+            "Folder of the queries, beside one of references; inside that folder, they are "
+            "queries only.",
+            is_common=True,
         ),
     ] = None
     root: Annotated[

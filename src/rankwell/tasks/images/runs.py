@@ -12,18 +12,20 @@ import numpy as np
 
 from rankwell._native.matrix_counts import ComparedScores, refuse_non_finite_scores
 from rankwell._native.similarity import Metric
+from rankwell.data.findings import Finding
+from rankwell.data.findings.kinds import reading_choice
 from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.matrices import Embeddings, Positions, Positives, Scores, named_places
 from rankwell.data.rankings import Hits, Ranking
 from rankwell.data.registry import Measure
 from rankwell.data.tables import Bools, Floats, Ints, MatrixTies, segment_offsets, tie_order
-from rankwell.errors import BadInput, BadScore, BadUsage, NothingToEvaluate, flag
+from rankwell.errors import BadInput, BadScore, BadUsage, NothingToEvaluate, flag, naming
 from rankwell.evaluation.details import Details, details_of
 from rankwell.evaluation.judged import Ceiling, JudgedRun, ReferenceLevels
 from rankwell.evaluation.results import DETAIL_DEPTH, counted_queries
 from rankwell.io.formats import read_column
 from rankwell.io.matrices import read_embeddings, read_scores
-from rankwell.store import Source, sources_of
+from rankwell.store import Source, exists, sources_of, split_part
 from rankwell.tasks.images.images import Images, InstanceTruth
 from rankwell.tasks.images.options import ImageOptions
 from rankwell.vectors.neighbours import search
@@ -35,7 +37,8 @@ _OPEN = ("expected", "optimistic", "pessimistic", "error")
 """The tie rules under which several references can share the first place."""
 
 
-_IDS = {"query": "--query-ids", "reference": "--item-ids"}
+_SIDES = (("query", "queries", "--query-ids"), ("reference", "references", "--item-ids"))
+"""Of each side the words for one and for several, and the option that names its ids."""
 
 
 @dataclass
@@ -47,6 +50,7 @@ class InstanceRuns:
     sources: run, side or `learn` -> the file that was read.
     transforms: transforms of every run, applied one after the other.
     learn: other vectors that transforms learn on; None for those of the search itself.
+    findings: the files beside scores from which ids were read.
     """
 
     tables: dict[str, Compared]
@@ -54,6 +58,7 @@ class InstanceRuns:
     sources: dict[str, Source] = field(default_factory=dict[str, Source])
     transforms: tuple[Transform, ...] = ()
     learn: Embeddings | None = None
+    findings: list[Finding] = field(default_factory=list[Finding])
 
     @classmethod
     def read(cls, options: ImageOptions) -> "InstanceRuns":
@@ -67,6 +72,7 @@ class InstanceRuns:
                 f"references beside {flag('--query-vectors')}."
             )
         metric, tables = options.metric or "cosine", dict[str, Compared]()
+        findings = list[Finding]()
         if queries is not None:
             references = _one_file(items)
             (name,) = named_places([("", references)], ["embeddings"])
@@ -78,7 +84,7 @@ class InstanceRuns:
             )
         elif scores is not None:
             files = _named(scores, "scores")
-            tables |= {name: _read_scores(file, options) for name, file in files.items()}
+            tables |= {name: _read_scores(file, options, findings) for name, file in files.items()}
         else:
             files = _named(items, "embeddings")
             for name, file in files.items():
@@ -92,6 +98,7 @@ class InstanceRuns:
             metric,
             sources_of(files, {"learn": learn}),
             tuple(map(parse_transform, [texts] if isinstance(texts, str) else texts)),
+            findings=findings,
         )
         runs.check_transforms(learn)
         runs.learn = None if learn is None else read_embeddings(learn)
@@ -137,23 +144,23 @@ class InstanceRuns:
         for run, table in self.tables.items():
             is_one = isinstance(table, ComparedVectors) and table.queries is table.items
             sides = list(table.names)
-            for side, (noun, names) in enumerate(
-                zip(("query", "reference"), table.names, strict=True)
-            ):
+            for side, (noun, plural, option) in enumerate(_SIDES):
+                names = table.names[side]
                 if not isinstance(names, Positions):
                     unknown = next((name for name in names if name not in images.index), None)
                     if unknown is not None:
+                        known = (images.queries, images.references)[side]().ids or images.ids
                         raise BadInput(
-                            f"{run}: the {noun} {unknown!r} is none of the {len(images)} images; "
-                            "list it, or leave it out."
+                            f"{run}: the {noun} {unknown!r} is none of the {len(images)} images, "
+                            f"whose ids are like {known[0]!r}; correct it, or leave it out."
                         )
                 elif images.listed is not None and not is_one:
                     sides[side] = images.listed[side]
                     if len(sides[side]) != len(names):
                         raise BadInput(
-                            f"{run}: its {len(names)} {noun} rows have no ids, and the data set "
+                            f"{run}: its {len(names)} {plural} have no ids, and the data set "
                             f"lists {len(sides[side])} in its order; give all of them, "
-                            f"or name a file of ids ({flag(_IDS[noun])})."
+                            f"or name a file of ids ({flag(option)})."
                         )
             if images.listed is None or is_one:
                 continue
@@ -166,6 +173,36 @@ class InstanceRuns:
                 )
         return replace(self, tables=tables)
 
+    def matched(self, name: str, truth: InstanceTruth) -> tuple[Ints, Ints, Ints, Ints]:
+        """The queries that both a run and the truth have, by their places in the truth and in the
+        run, then the references by their places in the run and in the truth. Raises BadInput for
+        entries without ids, NothingToEvaluate where nothing is in both.
+        """
+        table = self.tables[name]
+        sides = [*zip(_SIDES, table.names, (truth.queries, truth.references), strict=True)]
+        # One file of vectors has the ids of both sides, which --item-ids name.
+        is_one = isinstance(table, ComparedVectors) and table.queries is table.items
+        unnamed = [
+            (f"{len(names)} {plural}", flag(option))
+            for (_, plural, option), names, ids in sides[is_one:]
+            if isinstance(names, Positions) and not isinstance(ids, Positions)
+        ]
+        if unnamed:
+            numbers, flags = zip(*unnamed, strict=True)
+            raise BadInput(
+                f"{name}: its {' and '.join(numbers)} have no ids, so that nothing says which "
+                f"image each is; name files of ids ({', '.join(flags)})."
+            )
+        queries, rows = _shared(truth.queries, table.names[0])
+        columns, references = _shared(table.names[1], truth.references)
+        for ((noun, *_), names, ids), shared in zip(sides, (rows, columns), strict=True):
+            if not len(shared):
+                raise NothingToEvaluate(
+                    f"{name}: no {noun} of the images is in it; it has {names[0]!r}, …, the images "
+                    f"have {ids[0]!r}, …."
+                )
+        return queries, rows, columns, references
+
     def judged(
         self,
         name: str,
@@ -174,29 +211,11 @@ class InstanceRuns:
         progress: Callable[[int, int], None] | None,
     ) -> "InstanceRun":
         """A run with the counts of every relevant reference, and every junk one, of every query
-        that both it and the truth have. Raises BadInput for rows without ids, NothingToEvaluate
-        where nothing is in both, BadScore for a score that is NaN or infinite.
+        that both it and the truth have. Raises as `matched`, and BadScore for a score that is NaN
+        or infinite.
         """
         table = self.tables[name]
-        sides = (
-            ("query", table.names[0], truth.queries),
-            ("reference", table.names[1], truth.references),
-        )
-        for noun, names, truth_ids in sides:
-            if isinstance(names, Positions) and not isinstance(truth_ids, Positions):
-                raise BadInput(
-                    f"{name}: its {len(names)} {noun} rows have no ids, so that nothing says "
-                    "which image each is; name a file of "
-                    f"ids ({flag(_IDS[noun])})."
-                )
-        queries, rows = _shared(truth.queries, table.names[0])
-        columns, references = _shared(table.names[1], truth.references)
-        for (noun, names, truth_ids), shared in zip(sides, (rows, columns), strict=True):
-            if not len(shared):
-                raise NothingToEvaluate(
-                    f"{name}: no {noun} of the images is in it; it has {names[0]!r}, …, the images "
-                    f"have {truth_ids[0]!r}, …."
-                )
+        queries, rows, columns, references = self.matched(name, truth)
         row_of = np.full(len(truth.queries), -1, dtype=np.int64)
         column_of = np.full(len(truth.references), -1, dtype=np.int64)
         row_of[queries], column_of[references] = np.arange(len(rows)), np.arange(len(columns))
@@ -347,12 +366,24 @@ def _named(runs: Any, otherwise: str) -> dict[str, Any]:
     return by_name
 
 
-def _read_scores(file: Any, options: ImageOptions) -> Compared:
+def _read_scores(file: Any, options: ImageOptions, findings: list[Finding]) -> Compared:
+    """The scores, with the ids in files beside them where no others are given; findings name these
+    files.
+    """
     if isinstance(file, Scores) and file.query_ids is not None:
         return ComparedScores(file)  # computed here, with ids of its own
     id_sources = (options.query_ids, options.item_ids)
     ids = [read_column(ids) if isinstance(ids, (str, Path)) else ids for ids in id_sources]
-    return ComparedScores(read_scores(file, query_ids=ids[0], item_ids=ids[1]))
+    scores = read_scores(file, query_ids=ids[0], item_ids=ids[1])
+    if isinstance(file, (str, Path)):
+        path, _ = split_part(file)
+        for column, side in (("query_ids", "queries"), ("item_ids", "references")):
+            id_file = f"{path.removesuffix(Path(path).suffix)}.{side}.txt"
+            if getattr(scores, column) is None and exists(id_file):
+                with naming(id_file):
+                    scores = replace(scores, **{column: read_column(id_file)})
+                findings.append(reading_choice(f"ids of {side} are those of {id_file}", path))
+    return ComparedScores(scores)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

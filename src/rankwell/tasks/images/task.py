@@ -158,10 +158,7 @@ def evaluate_images(
         confidence_kinds(options.confidence, ("max", "diff1"))
     instance_rules = InstanceRules(options, by_id=images is not None)
     table = None if images is None else read_images(images)
-    runs, filtered = InstanceRuns.read(options), None
-    if table is not None:
-        runs, filtered = runs.of_images(table), instance_rules.filtered(table)
-    truth = _truth(filtered, runs, instance_rules, options.qrels)
+    runs, filtered, truth = read_runs(table, options, instance_rules)
     evaluation = _InstanceEvaluation(options, instance_rules, truth)
     for name in runs.tables:
         evaluation.add(name, runs, details=details, progress=progress)
@@ -179,7 +176,7 @@ def evaluate_images(
         InstanceResults,
         rules=described,
         measures=measures,
-        findings=[*builder.findings, *abstention.findings],
+        findings=[*runs.findings, *builder.findings, *abstention.findings],
         aggregates=tuple(abstention.rows),
         sources=runs.sources | sources_of({"images": images, "qrels": options.qrels}),
         intervals=options.intervals,
@@ -195,11 +192,15 @@ def evaluate_images(
     )
 
 
-def _truth(
-    filtered: FilteredImages | None, runs: InstanceRuns, rules: InstanceRules, positives: Any
-) -> InstanceTruth:
-    """The judgments by positives, else by the labels of the images."""
-    if filtered is not None:
+def read_runs(
+    images: Images | None, options: ImageOptions, rules: InstanceRules
+) -> tuple[InstanceRuns, FilteredImages | None, InstanceTruth]:
+    """The runs, the images that take part, None where only positions are known, and the truth: by
+    positives, else by the labels of the images.
+    """
+    runs, filtered, positives = InstanceRuns.read(options), None, options.qrels
+    if images is not None:
+        runs, filtered = runs.of_images(images), rules.filtered(images)
         truth = instance_truth(
             filtered.images,
             exclude=rules.exclude,
@@ -212,14 +213,14 @@ def _truth(
         )
     else:
         truth = InstanceTruth.of(*next(iter(runs.tables.values())).names)
-    if positives is None:
-        return truth
-    table = read_positives(positives, Sides(truth.queries, truth.references))
-    relevant, excluded = (
-        zip(owner.tolist(), items.tolist(), strict=True)
-        for owner, items in ((table.owner, table.items), (truth.owner, truth.item))
-    )
-    return InstanceTruth.of(truth.queries, truth.references, relevant, excluded, truth.labels)
+    if positives is not None:
+        table = read_positives(positives, Sides(truth.queries, truth.references))
+        relevant, excluded = (
+            zip(owner.tolist(), items.tolist(), strict=True)
+            for owner, items in ((table.owner, table.items), (truth.owner, truth.item))
+        )
+        truth = InstanceTruth.of(truth.queries, truth.references, relevant, excluded, truth.labels)
+    return runs, filtered, truth
 
 
 class _InstanceEvaluation:
@@ -594,10 +595,15 @@ _WORST = 2
 
 
 def images_answer(result: Any) -> Answer:
-    """The share of queries whose best reference is right, the scores, and the worst queries."""
-    answer, run = score_answer(result), result.summary[0]["run"]
-    first = next((row for row in result.summary if row["measure"] == "P@1"), None)
-    if len(result.views) > 1 or first is None or first["mean"] is None:
+    """The share of queries whose best reference is right, the scores, and the worst queries; of
+    several runs the scores.
+    """
+    answer, rows = score_answer(result), result.summary
+    if len(result.views) > 1:
+        hint = "The highest mean need not be significantly higher; rankwell compare tests it."
+        return answer._replace(legend=[hint])
+    run, first = rows[0]["run"], next((row for row in rows if row["measure"] == "P@1"), None)
+    if first is None or first["mean"] is None:
         return answer
     whole = 100 if first["unit"] == "percent" else 1
     share = first["mean"] / whole
@@ -606,11 +612,19 @@ def images_answer(result: Any) -> Answer:
     right, n = share * first["n"], first["n"]
     # A tie counts in part.
     is_whole = abs(right - round(right)) < 1e-6
-    recognised = f"{right:.0f} of {n} photographs ({share:.0%})"
-    recognised = recognised if is_whole else f"{share:.0%} of {n} photographs"
-    sentence = f"{run} recognises {recognised}{chance}."
-    worst = result.worst(run)[:_WORST]
-    return answer._replace(sentence=sentence, legend=[f"Worst: {', '.join(worst)}"])
+    number, percentage = (f"{right:.0f}", f" ({share:.0%})") if is_whole else (f"{share:.0%}", "")
+    sentence = f"{run} recognises {number} of {n} photographs{percentage}{chance}."
+    details = result.details or {}
+    columns = [details.get(name, ()) for name in ("query", "item", "rank", "detail")]
+    taken_for = {
+        query: f", taken for {json.loads(detail or '{}').get('label', item)}"
+        for query, item, rank, detail in zip(*columns, strict=True)
+        if rank == 1
+    }
+    worst = (query + taken_for.get(query, "") for query in result.worst(run)[:_WORST])
+    measures = " and ".join(row["label"] for row in rows[:2])
+    legend = [f"Worst by {measures}: {'; '.join(worst)}"] if right < n else []
+    return answer._replace(sentence=sentence, legend=legend)
 
 
 class InstanceObject(TypedDict):
@@ -649,6 +663,8 @@ def _evaluate(
     table, rules = None, dict[str, Any]()
     if images is not None:
         rules["dataset"], path = named_place(images)
+        if options.query_images is not None:
+            rules["query_images"] = Path(options.query_images).name
         table = options.read(path)
     start, computed, retrieval = time.perf_counter(), None, options
     if options.encoder or options.local_features:
@@ -657,15 +673,12 @@ def _evaluate(
                 "--query-vectors are those of --item-vectors; leave them out beside a system that "
                 "looks at the images."
             )
-        images_used = None
-        if table is not None:
-            images_used = InstanceRules(options, by_id=True).filtered(table).images
-            both_sides(images_used)
+        images_used = None if table is None else _refuse_early(table, options)
         computed = compute_run(images_used, options, progress=progress)
         field = "scores" if isinstance(computed.table, Scores) else "item_vectors"
         files = getattr(options, field) or []
-        others = named_places([("", file) for file in files], files)
-        runs = {computed.run: computed.table} | others
+        tables = [(computed.run, computed.table), *(("", file) for file in files)]
+        runs = named_places(tables, [computed.run, *files], what="runs", example="own=scores.npy")
         retrieval = replace(options, **{field: runs})
         rules |= computed.rules
     result = evaluate_images(
@@ -680,6 +693,20 @@ def _evaluate(
         unread = images_unreadable(n_failures, computed.failures[0].message)
         result = replace(result, data_findings=(unread, *result.data_findings))
     return Presented(result, partial(_present, computed=computed, start=start, checks=checks))
+
+
+def _refuse_early(images: Images, options: ImageCommandOptions) -> Images:
+    """The images that take part. Raises what the evaluation would raise for files of other runs,
+    before a run is computed, which takes long.
+    """
+    rules = InstanceRules(options, by_id=True)
+    images_used = rules.filtered(images).images
+    both_sides(images_used)
+    if options.scores is not None or options.item_vectors is not None:
+        runs, _, truth = read_runs(images, options, rules)
+        for name in runs.tables:
+            runs.matched(name, truth)
+    return images_used
 
 
 def _check_options(images: str | None, options: ImageCommandOptions) -> None:
@@ -778,9 +805,8 @@ def _present(
             written += drawn
             notes.append(
                 f"drew {count_of(len(drawn), 'contact sheet')} into {output / 'sheets'}/, the "
-                f"worst queries of {' and of '.join(result.views)} first"
+                f"worst of {len(queries['query'])} queries of {' and of '.join(result.views)} first"
             )
-        if paths:
             items = picture_columns(details, pictures, queries=queries["query"])
             queries = pictured(queries, items)
         write_result(result, output, queries=queries, items=items, others=written)
@@ -788,9 +814,8 @@ def _present(
         number = count_of(len(pictures.problems), "image has", "images have")
         notes.append(f"{number} no picture, first: {next(iter(pictures.problems.values()))}")
     messages = (*printed.messages, *notes, StatusNote(f"wrote {output}/"))
-    return printed._replace(
-        messages=messages, next_step=typed("rankwell", "report", output, "--open")
-    )
+    words = ("report", output, "--open") if len(result.views) == 1 else ("compare", output)
+    return printed._replace(messages=messages, next_step=typed("rankwell", *words))
 
 
 def _performance(
@@ -846,9 +871,10 @@ rankwell images museum.csv --item-vectors photos.npy -o results
             "and contentless, or a JSON with imlist, qimlist and gnd (easy, hard, junk).",
         ),
     ),
-    files="the tables, by_instance.csv, per_query.parquet, details.parquet (what each query found, "
-    "with rank, score, label and which is the first right one), queries.parquet, items.parquet "
-    "(the pictures of both), performance.json, manifest.json, charts and contact sheets",
+    files="the tables, by_instance.csv (with TP/PRED), per_query.parquet, details.parquet (what "
+    "each query found, with rank, score, label and which is the first right one), "
+    "queries.parquet, items.parquet (the pictures of both), performance.json, manifest.json, "
+    "charts and contact sheets",
     evaluation=_evaluate,
     json_tables={"rows": ScoreObject, "by_instance": InstanceObject},
 )

@@ -1,4 +1,4 @@
-"""Match local features (SIFT) of queries and references."""
+"""Match SIFT or RootSIFT features of queries and references."""
 
 import json
 
@@ -29,12 +29,13 @@ def match(
     cache: ImageCache = None,
     progress: Progress = None,
 ) -> Output:
-    """Match local features (SIFT) of queries and references.
+    """Match SIFT or RootSIFT features of queries and references.
 
     Writes scores for `rankwell images`.
 
     Beside NAME.npy, a row per query and a column per reference, are NAME.queries.txt and
-    NAME.references.txt with their ids, and NAME.manifest.json, which records how it was made.
+    NAME.references.txt with their ids, which `--scores NAME.npy` reads, too, and
+    NAME.manifest.json, which records how it was made.
 
       rankwell images match museum -o scores.npy
 
@@ -96,13 +97,6 @@ def match(
         )
         return Output.of("", notes)
     words: list[object] = ["rankwell", "images", images]
-    for flag, value in (
-        ("--query-images", options.query_images),
-        ("--root", options.root),
-        ("--pattern", options.pattern),
-        ("--scores", output),
-        ("--query-ids", paths["queries"]),
-        ("--item-ids", paths["references"]),
-    ):
-        words += [] if value is None else [flag, value]
+    for name, value in {**vars(options), "scores": output}.items():
+        words += [] if value is None else [f"--{name.replace('_', '-')}", value]
     return Output.of(typed(*words) + "\n", notes)
