@@ -1,15 +1,17 @@
 """Runs, judgments and texts in JSON: `{query: {item: number}}`, `{id: text}`; predictions of MTEB
-and sentence-transformers; results of engines, an object per query with its id and their list;
-judgments of OpenSearch's Search Relevance Workbench; data sets of LlamaIndex.
+and sentence-transformers; results of engines and relevant items, an object per query with its id
+and their list; judgments of OpenSearch's Search Relevance Workbench; data sets of LlamaIndex.
 """
 
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rankwell.data.columns import Repeats, query_key, repeated_item, unique_rows
+from rankwell.data.columns import Repeats, repeated_item, row_keys, unique_rows
 from rankwell.data.findings.reading import reading_choice
 from rankwell.data.rankings import Hits, Ranking
 from rankwell.data.tables import Judgments, columns_of, id_text
@@ -24,7 +26,9 @@ from rankwell.errors import (
     kind_of,
     shown,
 )
+from rankwell.io.column_tables.dialects import records
 from rankwell.io.formats import FORMATS, Request, Texts, file_format, written_lists
+from rankwell.io.mapping import ListPlaces, judgments_of_lists, ranking_of_lists, text_id
 from rankwell.io.records import load
 from rankwell.store import Head, Source, encode_id
 
@@ -329,43 +333,81 @@ def _id(source: Source, number: int, entry: dict[str, Any], key: str) -> str:
     return text
 
 
-_RESULT_LISTS = ("results", "hits")
-_EXPECTED_RESULTS = 'expected {"query_id": …, "results": [{"id": …, "score": …}]}'
-_RESULTS_START = re.compile(r"\[?\s*\{\s*\"")
-_RESULT_LIST = re.compile(rf'"(?:{"|".join(_RESULT_LISTS)})"\s*:\s*\[')
+_ROW_START = re.compile(r"\[?\s*\{\s*\"")
+_LIST_KEY = re.compile(rf"({_STRING})\s*:\s*\[")
+_EXPECTED_ROWS = {
+    "run": 'expected {"query_id": …, "results": [{"id": …, "score": …}]}',
+    "judgments": 'expected {"query_id": …, "relevant_docs": [id, …]}',
+}
 
 
-def _sniff_results(head: Head) -> float:
+def _sniff_rows(head: Head, holds: str) -> float:
     """Less sure than the predictions of sentence-transformers, which are such lines."""
-    return 0.9 if _RESULTS_START.match(head.text) and _RESULT_LIST.search(head.text) else 0.0
+    if not _ROW_START.match(head.text):
+        return 0.0
+    names = {key for row in records(head) for key in row if isinstance(row[key], list)}
+    if not names and head.ends_within_object():
+        names = {key[1:-1] for key in _LIST_KEY.findall(head.text)}
+    return 0.9 * (row_keys(tuple(names), holds)[1] is not None)
 
 
-@file_format("results", "run", sniff=_sniff_results)
+def _read_rows(
+    source: Source, request: Request, holds: str
+) -> tuple[dict[str, list[Any]], Request, ListPlaces]:
+    """The list of each query, the request with the columns of the entries of lists, and their
+    places. Raises BadInput naming the place.
+    """
+    lists, places = dict[str, list[Any]](), dict[str, str]()
+    columns = {name: key for name, key in request.columns.items() if name != "query"}
+    for entry in load(source, "results").checked_records():
+        where, record = entry.place, entry.value
+        query_key, list_key = row_keys(tuple(record), holds)
+        query_key = request.columns.get("query", query_key)
+        chosen_key = request.columns.get("item")
+        if chosen_key is not None and isinstance(record.get(chosen_key), list):
+            list_key = columns.pop("item", chosen_key)
+        query, members = (None if key is None else record.get(key) for key in (query_key, list_key))
+        if not id_text(query) or not isinstance(members, list):
+            raise BadInput(f"{where} is {shown(record, 60)}; {_EXPECTED_ROWS[holds]}.")
+        if (name := text_id(query)) in lists:
+            raise DuplicateItem(f"{where}: query {name!r} is there already; keep one of its lists.")
+        lists[name], places[name] = members, where
+    if not lists:
+        raise BadInput(f"{source.name} holds no query; {_EXPECTED_ROWS[holds]}.")
+    return lists, replace(request, columns=columns), ListPlaces(source.name, places)
+
+
+@file_format(
+    "results", "run", sniff=partial(_sniff_rows, holds="run"), has_columns=True, base_format="json"
+)
 def read_results(source: Source, request: Request) -> Ranking:
     """The ranking in `{"query_id": …, "results": […]}` per query: ids, pairs, or objects with any
     common name for id and score.
 
-    The name of a query's id is one of a table's column. A query without results is kept. Raises
-    BadInput naming the place.
+    The list may be called `retrieved`, `chunks` or `contexts`, too, and the query's id `id`. Of
+    several chunks of a document the best counts. A query without results is kept. Raises BadInput
+    naming the place.
     """
-    lists = dict[str, list[Any]]()
-    for entry in load(source, "results").checked_records():
-        where, record = entry.place, entry.value
-        key = query_key(list(record))
-        query, results = (
-            id_text(record.get(key)) if key else None,
-            next((record[name] for name in _RESULT_LISTS if name in record), None),
-        )
-        if not query or not isinstance(results, list):
-            raise BadInput(f"{where} is {shown(record, 60)}; {_EXPECTED_RESULTS}.")
-        if query in lists:
-            raise DuplicateItem(
-                f"{where}: query {query!r} is there already; keep one of its lists."
-            )
-        lists[query] = results
-    if not lists:
-        raise BadInput(f"{source.name} holds no query; {_EXPECTED_RESULTS}.")
-    return FORMATS["python mapping run"].read(lists, request)
+    return ranking_of_lists(*_read_rows(source, request, "run"))
+
+
+@file_format(
+    "lists",
+    "judgments",
+    sniff=partial(_sniff_rows, holds="judgments"),
+    has_columns=True,
+    base_format="json",
+)
+def read_lists(source: Source, request: Request) -> Judgments:
+    """The judgments in `{"query_id": …, "relevant_docs": […]}` per query: ids, which have grade 1,
+    pairs, or objects with any common name for id and grade.
+
+    The list may be called `gold_docs`, `expected_ids` or `positives`, too, and the query's id `id`;
+    without an id, questions go by their texts. Raises BadInput naming the place.
+    """
+    if request.aspects != "none":
+        raise BadInput("lists of relevant items have no groups or intents; use a table.")
+    return judgments_of_lists(*_read_rows(source, request, "judgments"))
 
 
 _RATINGS, _KIND = "judgmentRatings", "IMPORT_JUDGMENT"

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from rankwell.data.findings import finding
+from rankwell.errors import count_of
 
 
 @finding("info")
@@ -64,6 +65,19 @@ def ranks_in_a_matrix(file: str, first: int) -> str:
     return (
         f"every row or column holds each integer from {first} on once, like a list of ranks; the "
         "highest number counts as the best: if these are ranks, give the scores"
+    )
+
+
+@finding("info")
+def chunks_of_one_document(queries: Sequence[str], file: str = "") -> str:
+    """Lists of chunks have several of one document, and the judgments are of documents.
+
+    The best chunk counts for its document, so that a cut-off at 5 counts the first five documents,
+    which may lie among more chunks. `--columns item=chunk_id` ranks the chunks themselves.
+    """
+    return (
+        "several chunks of a document count as one, at the place of the first, in "
+        f"{count_of(len(queries), 'list')}"
     )
 
 
