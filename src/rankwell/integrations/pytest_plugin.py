@@ -64,7 +64,7 @@ def _outcome(
     content, rows = content_of(results)
     lines, _ = check_requirements(content, rows, chosen)
     table = str(results) if isinstance(results, Results) else render(rows, None, content.rules, ())
-    failed = [visible(line.told) for line in lines if not line.passed]
+    failed = [visible(line.explanation) for line in lines if not line.passed]
     return failed, len(lines), table.rstrip("\n")
 
 

@@ -1,8 +1,11 @@
 """Fail a build when results regress or miss a requirement."""
 
+import os
 import sys
+from contextlib import suppress
 from pathlib import Path
-from typing import Annotated
+from stat import S_ISREG
+from typing import Annotated, TextIO
 
 from rankwell import reporting
 from rankwell.comparison.data import GateOptions
@@ -32,8 +35,8 @@ def gate(
 
     Exits with 1 and the reasons on failure, for continuous integration.
 
-    A requirement that is about nothing, or about an undefined figure, is an error (exit 2) and
-    never passes.
+    A requirement that names no run or measure of the results, or a figure that has no value there,
+    is an error (exit 2) and never passes.
 
       rankwell gate results --require 'nDCG@10 >= 0.3'
 
@@ -58,7 +61,8 @@ def gate(
         raise
     if output is not None:
         write_text(output, junit_text("rankwell gate", [line.junit_case for line in lines]))
-    failed = sum(not line.passed for line in lines)
+    failures = tuple(line.sentence for line in lines if not line.passed)
+    failed = len(failures)
     if format == "table":
         total = f"{failed} of {len(lines)} failed"
         if not failed:
@@ -70,6 +74,14 @@ def gate(
         text = reporting.render_rows([line.as_row() for line in lines], format, findings=findings)
     return Output(
         text=text,
+        messages=failures if format != "table" or _is_file(sys.stdout) else (),
         exit_code=GateFailed.exit_code if failed else 0,
         findings=() if format == "json" else tuple(findings),
     )
+
+
+def _is_file(stream: TextIO) -> bool:
+    """Whether nobody sees what is printed, as the log of a job shows standard error alone."""
+    with suppress(OSError, ValueError):
+        return S_ISREG(os.fstat(stream.fileno()).st_mode)
+    return False
