@@ -324,7 +324,7 @@ def test_the_question_of_a_row_is_a_text_and_file_column_names_another(tmp_path:
     assert read_texts(place).texts == expected
     assert read_texts(f"{place}:question").texts == expected
     odd = lines(tmp_path / "odd.jsonl", [{"id": "q", "frage": "was?", "gold": ["a"]}])
-    with pytest.raises(BadInput, match=r"found are 'id', 'frage', 'gold'; .*by FILE:COLUMN"):
+    with pytest.raises(BadInput, match="this looks like judgments"):
         read_texts(odd)
     assert read_texts(f"{odd}:frage").texts == {"q": "was?"}
     with pytest.raises(BadInput, match="no column 'wer'; found are 'id', 'frage', 'gold'"):

@@ -403,13 +403,9 @@ def _check(requirement: Requirement, row: Row, figure: str, results: SummaryFigu
         digits = f"{requirement.number:.10g}".partition(".")[2]
         if farthest and len(digits) > 2 and round(value, len(digits)) == requirement.number:
             missed += f"; {requirement.number:.10g} is the rounded figure"
-        if requirement.operator == "within" and above > 0:
-            missed += "; within excludes higher figures, too"
     counted = "" if figure == "n" else f" {counted_text(unit, row['n'])}"
-    against = row.get("against")
-    label = f"{row['label']} against {against}" if against else row["label"]
-    subject = f"{about_row(row['run'], label, part)}{_figure_suffix(row, figure, results)}"
-    is_difference = against is not None and figure == "mean"
+    subject = f"{about_row(row['run'], row['label'], part)}{_figure_suffix(row, figure, results)}"
+    has_interval = row.get("against") is not None and figure == "mean"
     return GateLine(
         passed=passed,
         requirement=requirement.text,
@@ -417,8 +413,8 @@ def _check(requirement: Requirement, row: Row, figure: str, results: SummaryFigu
         measure=row["label"],
         part=part,
         figure=value,
-        ci_low=row["ci_low"] if is_difference else None,
-        ci_high=row["ci_high"] if is_difference else None,
+        ci_low=row["ci_low"] if has_interval else None,
+        ci_high=row["ci_high"] if has_interval else None,
         unit=unit,
         n=row["n"],
         explanation=f"{subject} is {value_text}{counted}, required {bounds}{missed}",

@@ -72,7 +72,19 @@ _LISTING = (*_QUERY[:-1], "questionid", "id", "query", "question", "userinput", 
 """The query in a row that lists its items, where `id` is its own, and other names may hold its
 text.
 """
-_LISTED = (
+_LISTED = {
+    "run": ("retrieved", "results", "hits", "chunks", "contexts", "documents", "docs"),
+    "judgments": (
+        "gold",
+        "relevant",
+        "expected",
+        "positive",
+        "positives",
+        "groundtruth",
+        "reference",
+    ),
+}
+_MEMBERS = (
     "docs",
     "documents",
     "passages",
@@ -83,22 +95,11 @@ _LISTED = (
     "chunkids",
     "contextids",
 )
-_LISTS: dict[str, tuple[str, ...]] = {
-    "run": (
-        *("results", "hits", "retrieved"),
-        *(f"retrieved{members}" for members in _LISTED),
-        *("chunks", "contexts", "documents", "docs"),
-    ),
-    "judgments": (
-        *("gold", "relevant", "expected", "positives"),
-        *(
-            f"{kind}{members}"
-            for kind in ("gold", "relevant", "expected", "positive", "groundtruth", "reference")
-            for members in _LISTED
-        ),
-    ),
+_LISTS = {
+    holds: [f"{kind}{members}" for members in (*_MEMBERS, "") for kind in kinds]
+    for holds, kinds in _LISTED.items()
 }
-"""The items in a row that lists those of a query."""
+"""The items in a row that lists those of a query, such as `gold_docs`; the longest names first."""
 _SCORE: tuple[str, ...] = ("score", "sim", "similarity", "similarityscore", "rsv")
 _DISTANCE: tuple[str, ...] = ("distance",)
 _RANK: tuple[str, ...] = ("rank",)
@@ -242,24 +243,13 @@ def result_keys(
     number. chosen: what holds what -> its key. Raises BadInput where two mean the same, and for a
     chosen one that is not there.
     """
-    if lacking := next((name for _, name in chosen if name not in names), None):
-        raise missing_column(lacking, names)
-    choice = dict(chosen)
-    score, distance, rank = (
-        _column(names, words)
-        for words in ((_GRADE, (), ()) if graded else (_SCORE, _DISTANCE, _RANK))
-    )
-    if "rank" in choice:
-        score, distance, rank = None, None, choice["rank"]
-    score = choice.get("score") or choice.get("grade") or score
-    item = choice.get("item") or _column(names, _RESULT)
-    return ResultKeys(
-        item,
-        _column([name for name in names if name != item], _CHUNK),
-        score or distance or rank,
-        score is None and distance is not None,
-        score is None,
-    )
+    choice = {role: column_named(name, names, "") for role, name in chosen}
+    item = choice.pop("item", None) or _column(names, _RESULT)
+    words = _GRADE if graded else (*_SCORE, *_DISTANCE, *_RANK)
+    number = next(iter(choice.values()), None) or _column(names, words)
+    falls = "rank" in choice or (not choice and is_falling(number or ""))
+    chunk = _column([name for name in names if name != item], _CHUNK)
+    return ResultKeys(item, chunk, number, falls and _plain(number or "") in _DISTANCE, falls)
 
 
 @lru_cache(maxsize=1 << 10)

@@ -23,13 +23,11 @@ def result_pair(
     graded: of a judged item, whose number is its grade. Raises BadInput without an id.
     """
     keys = result_keys(tuple(result), chosen, graded=graded) if _is_record(result) else None
-    noun, usual = "score", "score, similarity, distance"
-    if graded:
-        noun, usual = "grade", "relevance, grade, label"
+    noun = "grade" if graded else "score"
     if keys is None or keys.item is None:
         raise BadInput(
             f"query {query!r} has the result {shown(result, 60)}; expected an id (id, doc_id, "
-            f"slice_id) and a {noun} ({usual})."
+            "slice_id) and a score (score, similarity, distance) or grade."
         )
     number = None if keys.number is None else result[keys.number]
     if isinstance(number, bool):
@@ -68,34 +66,38 @@ def best_of_chunks(
     return list(best.items())
 
 
-def chosen_of_judged(lists: Iterable[Any], chosen: Choice, judged: Iterable[str]) -> Choice:
+def chosen_of_judged(records: Sequence[Any], chosen: Choice, judged: Iterable[str]) -> Choice:
     """The choice with the ids of chunks for items, where the judgments have some of these and none
     of the others.
     """
-    items, chunks, key = set[str | None](), set[str | None](), None
-    for results in lists:
-        for result in results if isinstance(results, list) else ():
-            keys = result_keys(tuple(result), chosen) if _is_record(result) else None
-            if keys and keys.item and keys.chunk:
-                key = keys.chunk
-                items.add(id_text(result[keys.item]))
-                chunks.add(id_text(result[key]))
-    judged_items = set(judged) if key else ()
-    if key is None or not items.isdisjoint(judged_items) or chunks.isdisjoint(judged_items):
+    item, chunk, *_ = result_keys(tuple(records[0]) if records else ())
+    if chunk is None:
         return chosen
-    return (*chosen, ("item", key))
+    items, chunks = ({id_text(record.get(key)) for record in records} for key in (item, chunk))
+    has_chunks = items.isdisjoint(judged) and not chunks.isdisjoint(judged)
+    return (*chosen, ("item", chunk)) if has_chunks else chosen
 
 
-def distances(lists: Iterable[Any]) -> list[Finding]:
-    """Findings on lists of results whose number is a distance."""
-    distance_names: dict[str, None] = {}
-    for result_list in lists:
-        for result in result_list if isinstance(result_list, (list, tuple)) else ():
-            keys = result_keys(tuple(result)) if _is_record(result) else None
-            # Without a number the results are ranked as they are listed.
-            if keys and keys.is_distance and keys.number and result[keys.number] is not None:
-                distance_names[keys.number] = None
-    return list(map(distance_as_score, distance_names))
+def distances(records: Iterable[Any]) -> list[Finding]:
+    """Findings on results whose number is a distance."""
+    # Without a number the results are ranked as they are listed.
+    names = (
+        keys.number
+        for record in records
+        if (keys := result_keys(tuple(record))).is_distance and record[keys.number] is not None
+    )
+    return list(map(distance_as_score, dict.fromkeys(names)))
+
+
+def records_of(lists: Iterable[Any]) -> list[Any]:
+    """The results in lists that are mappings."""
+    return [
+        result
+        for results in lists
+        if isinstance(results, (list, tuple))
+        for result in results
+        if _is_record(result)
+    ]
 
 
 def _is_record(result: Any) -> bool:

@@ -96,6 +96,7 @@ class Request:
     ids_only: whether only the ids of texts are needed.
     oddities: warnings that the reader adds; None where they are not requested.
     judged: the judgments of a run, whose ids show what its items are; None where they are unknown.
+    places: the places of queries in a file, for errors.
     progress: function that is called with the number of bytes read and of all bytes.
     findings: findings that the reader adds.
     """
@@ -115,6 +116,7 @@ class Request:
     ids_only: bool = False
     oddities: ReadWarnings | None = None
     judged: Judgments | None = None
+    places: Mapping[str, str] = field(default_factory=dict[str, str])
     progress: Progress | None = None
     findings: list[Finding] = field(default_factory=list[Finding])
 
@@ -512,12 +514,11 @@ def _recognised(head: Head, holds: Holds, request: Request) -> Format:
     likely = next(
         (entry for sure, entry in scored_formats if sure >= 0.5 and entry.holds != "column"), None
     )
-    names_text = holds == "texts" and (request.part or (likely and likely.name == "lists"))
     table = next(
         (
             entry
             for sure, entry in fitting
-            if sure >= UNKNOWN and (entry.has_columns or (names_text and entry.has_parts))
+            if sure >= UNKNOWN and (entry.has_columns or request.part)
         ),
         None,
     )

@@ -9,26 +9,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from rankwell.data.columns import Repeats, repeated_item, row_keys, unique_rows
 from rankwell.data.findings.reading import reading_choice
 from rankwell.data.rankings import Hits, Ranking
 from rankwell.data.tables import Judgments, columns_of, id_text
-from rankwell.documents import parse_json, read_json, unique_keys
-from rankwell.errors import (
-    KEEP_ONE,
-    BadInput,
-    BadLine,
-    BadScore,
-    DuplicateItem,
-    UnknownName,
-    kind_of,
-    shown,
-)
+from rankwell.documents import read_json, unique_keys
+from rankwell.errors import KEEP_ONE, BadInput, BadScore, DuplicateItem, UnknownName, kind_of, shown
 from rankwell.io.column_tables.dialects import records
 from rankwell.io.formats import FORMATS, Request, Texts, file_format, written_lists
-from rankwell.io.mapping import ListPlaces, judgments_of_lists, ranking_of_lists, text_id
 from rankwell.io.records import load
 from rankwell.store import Head, Source, encode_id
 
@@ -285,52 +275,11 @@ def read_predictions(source: Source, request: Request) -> Ranking:
     """The ranking in the predictions of an `InformationRetrievalEvaluator` with
     `write_predictions`.
 
-    A query without results is kept. Raises BadLine for a line of another form, BadScore and
-    DuplicateItem as for any run. Source: sentence-transformers 5 and 6,
-    InformationRetrievalEvaluator.
+    A query without results is kept. Raises errors as `read_results`. Source: sentence-transformers
+    5 and 6, InformationRetrievalEvaluator.
     """
-    queries, rows = dict[str, int](), list[tuple[str, str, Any]]()
-    for number, line in source.lines():
-        entry = parse_json(
-            line, source.name, "a JSON object per line", line=number, pairs=unique_keys
-        )
-        if not isinstance(entry, dict):
-            raise BadLine(
-                f"{source.name}:{number}: {line[:60]!r}; expected an object with query_id and "
-                "results."
-            )
-        query = _id(source, number, entry, "query_id")
-        if query in queries:
-            raise BadLine(
-                f"{source.name}:{number}: query {query!r} already appears in line "
-                f"{queries[query]}; keep one of them."
-            )
-        queries[query] = number
-        results = entry.get("results")
-        if not isinstance(results, list):
-            raise BadLine(
-                f"{source.name}:{number}: 'results' is {shown(results)}; expected a list of "
-                "corpus_id and score."
-            )
-        for result in results:
-            if not isinstance(result, dict) or type(result.get("score")) not in (int, float):
-                problem = f"{source.name}:{number}: {shown(result, 60)}"
-                raise BadLine(
-                    f"{problem}; a result is {{corpus_id, score}} with a number for a score."
-                )
-            rows.append((query, _id(source, number, result, "corpus_id"), result["score"]))
-    owners, items, scores = columns_of(rows, 3)
-    return request.ranking(owners, items, scores, all_queries=queries)
-
-
-def _id(source: Source, number: int, entry: dict[str, Any], key: str) -> str:
-    text = id_text(entry.get(key))
-    if not text:
-        raise BadInput(
-            f"{source.name}:{number}: {key} is {shown(entry.get(key))}; expected an id, a "
-            "string or an integer."
-        )
-    return text
+    columns = {"query": "query_id", "item": "corpus_id", "score": "score"}
+    return _read_rows(source, replace(request, columns=columns), "run")
 
 
 _ROW_START = re.compile(r"\[?\s*\{\s*\"")
@@ -351,30 +300,28 @@ def _sniff_rows(head: Head, holds: str) -> float:
     return 0.9 * (row_keys(tuple(names), holds)[1] is not None)
 
 
-def _read_rows(
-    source: Source, request: Request, holds: str
-) -> tuple[dict[str, list[Any]], Request, ListPlaces]:
-    """The list of each query, the request with the columns of the entries of lists, and their
-    places. Raises BadInput naming the place.
-    """
+def _read_rows(source: Source, request: Request, holds: str) -> Any:
+    """The run or the judgments in lists of queries. Raises BadInput naming the place."""
     lists, places = dict[str, list[Any]](), dict[str, str]()
-    columns = {name: key for name, key in request.columns.items() if name != "query"}
+    columns = dict(request.columns)
+    chosen_query, chosen_item = columns.pop("query", None), columns.get("item")
     for entry in load(source, "results").checked_records():
-        where, record = entry.place, entry.value
+        where, record = entry.place, cast("dict[Any, Any]", entry.value)
         query_key, list_key = row_keys(tuple(record), holds)
-        query_key = request.columns.get("query", query_key)
-        chosen_key = request.columns.get("item")
-        if chosen_key is not None and isinstance(record.get(chosen_key), list):
-            list_key = columns.pop("item", chosen_key)
-        query, members = (None if key is None else record.get(key) for key in (query_key, list_key))
-        if not id_text(query) or not isinstance(members, list):
+        if isinstance(record.get(chosen_item), list):
+            list_key = columns.pop("item", chosen_item)
+        query, members = id_text(record.get(chosen_query or query_key)), record.get(list_key)
+        if not query or not isinstance(members, list):
             raise BadInput(f"{where} is {shown(record, 60)}; {_EXPECTED_ROWS[holds]}.")
-        if (name := text_id(query)) in lists:
-            raise DuplicateItem(f"{where}: query {name!r} is there already; keep one of its lists.")
-        lists[name], places[name] = members, where
+        if query in lists:
+            raise DuplicateItem(
+                f"{where}: query {query!r} is there already; keep one of its lists."
+            )
+        lists[query], places[query] = members, where
     if not lists:
         raise BadInput(f"{source.name} holds no query; {_EXPECTED_ROWS[holds]}.")
-    return lists, replace(request, columns=columns), ListPlaces(source.name, places)
+    reader = FORMATS[f"python mapping {holds}"]
+    return reader.read(lists, replace(request, columns=columns, places=places))
 
 
 @file_format(
@@ -388,7 +335,7 @@ def read_results(source: Source, request: Request) -> Ranking:
     several chunks of a document the best counts. A query without results is kept. Raises BadInput
     naming the place.
     """
-    return ranking_of_lists(*_read_rows(source, request, "run"))
+    return _read_rows(source, request, "run")
 
 
 @file_format(
@@ -405,9 +352,7 @@ def read_lists(source: Source, request: Request) -> Judgments:
     The list may be called `gold_docs`, `expected_ids` or `positives`, too, and the query's id `id`;
     without an id, questions go by their texts. Raises BadInput naming the place.
     """
-    if request.aspects != "none":
-        raise BadInput("lists of relevant items have no groups or intents; use a table.")
-    return judgments_of_lists(*_read_rows(source, request, "judgments"))
+    return _read_rows(source, request, "judgments")
 
 
 _RATINGS, _KIND = "judgmentRatings", "IMPORT_JUDGMENT"

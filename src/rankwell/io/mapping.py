@@ -6,7 +6,6 @@ import struct
 from collections.abc import Mapping, Sequence
 from functools import partial
 from math import isfinite
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +18,7 @@ from rankwell.data.hit_records import (
     best_of_chunks,
     chosen_of_judged,
     distances,
+    records_of,
     result_pair,
 )
 from rankwell.data.judged_rankings import GroupRankings, IntentRankings, JudgedRankings
@@ -264,7 +264,8 @@ def _pairs(
     results = members if any(isinstance(member, Mapping) for member in members) else []
     if results:
         members = [result_pair(query, member, chosen, graded=not ordered) for member in members]
-        if all(number is None for _, number in members):
+        is_numbered = not {"score", "rank", "grade"}.isdisjoint(dict(chosen))
+        if not is_numbered and all(number is None for _, number in members):
             members = [item for item, _ in members]
     elif chosen and members:
         raise missing_column(chosen[0][1], ())
@@ -313,33 +314,20 @@ def refuse_repeated(query: Any, items: Sequence[str], *, ordered: bool) -> None:
         )
 
 
-class ListPlaces(NamedTuple):
-    """The places of lists of queries.
-
-    file: name of the file; "" for data in memory.
-    of_query: query -> its place in the file.
-    """
-
-    file: str = ""
-    of_query: Mapping[str, str] = MappingProxyType({})
-
-
-_IN_MEMORY = ListPlaces()
-
-
 def _rows(
-    mapping: Mapping[Any, Any], request: Request, place: ListPlaces, *, ordered: bool
+    mapping: Mapping[Any, Any], request: Request, *, ordered: bool
 ) -> tuple[list[str], list[str], list[Any]]:
     """The columns query, item and number of lists. Raises errors as `_pairs`."""
     chosen, chunked = tuple(request.columns.items()), list[str]()
-    if ordered and request.judged is not None and "item" not in request.columns:
-        chosen = chosen_of_judged(mapping.values(), chosen, request.judged.items)
+    records = records_of(mapping.values()) if ordered else ()
+    if request.judged is not None and records and "item" not in request.columns:
+        chosen = chosen_of_judged(records, chosen, request.judged.items)
         if len(chosen) > len(request.columns):
             reading = f"items go by {chosen[-1][1]!r}, as in the judgments"
-            request.findings.append(reading_choice(reading, place.file))
+            request.findings.append(reading_choice(reading))
     rows = list[tuple[str, str, Any]]()
     for query, query_items in mapping.items():
-        with naming(place.of_query.get(query, "")):
+        with naming(request.places.get(query, "")):
             pairs = _pairs(query, query_items, request, ordered=ordered, chosen=chosen)
         rows += [(text_id(query), item, number) for item, number in pairs]
         if len(pairs) < len(query_items):
@@ -347,26 +335,11 @@ def _rows(
     if len(set(map(text_id, mapping))) < len(mapping):
         raise BadInput(_SAME)
     if chunked:
-        request.findings.append(chunks_of_one_document(chunked, place.file))
+        request.findings.append(chunks_of_one_document(chunked, request.places.get(chunked[0], "")))
+    if not request.columns:
+        request.findings.extend(distances(records))
     queries, items, numbers = columns_of(rows, 3)
     return queries, items, numbers
-
-
-def ranking_of_lists(
-    lists: Mapping[Any, Any], request: Request, place: ListPlaces = _IN_MEMORY
-) -> Ranking:
-    """The ranking in lists of queries."""
-    rows = _rows(lists, request, place, ordered=True)
-    request.findings.extend(distances(lists.values()))
-    return request.ranking(*rows, all_queries=map(text_id, lists))
-
-
-def judgments_of_lists(
-    lists: Mapping[Any, Any], request: Request, place: ListPlaces = _IN_MEMORY
-) -> Judgments:
-    """The judgments in lists of queries."""
-    rows = unique_rows(*_rows(lists, request, place, ordered=False), request.duplicates)
-    return Judgments.from_rows(*rows, all_queries=map(text_id, lists))
 
 
 def _requested_hits(run: Any, judgments: Judgments, request: Request) -> Hits | None:
@@ -390,7 +363,8 @@ def read_ranking(run: Any, request: Request) -> Ranking:
     and score, or results.
     """
     if _has_lists(run):
-        return ranking_of_lists(run, request)
+        rows = _rows(run, request, ordered=True)
+        return request.ranking(*rows, all_queries=map(text_id, run))
     clean = withtext_ids(run, each=True)
     _count_ranks([_SharedQuery(query, scored, []) for query, scored in clean.items()])
     return Ranking.from_dict(clean)
@@ -407,7 +381,8 @@ def read_judgments(judgments: Any, request: Request) -> Judgments:
             "table."
         )
     if _has_lists(judgments):
-        return judgments_of_lists(judgments, request)
+        rows = unique_rows(*_rows(judgments, request, ordered=False), request.duplicates)
+        return Judgments.from_rows(*rows, all_queries=map(text_id, judgments))
     clean = withtext_ids(judgments, each=True)
     for query, graded in clean.items():
         for item, grade in graded.items():

@@ -1,11 +1,8 @@
 """Fail a build when results regress or miss a requirement."""
 
-import os
 import sys
-from contextlib import suppress
 from pathlib import Path
-from stat import S_ISREG
-from typing import Annotated, TextIO
+from typing import Annotated
 
 from rankwell import reporting
 from rankwell.comparison.data import GateOptions
@@ -74,14 +71,7 @@ def gate(
         text = reporting.render_rows([line.as_row() for line in lines], format, findings=findings)
     return Output(
         text=text,
-        messages=failures if format != "table" or _is_file(sys.stdout) else (),
+        messages=failures if format != "table" else (),
         exit_code=GateFailed.exit_code if failed else 0,
         findings=() if format == "json" else tuple(findings),
     )
-
-
-def _is_file(stream: TextIO) -> bool:
-    """Whether nobody sees what is printed, as the log of a job shows standard error alone."""
-    with suppress(OSError, ValueError):
-        return S_ISREG(os.fstat(stream.fileno()).st_mode)
-    return False

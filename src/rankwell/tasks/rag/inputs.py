@@ -5,6 +5,7 @@ text and what to do.
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from rankwell.data.columns import row_keys
 from rankwell.data.tables import sort_ids
 from rankwell.errors import BadInput, DuplicateItem
 from rankwell.io.records import Record, load
@@ -76,6 +77,11 @@ def _read(
     questions: dict[str, QuestionPassages] = {}
     for row, record in enumerate(_records(source)):
         key = record.key(*keys) or default_key
+        if key not in record.value and row_keys(tuple(record.value), "judgments")[1]:
+            raise BadInput(
+                f"{record.place}: {key!r} is missing; questions with relevant documents are for "
+                f"`rankwell evaluate {record.content.name} retrieved.jsonl`."
+            )
         # RAGAS' rows have no id; both files list the questions in one order.
         name = str(row) if key == ragas_key and "id" not in record.value else record.required_id()
         if name in questions:
