@@ -175,7 +175,7 @@ class Results(ResultData, Displayable):
         lines, _ = check_requirements(
             self.as_folder(), plain(self.summary), options.requiring(required, baseline)
         )
-        if failures := [line.told for line in lines if not line.passed]:
+        if failures := [line.explanation for line in lines if not line.passed]:
             raise GateFailed("; ".join(failures))
         return self
 

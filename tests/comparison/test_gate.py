@@ -227,7 +227,7 @@ def test_median_and_extremes_are_those_of_the_counted_queries():
     ]
 
     for figure, expected in (("median", 0.2), ("min", 0.1), ("max", 0.7)):
-        assert one(f"nDCG@10.{figure} == {expected}", SHARE, values, [{}]).found == expected
+        assert one(f"nDCG@10.{figure} == {expected}", SHARE, values, [{}]).figure == expected
 
 
 @pytest.mark.parametrize(
@@ -370,7 +370,7 @@ def test_a_regression_has_the_numbers_of_compare(two, tmp_path):
     rows = json.loads(gate(two, no_regression="old", format="json").text)["rows"]
 
     assert {
-        row["measure"]: (row["found"], row["ci_low"], row["ci_high"], row["n"]) for row in rows
+        row["measure"]: (row["figure"], row["ci_low"], row["ci_high"], row["n"]) for row in rows
     } == expected
     assert set(expected) == {"AP", "MnR"}
 
@@ -382,8 +382,8 @@ def test_worse_runs_fail_by_higher_and_by_lower_values_alike(two):
     assert done.exit_code == 1
     assert rows["AP"]["ci_high"] < 0 < rows["MnR"]["ci_low"]
     assert [row["result"] for row in rows.values()] == ["failed", "failed"]
-    assert "old MnR is significantly worse than new" in rows["MnR"]["told"]
-    assert rows["MnR"]["told"].endswith("lower is better")
+    assert "old MnR is significantly worse than new" in rows["MnR"]["explanation"]
+    assert rows["MnR"]["explanation"].endswith("lower is better")
     assert gate(two, no_regression="old").exit_code == 0
 
 
@@ -428,7 +428,9 @@ def test_runs_of_another_folder_are_held_against_those_of_the_same_name(tmp_path
 
     done = gate(now, no_regression=str(before), measures=["AP"], format="json")
 
-    told = {row["run"]: (row["result"], row["told"]) for row in json.loads(done.text)["rows"]}
+    told = {
+        row["run"]: (row["result"], row["explanation"]) for row in json.loads(done.text)["rows"]
+    }
     assert done.exit_code == 1
     assert {run: result for run, (result, _) in told.items()} == {"a": "failed", "b": "passed"}
     assert f"worse than {before}/a" in told["a"][1]
@@ -569,7 +571,7 @@ def test_other_formats_hold_a_row_for_each_line(two):
     text = gate(two, require=["AP >= 0.1"], no_regression="old", format="csv").text
     header, *lines = text.splitlines()
 
-    assert header == "result,requirement,run,measure,part,found,ci_low,ci_high,unit,n,told"
+    assert header == "result,requirement,run,measure,part,figure,ci_low,ci_high,unit,n,explanation"
     assert len(lines) == 3
     assert gate(two, require=["AP >= 0.1"], format="md").text.startswith("| result | requirement ")
 
@@ -678,3 +680,42 @@ def test_names_that_are_markup_or_no_text_at_all_stay_names():
 def test_a_file_cannot_be_written_where_a_folder_is(two, tmp_path):
     with pytest.raises(BadUsage, match="is a folder"):
         gate(two, require=["AP >= 0.1"], output=tmp_path)
+
+
+def test_a_difference_is_required_by_the_name_of_its_baseline_and_has_its_interval(two, tmp_path):
+    compared = tmp_path / "compared"
+    compare(str(two), baseline="old", output=compared)
+    rows = rows_of(compared)
+    row = rows["new", "Difference(AP)"]
+
+    text = f"Difference(AP) against old >= {row['mean'] - 0.01}"
+    done = gate(compared, require=[text], format="json")
+    (line,) = json.loads(done.text)["rows"]
+    assert (done.exit_code, line["run"], line["figure"]) == (0, "new", row["mean"])
+    assert (line["ci_low"], line["ci_high"]) == (row["ci_low"], row["ci_high"])
+    assert line["explanation"].startswith("new Difference(AP) is ")
+    assert gate(compared, require=["Difference(AP) against old >= 0.99"]).exit_code == 1
+    with pytest.raises(UnknownName, match=r"no row of .* has against=odl"):
+        gate(compared, require=["Difference(AP) against odl >= 0"])
+
+
+def test_a_floor_that_a_table_printed_rounded_says_so(two):
+    mean = rows_of(two)["new", "AP"]["mean"]
+    printed = next(round(mean, n) for n in range(3, 12) if round(mean, n) > mean)
+
+    assert (
+        f"too low; {printed:.10g} is the rounded figure"
+        in gate(two, require=[f"new:AP >= {printed}"]).text
+    )
+
+
+def test_what_fails_is_printed_where_the_log_shows_it(two, monkeypatch, capsys):
+    code, out, err = run_command(monkeypatch, capsys, two, "-r", "new:AP >= 0.99", "-f", "md")
+    assert code == 1
+    assert "| failed | new:AP" in out
+    assert err.startswith("FAILED  new AP: mean is ")
+    # On a terminal, and in the log of a job, the text says it.
+    code, out, err = run_command(monkeypatch, capsys, two, "-r", "new:AP >= 0.99")
+    assert (code, err) == (1, "")
+    code, out, err = run_command(monkeypatch, capsys, two, "-r", "new:AP >= 0.001", "-f", "md")
+    assert (code, err) == (0, "")

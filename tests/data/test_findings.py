@@ -18,6 +18,7 @@ EXAMPLES = {
     "another-format-possible": ("a.csv", "csv", ["tsv"]),
     "attributes-differ": ("'x (a)'", ["x"]),
     "bounds-not-listed": (2, "name fewer"),
+    "chunks-of-one-document": (["q1"], "a.jsonl"),
     "close-values": (12, 20.0, "mine P@1"),
     "compared-by-mean": ("AP", ": the reason"),
     "copy-of-another-run": ("mine", "yours"),

@@ -49,7 +49,7 @@ EMPTY_IDS = [
         "an empty id in sentence-transformers' predictions",
         "evaluate qrels run.jsonl -m R@1",
         _run("run.jsonl", _LINES),
-        shows=r"run\.jsonl:1: corpus_id is ''; expected an id",
+        shows=r"run\.jsonl:1: query 'q1': an id is empty",
     ),
     Case(
         "an empty query in Python",

@@ -179,9 +179,11 @@ class GateOptions(DifferenceOptions):
         Option(("--require", "-r"), kind=list[str]),
         Doc(
             "[RUN:]MEASURE.FIGURE, then >=, >, <=, < or == and a number, as in "
-            "'nDCG@10.ci_low >= 0.38'; repeat it for more. 'AP within 1% of 0.747' fails "
-            "above as well. FIGURE is mean (where none is named), sd, ci_low, ci_high, n, "
-            "or another column of summary.csv; or median, min or max of the queries. "
+            "'nDCG@10.ci_low >= 0.38'; repeat it for more. 'Difference(Recall@5) against "
+            "main >= -0.02' allows a loss of 2 points, in results of rankwell compare. "
+            "'AP within 1% of 0.747' fails above as well. FIGURE is mean (where none is "
+            "named), sd, ci_low, ci_high, n, or another column of summary.csv; or median, min "
+            "or max of the queries. "
             "Without a run it is required of every run but the baseline; "
             "R@1[direction=t2v] chooses rows. Numbers are in the unit of the results; 38% "
             "is 0.38 of shares and 38 of percentages. FILE.toml has require = [...], "

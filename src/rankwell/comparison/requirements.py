@@ -64,6 +64,7 @@ _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _ORDERED = re.compile(rf"(.*?[^\s=<>!])\s*(>=|<=|==|>|<)\s*({_NUMBER})\s*(%?)", re.DOTALL)
 _WITHIN = re.compile(rf"(.*?\S)\s+within\s+({_NUMBER})\s*(%?)\s+of\s+({_NUMBER})\s*(%?)", re.DOTALL)
 _SELECTED = re.compile(r"(.*)\[([^\[\]]*)\]", re.DOTALL)
+_AGAINST = re.compile(r"(.*\S)\s+against\s+(\S.*)", re.DOTALL)
 _NAMES = ("run", "measure", "label", "unit")
 _FIGURES = ("mean", "sd", "ci_low", "ci_high", "n")
 _OF_QUERIES = {"median": np.median, "min": np.min, "max": np.max}
@@ -138,7 +139,7 @@ class GateLine(NamedTuple):
     ci_low, ci_high: the interval of that difference; None for a figure.
     unit: the unit of the figure; "" for a figure without one.
     n: number of counted queries.
-    told: the outcome as a sentence, for people.
+    explanation: the outcome as a sentence, for people.
     """
 
     result: Literal["passed", "failed"]
@@ -146,12 +147,12 @@ class GateLine(NamedTuple):
     run: str
     measure: str
     part: str
-    found: float
+    figure: float
     ci_low: float | None
     ci_high: float | None
     unit: str
     n: int
-    told: str
+    explanation: str
 
     @property
     def passed(self) -> bool:
@@ -166,12 +167,12 @@ class GateLine(NamedTuple):
     @property
     def junit_case(self) -> Case:
         """The line for JUnit."""
-        return Case(self.case, f"gate.{self.run}", failure="" if self.passed else self.told)
+        return Case(self.case, f"gate.{self.run}", failure="" if self.passed else self.explanation)
 
     @property
     def sentence(self) -> str:
         """The outcome in words."""
-        return f"{'passed' if self.passed else 'FAILED'}  {visible(self.told)}"
+        return f"{'passed' if self.passed else 'FAILED'}  {visible(self.explanation)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -281,6 +282,8 @@ def _choose(
     if dot and tail in results.names:
         subject, figure = head, tail
     columns = dict[str, str]()
+    if match := _AGAINST.fullmatch(subject):
+        subject, columns["against"] = match.groups()
     if match := _SELECTED.fullmatch(subject):
         subject = match[1]
         for part in match[2].split(","):
@@ -381,20 +384,24 @@ def _check(requirement: Requirement, row: Row, figure: str, results: SummaryFigu
         off = off if float(off) else f"{farthest:.4g}"
         missed = f": {off} too {'high' if above > 0 else 'low'}"
         missed = missed if farthest else ": equal is not enough"
+        digits = f"{requirement.number:.10g}".partition(".")[2]
+        if farthest and len(digits) > 2 and round(value, len(digits)) == requirement.number:
+            missed += f"; {requirement.number:.10g} is the rounded figure"
     counted = "" if figure == "n" else f" {counted_text(unit, row['n'])}"
     subject = f"{about_row(row['run'], row['label'], part)}{_figure_suffix(row, figure, results)}"
+    has_interval = row.get("against") is not None and figure == "mean"
     return GateLine(
         result="passed" if passed else "failed",
         requirement=requirement.text,
         run=row["run"],
         measure=row["label"],
         part=part,
-        found=value,
-        ci_low=None,
-        ci_high=None,
+        figure=value,
+        ci_low=row["ci_low"] if has_interval else None,
+        ci_high=row["ci_high"] if has_interval else None,
         unit=unit,
         n=row["n"],
-        told=f"{subject} is {value_text}{counted}, required {bounds}{missed}",
+        explanation=f"{subject} is {value_text}{counted}, required {bounds}{missed}",
     )
 
 

@@ -65,8 +65,41 @@ _ITEM = (
     "doc",
 )
 _MEDIA = ("sliceid", "clipid", "videoid", "imageid", "movieid")
-_RESULT: tuple[str, ...] = (*_ITEM, *_MEDIA, "nodeid", "id")
+_CHUNK = ("chunkid", "nodeid", "id")
+_RESULT: tuple[str, ...] = (*_ITEM, *_MEDIA, *_CHUNK)
 """The item in a run, where `id` beside a query is that of a result."""
+_LISTING = (*_QUERY[:-1], "questionid", "id", "query", "question", "userinput", *_USER)
+"""The query in a row that lists its items, where `id` is its own, and other names may hold its
+text.
+"""
+_LISTED = {
+    "run": ("retrieved", "results", "hits", "chunks", "contexts", "documents", "docs"),
+    "judgments": (
+        "gold",
+        "relevant",
+        "expected",
+        "positive",
+        "positives",
+        "groundtruth",
+        "reference",
+    ),
+}
+_MEMBERS = (
+    "docs",
+    "documents",
+    "passages",
+    "items",
+    "chunks",
+    "ids",
+    "docids",
+    "chunkids",
+    "contextids",
+)
+_LISTS = {
+    holds: [f"{kind}{members}" for members in (*_MEMBERS, "") for kind in kinds]
+    for holds, kinds in _LISTED.items()
+}
+"""The items in a row that lists those of a query, such as `gold_docs`; the longest names first."""
 _SCORE: tuple[str, ...] = ("score", "sim", "similarity", "similarityscore", "rsv")
 _DISTANCE: tuple[str, ...] = ("distance",)
 _RANK: tuple[str, ...] = ("rank",)
@@ -96,7 +129,7 @@ _GRADE: tuple[str, ...] = ("relevance", "rel", "grade", "label", "judgment", "ju
 _TIME: tuple[str, ...] = ("timestamp", "time")
 _ASPECT: tuple[str, ...] = ("aspect", "intent", "subtopic", "group", "iteration", "iter")
 _ID: tuple[str, ...] = ("id", *_QUERY[:-1], *_ITEM, *_MEDIA)
-TEXT: tuple[str, ...] = ("text", "query", "contents", "content", "passage", "body")
+TEXT: tuple[str, ...] = ("text", "query", "question", "contents", "content", "passage", "body")
 """The names of a column of texts."""
 _TEXT = (*TEXT, "title")  # which is the text where there is no other
 
@@ -156,16 +189,18 @@ class Columns(NamedTuple):
 
 
 class ResultKeys(NamedTuple):
-    """The keys of one result in a list, whatever it calls its id and its number.
+    """The keys of one entry in a list, whatever it calls its id and its number.
 
     item: the key of the id; None where there is none.
-    number: the key of its score, else of its distance, else of its rank; None where there is none
-        of them.
+    chunk: the key of the id of a chunk of the item; None where there is none.
+    number: the key of its score, else of its distance, else of its rank; of judgments that of its
+        grade; None where there is none of them.
     is_distance: whether the number is a distance.
     is_falling: whether lower numbers are better, as for distances and ranks.
     """
 
     item: str | None
+    chunk: str | None
     number: str | None
     is_distance: bool
     is_falling: bool
@@ -201,15 +236,28 @@ def _id_of_texts(names: Sequence[str]) -> str | None:
 
 
 @lru_cache(maxsize=1 << 10)  # the results of a list have the same keys
-def result_keys(names: tuple[str, ...]) -> ResultKeys:
-    """The keys that matter in a result, whatever it calls its id and its score. Raises BadInput
-    where two mean the same.
+def result_keys(
+    names: tuple[str, ...], chosen: tuple[tuple[str, str], ...] = (), *, graded: bool = False
+) -> ResultKeys:
+    """The keys that matter in a result, or in a judged item, whatever it calls its id and its
+    number. chosen: what holds what -> its key. Raises BadInput where two mean the same, and for a
+    chosen one that is not there.
     """
-    score, distance, rank = (_column(names, words) for words in (_SCORE, _DISTANCE, _RANK))
-    is_distance = score is None and distance is not None
-    return ResultKeys(
-        _column(names, _RESULT), score or distance or rank, is_distance, score is None
-    )
+    choice = {role: column_named(name, names, "") for role, name in chosen}
+    item = choice.pop("item", None) or _column(names, _RESULT)
+    words = _GRADE if graded else (*_SCORE, *_DISTANCE, *_RANK)
+    number = next(iter(choice.values()), None) or _column(names, words)
+    falls = "rank" in choice or (not choice and is_falling(number or ""))
+    chunk = _column([name for name in names if name != item], _CHUNK)
+    return ResultKeys(item, chunk, number, falls and _plain(number or "") in _DISTANCE, falls)
+
+
+@lru_cache(maxsize=1 << 10)
+def row_keys(names: tuple[str, ...], holds: str) -> tuple[str | None, str | None]:
+    """The keys of a query's id and of its list of items, in a row that may have both. Raises
+    BadInput where two mean the same.
+    """
+    return _column(names, _LISTING), _column(names, _LISTS[holds])
 
 
 def query_key(names: Sequence[str]) -> str | None:
@@ -380,7 +428,7 @@ def choose_columns(
     judgments need no grade. Raises BadInput for a column that is not there.
     """
     chosen_names = {
-        key: column_named(name, names, flag(_CHOICES[holds][0]))
+        key: column_named(name, names, "" if holds == "texts" else flag(_CHOICES[holds][0]))
         for key, name in (chosen or {}).items()
     }
     if len(set(chosen_names.values())) < len(chosen_names):
@@ -402,7 +450,7 @@ def choose_columns(
         score, distance, rank = None, None, chosen_names["rank"]
     elif chosen_names.get("score") == rank:
         rank = None  # what is chosen as a score is none by its name
-    value = score or distance or rank
+    value = chosen_names.get("text") or score or distance or rank
     aspect = _column(names, _ASPECT) if aspects else None
     number = {"run": "rank" if value == rank else "score", "judgments": "grade"}.get(holds, "")
     doubts = (
@@ -435,7 +483,9 @@ def choose_columns(
     missing = {role: words for role, (name, words) in wanted.items() if name is None}
     if missing or owner is None or item is None or value is None:
         option = ""
-        if holds in _CHOICES and not aspects and may_choose(holds):
+        if holds == "texts":
+            option = "FILE:COLUMN" * ("id" not in missing)
+        elif holds in _CHOICES and not aspects and may_choose(holds):
             option = flag(_CHOICES[holds][0], ",".join(f"{role}=NAME" for role in missing))
         raise missing_column(missing, names, option)
     ordering = (

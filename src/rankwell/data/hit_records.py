@@ -1,29 +1,38 @@
-"""Results of engines as mappings: the id and the score of each, under any of the usual names."""
+"""Results of engines, and judged items, as mappings: the id and the number of each, under any of
+the usual names.
+"""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 from rankwell.data.columns import are_ranks, result_keys
 from rankwell.data.findings import Finding
 from rankwell.data.findings.kinds import distance_as_score
+from rankwell.data.tables import id_text
 from rankwell.errors import BadInput, BadScore, shown
 
+Choice = tuple[tuple[str, str], ...]
+"""What a key holds (item, score, rank, grade) and the chosen key."""
 
-def result_pair(query: Any, result: Any) -> tuple[Any, Any]:
+
+def result_pair(
+    query: Any, result: Any, chosen: Choice = (), *, graded: bool = False
+) -> tuple[Any, Any]:
     """The id of a result, and its number, higher for better ones; None for a result without one.
-    Raises BadInput without an id.
+    graded: of a judged item, whose number is its grade. Raises BadInput without an id.
     """
-    keys = result_keys(tuple(result)) if _is_record(result) else None
+    keys = result_keys(tuple(result), chosen, graded=graded) if _is_record(result) else None
+    noun = "grade" if graded else "score"
     if keys is None or keys.item is None:
         raise BadInput(
             f"query {query!r} has the result {shown(result, 60)}; expected an id (id, doc_id, "
-            "slice_id) and a score (score, similarity, distance)."
+            "slice_id) and a score (score, similarity, distance) or grade."
         )
     number = None if keys.number is None else result[keys.number]
     if isinstance(number, bool):
         raise BadScore(
-            f"query {query!r}, item {result[keys.item]!r}: the score is {number}; scores are "
+            f"query {query!r}, item {result[keys.item]!r}: the {noun} is {number}; {noun}s are "
             "finite numbers."
         )
     if keys.is_falling and number is not None:
@@ -39,16 +48,56 @@ def result_pair(query: Any, result: Any) -> tuple[Any, Any]:
     return result[keys.item], number
 
 
-def distances(lists: Iterable[Any]) -> list[Finding]:
-    """Findings on lists of results whose number is a distance."""
-    distance_names: dict[str, None] = {}
-    for result_list in lists:
-        for result in result_list if isinstance(result_list, (list, tuple)) else ():
-            keys = result_keys(tuple(result)) if _is_record(result) else None
-            # Without a number the results are ranked as they are listed.
-            if keys and keys.is_distance and keys.number and result[keys.number] is not None:
-                distance_names[keys.number] = None
-    return list(map(distance_as_score, distance_names))
+def best_of_chunks(
+    results: Sequence[Any], pairs: Sequence[tuple[str, Any]], chosen: Choice
+) -> Sequence[tuple[str, Any]]:
+    """The pairs of results, of several chunks of one item the best, in the place of the first; all
+    of them where a chunk has no id, or that of another.
+    """
+    chunks = [
+        (item, id_text(result.get(result_keys(tuple(result), chosen).chunk)))
+        for (item, _), result in zip(pairs, results, strict=True)
+    ]
+    if len(set(chunks)) < len(chunks) or any(chunk is None for _, chunk in chunks):
+        return pairs
+    best: dict[str, Any] = {}
+    for item, number in pairs:
+        best[item] = max(number, best.get(item, number))
+    return list(best.items())
+
+
+def chosen_of_judged(records: Sequence[Any], chosen: Choice, judged: Iterable[str]) -> Choice:
+    """The choice with the ids of chunks for items, where the judgments have some of these and none
+    of the others.
+    """
+    item, chunk, *_ = result_keys(tuple(records[0]) if records else ())
+    if chunk is None:
+        return chosen
+    items, chunks = ({id_text(record.get(key)) for record in records} for key in (item, chunk))
+    has_chunks = items.isdisjoint(judged) and not chunks.isdisjoint(judged)
+    return (*chosen, ("item", chunk)) if has_chunks else chosen
+
+
+def distances(records: Iterable[Any]) -> list[Finding]:
+    """Findings on results whose number is a distance."""
+    # Without a number the results are ranked as they are listed.
+    names = (
+        keys.number
+        for record in records
+        if (keys := result_keys(tuple(record))).is_distance and record[keys.number] is not None
+    )
+    return list(map(distance_as_score, dict.fromkeys(names)))
+
+
+def records_of(lists: Iterable[Any]) -> list[Any]:
+    """The results in lists that are mappings."""
+    return [
+        result
+        for results in lists
+        if isinstance(results, (list, tuple))
+        for result in results
+        if _is_record(result)
+    ]
 
 
 def _is_record(result: Any) -> bool:

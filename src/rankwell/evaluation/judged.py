@@ -304,6 +304,7 @@ class RunInput(NamedTuple):
     run_format, columns: the format and the columns that the user named; None for none.
     ranking: all rows of the run, where they have been read.
     is_shard: whether the origin is one of several files of the run.
+    judged: the judgments, where the origin is to be read by them.
     """
 
     name: str
@@ -314,6 +315,7 @@ class RunInput(NamedTuple):
     columns: ColumnChoice | None = None
     ranking: Ranking | None = None
     is_shard: bool = False
+    judged: Judgments | None = None
 
 
 def refuse_one_stream(inputs: Iterable[Any]) -> None:

@@ -105,6 +105,10 @@ def _document(text: str) -> str:
     return text if text.isalnum() else _CHUNK.sub("", text) or text
 
 
+def _suffix(text: str) -> str:
+    return text[len(_document(text)) :]
+
+
 CHUNKS = "suffixes of chunks"
 CERTAIN: Mapping[str, Plain] = {
     "encodings (Latin-1 for UTF-8)": _recoded,
@@ -300,7 +304,12 @@ def _match_items(rows: Iterable[tuple[str, str]], judgments: Judgments, hits: Hi
     if not candidates:
         return {}
     ids = set(judgments.items)
-    return {key: judged for key, judged in candidates.items() if key[1] not in ids}
+    return {
+        key: judged
+        for key, judged in candidates.items()
+        # Where judgments name chunks, another chunk of the document is another item.
+        if key[1] not in ids and len({_suffix(key[1]), _suffix(judged), ""}) < 3
+    }
 
 
 def _written_as_judged(ranking: Ranking, queries: Iterable[IdPair], items: ItemPairs) -> Ranking:
@@ -348,9 +357,9 @@ def _read_again(run: RunInput, most_bytes: int = _MOST_BYTES) -> Ranking | None:
         if source.size * (8 if source.compression else 1) > most_bytes:
             return None
     try:
-        return files.read_ranking(
-            run.origin, format=run.run_format, columns=run.columns, duplicates="first"
-        )
+        return files.check_ranking(
+            run.origin, format=run.run_format, columns=run.columns, judged=run.judged
+        ).table
     except BadInput:
         return None
 

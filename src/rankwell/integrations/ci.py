@@ -84,7 +84,7 @@ def _summary(folder: Path, lines: Sequence[GateLine], findings: Sequence[str]) -
     )
     ordered = sorted(lines, key=lambda line: line.passed)
     sentences = [
-        f"* {'passed' if line.passed else '**failed**'}: {markdown_text(line.told)}"
+        f"* {'passed' if line.passed else '**failed**'}: {markdown_text(line.explanation)}"
         for line in ordered
     ]
     results = read_results(folder)

@@ -65,7 +65,7 @@ def _outcome(
     lines, _ = check_requirements(content, rows, chosen)
     # Where a build fails, the rules behind its figures are at hand.
     table = render(rows, None, content.rules, (), terminal=Terminal(details=True))
-    failed = [visible(line.told) for line in lines if not line.passed]
+    failed = [visible(line.explanation) for line in lines if not line.passed]
     return failed, len(lines), table.rstrip("\n")
 
 

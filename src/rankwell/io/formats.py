@@ -2,6 +2,7 @@
 any of them.
 """
 
+import re
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -94,6 +95,8 @@ class Request:
     model_grades: whether the part may name a model, whose grades are not judgments.
     ids_only: whether only the ids of texts are needed.
     oddities: warnings that the reader adds; None where they are not requested.
+    judged: the judgments of a run, whose ids show what its items are; None where they are unknown.
+    places: the places of queries in a file, for errors.
     progress: function that is called with the number of bytes read and of all bytes.
     findings: findings that the reader adds.
     """
@@ -112,6 +115,8 @@ class Request:
     model_grades: bool = False
     ids_only: bool = False
     oddities: ReadWarnings | None = None
+    judged: Judgments | None = None
+    places: Mapping[str, str] = field(default_factory=dict[str, str])
     progress: Progress | None = None
     findings: list[Finding] = field(default_factory=list[Finding])
 
@@ -254,7 +259,7 @@ class Format(NamedTuple):
 
     def hits(self, thing: Any, judgments: Judgments, request: Request) -> Hits:
         """The hits of a run in a source or an object."""
-        hits = None
+        hits, request = None, replace(request, judged=judgments)
         if self.find_hits is not None and request.duplicates == "error":
             hits = self.find_hits(thing, judgments, request)
         return request.hits(self.read(thing, request), judgments) if hits is None else hits
@@ -404,6 +409,7 @@ def identify(
         expected = "a path, a mapping query -> item -> number, a data frame, or rows"
         raise BadInput(f"{_MEANT[holds]} cannot be read from {description}; give {expected}.")
     path, part = ("", "") if isinstance(place, Source) else split_part(place)
+    request = replace(request, part=part)
     source = place if isinstance(place, Source) else Source(path)
     if source.marked:
         request.findings.append(
@@ -453,8 +459,13 @@ def _table_of(head: Head, holds: Holds, columns: Mapping[str, str]) -> Format | 
     """The format in which chosen columns are read: a table, or lines without a header; None where
     there are no such columns.
     """
-    if head.raw.startswith(b"PAR1") or head.text.startswith(("{", "[")):
-        return FORMATS[f"{'jsonl' if head.text.startswith(('{', '[')) else 'parquet'} {holds}"]
+    if head.raw.startswith(b"PAR1"):
+        return FORMATS[f"parquet {holds}"]
+    if head.text.startswith(("{", "[")):
+        lists = FORMATS[f"{'results' if holds == 'run' else 'lists'} {holds}"]
+        named_list = rf'"{re.escape(columns.get("item", "no item"))}"\s*:\s*\['
+        is_list = lists.confidence(head) or re.search(named_list, head.text)
+        return lists if is_list else FORMATS[f"jsonl {holds}"]
     separated = separation_of(head, columns)
     return None if separated is None else FORMATS[f"{separated.format} {holds}"]
 
@@ -503,8 +514,16 @@ def _recognised(head: Head, holds: Holds, request: Request) -> Format:
     likely = next(
         (entry for sure, entry in scored_formats if sure >= 0.5 and entry.holds != "column"), None
     )
-    table = next((entry for sure, entry in fitting if entry.has_columns and sure >= UNKNOWN), None)
-    if table is not None and (likely is None or likely.holds in ("run", "judgments")):
+    table = next(
+        (
+            entry
+            for sure, entry in fitting
+            if sure >= UNKNOWN and (entry.has_columns or request.part)
+        ),
+        None,
+    )
+    lists = re.search(r'"\s*:\s*\[', head.text)  # perhaps of relevant or retrieved items
+    if table is not None and (likely is None or lists or likely.holds in ("run", "judgments")):
         return table  # its reader names the column that is missing
     if (holds == "run" or holds == "judgments") and not request.ungraded:
         refuse_columns(head, holds, exchanged=likely is not None and likely.name == "trec")
@@ -792,13 +811,18 @@ def check_ranking(
     comments: bool = False,
     repeats: Repeats = "first",
     columns: ColumnChoice | None = None,
+    judged: Judgments | None = None,
 ) -> CheckedRanking:
     """A whole run as `read_ranking` reads it; repeated items and ranks that contradict scores are
-    reported, not refused.
+    reported, not refused. judged: its judgments.
     """
     odd = ReadWarnings(set(), set())
     request = Request(
-        comments=comments, duplicates=repeats, columns=chosen_columns(columns, "run"), oddities=odd
+        comments=comments,
+        duplicates=repeats,
+        columns=chosen_columns(columns, "run"),
+        oddities=odd,
+        judged=judged,
     )
     table, name = read_as(place, "run", format, request)
     return CheckedRanking(

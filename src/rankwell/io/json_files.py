@@ -1,29 +1,23 @@
 """Runs, judgments and texts in JSON: `{query: {item: number}}`, `{id: text}`; predictions of MTEB
-and sentence-transformers; results of engines, an object per query with its id and their list;
-judgments of OpenSearch's Search Relevance Workbench; data sets of LlamaIndex.
+and sentence-transformers; results of engines and relevant items, an object per query with its id
+and their list; judgments of OpenSearch's Search Relevance Workbench; data sets of LlamaIndex.
 """
 
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from rankwell.data.columns import Repeats, query_key, repeated_item, unique_rows
+from rankwell.data.columns import Repeats, repeated_item, row_keys, unique_rows
 from rankwell.data.findings.kinds import reading_choice
 from rankwell.data.rankings import Hits, Ranking
 from rankwell.data.tables import Judgments, columns_of, id_text
-from rankwell.documents import parse_json, read_json, unique_keys
-from rankwell.errors import (
-    KEEP_ONE,
-    BadInput,
-    BadLine,
-    BadScore,
-    DuplicateItem,
-    UnknownName,
-    kind_of,
-    shown,
-)
+from rankwell.documents import read_json, unique_keys
+from rankwell.errors import KEEP_ONE, BadInput, BadScore, DuplicateItem, UnknownName, kind_of, shown
+from rankwell.io.column_tables.dialects import records
 from rankwell.io.formats import FORMATS, Request, Texts, file_format, written_lists
 from rankwell.io.records import load
 from rankwell.store import Head, Source, encode_id
@@ -281,91 +275,84 @@ def read_predictions(source: Source, request: Request) -> Ranking:
     """The ranking in the predictions of an `InformationRetrievalEvaluator` with
     `write_predictions`.
 
-    A query without results is kept. Raises BadLine for a line of another form, BadScore and
-    DuplicateItem as for any run. Source: sentence-transformers 5 and 6,
-    InformationRetrievalEvaluator.
+    A query without results is kept. Raises errors as `read_results`. Source: sentence-transformers
+    5 and 6, InformationRetrievalEvaluator.
     """
-    queries, rows = dict[str, int](), list[tuple[str, str, Any]]()
-    for number, line in source.lines():
-        entry = parse_json(
-            line, source.name, "a JSON object per line", line=number, pairs=unique_keys
-        )
-        if not isinstance(entry, dict):
-            raise BadLine(
-                f"{source.name}:{number}: {line[:60]!r}; expected an object with query_id and "
-                "results."
-            )
-        query = _id(source, number, entry, "query_id")
-        if query in queries:
-            raise BadLine(
-                f"{source.name}:{number}: query {query!r} already appears in line "
-                f"{queries[query]}; keep one of them."
-            )
-        queries[query] = number
-        results = entry.get("results")
-        if not isinstance(results, list):
-            raise BadLine(
-                f"{source.name}:{number}: 'results' is {shown(results)}; expected a list of "
-                "corpus_id and score."
-            )
-        for result in results:
-            if not isinstance(result, dict) or type(result.get("score")) not in (int, float):
-                problem = f"{source.name}:{number}: {shown(result, 60)}"
-                raise BadLine(
-                    f"{problem}; a result is {{corpus_id, score}} with a number for a score."
-                )
-            rows.append((query, _id(source, number, result, "corpus_id"), result["score"]))
-    owners, items, scores = columns_of(rows, 3)
-    return request.ranking(owners, items, scores, all_queries=queries)
+    columns = {"query": "query_id", "item": "corpus_id", "score": "score"}
+    return _read_rows(source, replace(request, columns=columns), "run")
 
 
-def _id(source: Source, number: int, entry: dict[str, Any], key: str) -> str:
-    text = id_text(entry.get(key))
-    if not text:
-        raise BadInput(
-            f"{source.name}:{number}: {key} is {shown(entry.get(key))}; expected an id, a "
-            "string or an integer."
-        )
-    return text
+_ROW_START = re.compile(r"\[?\s*\{\s*\"")
+_LIST_KEY = re.compile(rf"({_STRING})\s*:\s*\[")
+_EXPECTED_ROWS = {
+    "run": 'expected {"query_id": …, "results": [{"id": …, "score": …}]}',
+    "judgments": 'expected {"query_id": …, "relevant_docs": [id, …]}',
+}
 
 
-_RESULT_LISTS = ("results", "hits")
-_EXPECTED_RESULTS = 'expected {"query_id": …, "results": [{"id": …, "score": …}]}'
-_RESULTS_START = re.compile(r"\[?\s*\{\s*\"")
-_RESULT_LIST = re.compile(rf'"(?:{"|".join(_RESULT_LISTS)})"\s*:\s*\[')
-
-
-def _sniff_results(head: Head) -> float:
+def _sniff_rows(head: Head, holds: str) -> float:
     """Less sure than the predictions of sentence-transformers, which are such lines."""
-    return 0.9 if _RESULTS_START.match(head.text) and _RESULT_LIST.search(head.text) else 0.0
+    if not _ROW_START.match(head.text):
+        return 0.0
+    names = {key for row in records(head) for key in row if isinstance(row[key], list)}
+    if not names and head.ends_within_object():
+        names = {key[1:-1] for key in _LIST_KEY.findall(head.text)}
+    return 0.9 * (row_keys(tuple(names), holds)[1] is not None)
 
 
-@file_format("results", "run", sniff=_sniff_results)
-def read_results(source: Source, request: Request) -> Ranking:
-    """The ranking in `{"query_id": …, "results": […]}` per query: ids, pairs, or objects with any
-    common name for id and score.
-
-    The name of a query's id is one of a table's column. A query without results is kept. Raises
-    BadInput naming the place.
-    """
-    lists = dict[str, list[Any]]()
+def _read_rows(source: Source, request: Request, holds: str) -> Any:
+    """The run or the judgments in lists of queries. Raises BadInput naming the place."""
+    lists, places = dict[str, list[Any]](), dict[str, str]()
+    columns = dict(request.columns)
+    chosen_query, chosen_item = columns.pop("query", None), columns.get("item")
     for entry in load(source, "results").checked_records():
-        where, record = entry.place, entry.value
-        key = query_key(list(record))
-        query, results = (
-            id_text(record.get(key)) if key else None,
-            next((record[name] for name in _RESULT_LISTS if name in record), None),
-        )
-        if not query or not isinstance(results, list):
-            raise BadInput(f"{where} is {shown(record, 60)}; {_EXPECTED_RESULTS}.")
+        where, record = entry.place, cast("dict[Any, Any]", entry.value)
+        query_key, list_key = row_keys(tuple(record), holds)
+        if isinstance(record.get(chosen_item), list):
+            list_key = columns.pop("item", chosen_item)
+        query, members = id_text(record.get(chosen_query or query_key)), record.get(list_key)
+        if not query or not isinstance(members, list):
+            raise BadInput(f"{where} is {shown(record, 60)}; {_EXPECTED_ROWS[holds]}.")
         if query in lists:
             raise DuplicateItem(
                 f"{where}: query {query!r} is there already; keep one of its lists."
             )
-        lists[query] = results
+        lists[query], places[query] = members, where
     if not lists:
-        raise BadInput(f"{source.name} holds no query; {_EXPECTED_RESULTS}.")
-    return FORMATS["python mapping run"].read(lists, request)
+        raise BadInput(f"{source.name} holds no query; {_EXPECTED_ROWS[holds]}.")
+    reader = FORMATS[f"python mapping {holds}"]
+    return reader.read(lists, replace(request, columns=columns, places=places))
+
+
+@file_format(
+    "results", "run", sniff=partial(_sniff_rows, holds="run"), has_columns=True, base_format="json"
+)
+def read_results(source: Source, request: Request) -> Ranking:
+    """The ranking in `{"query_id": …, "results": […]}` per query: ids, pairs, or objects with any
+    common name for id and score.
+
+    The list may be called `retrieved`, `chunks` or `contexts`, too, and the query's id `id`. Of
+    several chunks of a document the best counts. A query without results is kept. Raises BadInput
+    naming the place.
+    """
+    return _read_rows(source, request, "run")
+
+
+@file_format(
+    "lists",
+    "judgments",
+    sniff=partial(_sniff_rows, holds="judgments"),
+    has_columns=True,
+    base_format="json",
+)
+def read_lists(source: Source, request: Request) -> Judgments:
+    """The judgments in `{"query_id": …, "relevant_docs": […]}` per query: ids, which have grade 1,
+    pairs, or objects with any common name for id and grade.
+
+    The list may be called `gold_docs`, `expected_ids` or `positives`, too, and the query's id `id`;
+    without an id, questions go by their texts. Raises BadInput naming the place.
+    """
+    return _read_rows(source, request, "judgments")
 
 
 _RATINGS, _KIND = "judgmentRatings", "IMPORT_JUDGMENT"

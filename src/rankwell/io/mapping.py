@@ -11,8 +11,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell._native import native
-from rankwell.data.columns import Repeats, repeated_item, unique_rows
-from rankwell.data.hit_records import distances, result_pair
+from rankwell.data.columns import repeated_item, unique_rows
+from rankwell.data.findings.kinds import chunks_of_one_document, reading_choice
+from rankwell.data.hit_records import (
+    Choice,
+    best_of_chunks,
+    chosen_of_judged,
+    distances,
+    records_of,
+    result_pair,
+)
 from rankwell.data.judged_rankings import GroupRankings, IntentRankings, JudgedRankings
 from rankwell.data.options import own_arithmetic
 from rankwell.data.preferences import PreferenceRankings, Preferences
@@ -28,7 +36,16 @@ from rankwell.data.tables import (
     id_text,
     nested_columns,
 )
-from rankwell.errors import KEEP_ONE, BadInput, BadScore, DuplicateItem, kind_of, shown
+from rankwell.errors import (
+    KEEP_ONE,
+    BadInput,
+    BadScore,
+    DuplicateItem,
+    kind_of,
+    missing_column,
+    naming,
+    shown,
+)
 from rankwell.io.formats import Request, Texts, file_format
 from rankwell.store import encode_id
 
@@ -80,7 +97,7 @@ def _with_aspects(judgments: Aspects | Judgments) -> Judgments:
     if isinstance(judgments, Judgments):
         return judgments
     plain = {
-        query: {aspect: dict(_pairs(query, items)) for aspect, items in aspects.items()}
+        query: {aspect: dict(_pairs(query, items, Request())) for aspect, items in aspects.items()}
         for query, aspects in judgments.items()
     }
     queries, aspects, items, grades = nested_columns(plain, 3)
@@ -226,15 +243,14 @@ def _has_lists(mapping: Mapping[Any, Any]) -> bool:
 
 
 def _pairs(
-    query: Any, query_items: Any, *, ordered: bool = False, duplicates: Repeats = "error"
-) -> list[tuple[str, Any]]:
-    """The items of a query with their numbers: a mapping, pairs of both, or ids alone, which have
-    grade 1.
+    query: Any, query_items: Any, request: Request, *, ordered: bool = False, chosen: Choice = ()
+) -> Sequence[tuple[str, Any]]:
+    """The items of a query with their numbers: a mapping, pairs of both, mappings with any common
+    name for both, or ids alone, which have grade 1.
 
     ordered: ids alone are a ranking, whose score is the rank with its sign turned; a set is
-    refused, as it has no order. Results may then be mappings, too, with any common name for id and
-    score.
-    Raises BadInput and DuplicateItem naming the query.
+    refused, as it has no order. chosen: keys of the mappings.
+    Raises BadInput, BadScore for a number that is not finite, and DuplicateItem naming the query.
     """
     values: Any = query_items.tolist() if hasattr(query_items, "tolist") else query_items
     if ordered and isinstance(values, (set, frozenset)):
@@ -248,10 +264,14 @@ def _pairs(
             f"{problem}; expected a mapping query -> item -> number, or query -> list of ids."
         )
     members: list[Any] = list(values.items() if isinstance(values, Mapping) else values)
-    if ordered and any(isinstance(member, Mapping) for member in members):
-        members = [result_pair(query, member) for member in members]
-        if all(number is None for _, number in members):
+    results = members if any(isinstance(member, Mapping) for member in members) else []
+    if results:
+        members = [result_pair(query, member, chosen, graded=not ordered) for member in members]
+        is_numbered = not {"score", "rank", "grade"}.isdisjoint(dict(chosen))
+        if not is_numbered and all(number is None for _, number in members):
             members = [item for item, _ in members]
+    elif chosen and members:
+        raise missing_column(chosen[0][1], ())
     n_pairs = sum(isinstance(member, (list, tuple)) and len(member) == 2 for member in members)
     if 0 < n_pairs < len(members):
         raise BadInput(
@@ -273,7 +293,16 @@ def _pairs(
         problem = f"{where}{doubtful} may be an item and its {number}, or two items"
         raise BadInput(f"{problem}; write a mapping item -> {number}, or one list of ids.")
     pairs = [(text_id(item, where), number) for item, number in members]
-    if duplicates == "error":
+    noun = "score" if ordered else "grade"
+    for item, number in pairs:
+        if not _is_finite(number):
+            raise BadScore(
+                f"query {query!r}, item {item!r}: the {noun} is {shown(number)}; {noun}s are "
+                "finite numbers."
+            )
+    if results and ordered:
+        pairs = best_of_chunks(results, pairs, chosen)
+    if request.duplicates == "error":
         refuse_repeated(query, [item for item, _ in pairs], ordered=ordered)
     return pairs
 
@@ -291,25 +320,27 @@ def refuse_repeated(query: Any, items: Sequence[str], *, ordered: bool) -> None:
 def _rows(
     mapping: Mapping[Any, Any], request: Request, *, ordered: bool
 ) -> tuple[list[str], list[str], list[Any]]:
-    """The columns query, item and number of lists. Raises BadScore for a number that is not finite,
-    and as `_pairs`.
-    """
-    rows = [
-        (text_id(query), item, number)
-        for query, query_items in mapping.items()
-        for item, number in _pairs(
-            query, query_items, ordered=ordered, duplicates=request.duplicates
-        )
-    ]
+    """The columns query, item and number of lists. Raises errors as `_pairs`."""
+    chosen, chunked = tuple(request.columns.items()), list[str]()
+    records = records_of(mapping.values()) if ordered else ()
+    if request.judged is not None and records and "item" not in request.columns:
+        chosen = chosen_of_judged(records, chosen, request.judged.items)
+        if len(chosen) > len(request.columns):
+            reading = f"items go by {chosen[-1][1]!r}, as in the judgments"
+            request.findings.append(reading_choice(reading))
+    rows = list[tuple[str, str, Any]]()
+    for query, query_items in mapping.items():
+        with naming(request.places.get(query, "")):
+            pairs = _pairs(query, query_items, request, ordered=ordered, chosen=chosen)
+        rows += [(text_id(query), item, number) for item, number in pairs]
+        if len(pairs) < len(query_items):
+            chunked.append(text_id(query))
     if len(set(map(text_id, mapping))) < len(mapping):
         raise BadInput(_SAME)
-    noun = "score" if ordered else "grade"
-    for query, item, number in rows:
-        if not _is_finite(number):
-            raise BadScore(
-                f"query {query!r}, item {item!r}: the {noun} is {shown(number)}; {noun}s are "
-                "finite numbers."
-            )
+    if chunked:
+        request.findings.append(chunks_of_one_document(chunked, request.places.get(chunked[0], "")))
+    if not request.columns:
+        request.findings.extend(distances(records))
     queries, items, numbers = columns_of(rows, 3)
     return queries, items, numbers
 
@@ -336,7 +367,6 @@ def read_ranking(run: Any, request: Request) -> Ranking:
     """
     if _has_lists(run):
         rows = _rows(run, request, ordered=True)
-        request.findings.extend(distances(run.values()))
         return request.ranking(*rows, all_queries=map(text_id, run))
     clean = withtext_ids(run, each=True)
     _count_ranks([_SharedQuery(query, scored, []) for query, scored in clean.items()])

@@ -103,15 +103,16 @@ def shard_counts(
         and (counts := entry.count_shared(source, judgments, shared, request)) is not None
     ):
         return counts
-    ranking = _ranking(source, entry, request)
+    ranking = _ranking(source, entry, request, judgments)
     return count_shared(
         ranking, judgments, shared, ties=request.ties, single_precision=request.single_precision
     )
 
 
-def _ranking(source: Source, entry: Format, request: Request) -> Ranking:
+def _ranking(source: Source, entry: Format, request: Request, judgments: Judgments) -> Ranking:
+    options = Request(duplicates="keep", columns=request.columns, judged=judgments)
     with naming(source.name):
-        return entry.read(source, Request(duplicates="keep", columns=request.columns))
+        return entry.read(source, options)
 
 
 def check_targets(
@@ -167,7 +168,7 @@ def _refuse_repeated(
     """
     name, first_sources = judgments.queries[query], dict[str, Source]()
     for source in sources:
-        ranking = _ranking(source, entry, request)
+        ranking = _ranking(source, entry, request, judgments)
         items = ranking.items[ranking.rows_of(name)]
         rows: list[int] = (item_prints(items) == item_print).nonzero()[0].tolist()
         for item in (items[row] for row in rows):

@@ -28,7 +28,8 @@ def _write(rng: Random, folder: Path) -> Path:
     return path
 
 
-def _records(path: Path) -> list[Any]:
+def records(path: Path) -> list[Any]:
+    """The objects of a list or of lines."""
     text = content(path).decode("utf-8", "surrogateescape")
     if text.lstrip().startswith("["):
         return load_json(text)
@@ -37,7 +38,7 @@ def _records(path: Path) -> list[Any]:
 
 def _plain(path: Path) -> Table:
     table: Table = {}
-    for each in _records(path):
+    for each in records(path):
         if not isinstance(each, dict) or each.keys() != {"query_id", "results"}:
             raise Undecided("an object of another form")
         query = id_of(each["query_id"])

@@ -32,8 +32,8 @@ def gate(
 
     Exits with 1 and the reasons on failure, for continuous integration.
 
-    A requirement that is about nothing, or about an undefined figure, is an error (exit 2) and
-    never passes.
+    A requirement that names no run or measure of the results, or a figure that has no value there,
+    is an error (exit 2) and never passes.
 
       rankwell gate results --require 'nDCG@10 >= 0.3'
 
@@ -58,7 +58,8 @@ def gate(
         raise
     if output is not None:
         write_text(output, junit_text("rankwell gate", [line.junit_case for line in lines]))
-    failed = sum(not line.passed for line in lines)
+    failures = tuple(line.sentence for line in lines if not line.passed)
+    failed = len(failures)
     if format == "table":
         total = f"{failed} of {len(lines)} failed"
         if not failed:
@@ -70,6 +71,7 @@ def gate(
         text = reporting.render_rows([line._asdict() for line in lines], format, findings=findings)
     return Output(
         text=text,
+        messages=failures if format != "table" else (),
         exit_code=GateFailed.exit_code if failed else 0,
         findings=() if format == "json" else tuple(findings),
     )

@@ -71,6 +71,19 @@ def ranks_in_a_matrix(file: str, first: int) -> str:
 
 
 @finding("info")
+def chunks_of_one_document(queries: Sequence[str], file: str = "") -> str:
+    """Lists of chunks have several of one document, and the judgments are of documents.
+
+    The best chunk counts for its document, so that a cut-off at 5 counts the first five documents,
+    which may lie among more chunks. `--columns item=chunk_id` ranks the chunks themselves.
+    """
+    return (
+        "several chunks of a document count as one, at the place of the first, in "
+        f"{count_of(len(queries), 'list')}"
+    )
+
+
+@finding("info")
 def texts_missing(lacking: int, total: int, owners: str, example: str, file: str = "") -> str:
     """A file of texts lacks some of the ids, which pages then show without their text."""
     have = "has" if lacking == 1 else "have"

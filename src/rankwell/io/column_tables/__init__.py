@@ -259,9 +259,11 @@ def read_judgments(source: Source, request: Request, *, dialect: Dialect) -> Jud
 
 
 def read_texts(source: Source, request: Request, *, dialect: Dialect) -> Texts:
-    """Texts by id; every other column becomes an attribute where it has a value. Raises BadInput
-    for a repeated id.
+    """Texts by id; every other column becomes an attribute where it has a value.
+
+    The part of a place `FILE:COLUMN` is the column of texts. Raises BadInput for a repeated id.
     """
+    request = replace(request, columns={"text": request.part} if request.part else {})
     with opened(source, dialect, "texts", request) as (table, columns):
         attribute_names = (
             []
@@ -400,7 +402,7 @@ def _register(dialect: Dialect) -> None:
     file_format(name, "judgments", sniff=_sniff_as("judgments"), has_columns=True, **written)(
         _bind(read_judgments)
     )
-    file_format(name, "texts", sniff=_sniff_as("texts"))(_bind(read_texts))
+    file_format(name, "texts", sniff=_sniff_as("texts"), has_parts=True)(_bind(read_texts))
     file_format(name, "column", sniff=_bind(sniff_column), has_parts=True)(_bind(read_column))
     file_format(name, "numbers", sniff=_bind(sniff_numbers))(_bind(read_numbers))
 
@@ -446,7 +448,7 @@ def read_beir_judgments(source: Source, request: Request) -> Judgments:
     return read_judgments(source, request, dialect=TSV)
 
 
-@file_format("beir", "texts", sniff=_sniff_beir_texts)
+@file_format("beir", "texts", sniff=_sniff_beir_texts, has_parts=True)
 def read_beir_texts(source: Source, request: Request) -> Texts:
     """The texts in `queries.jsonl` or `corpus.jsonl`; `title` and all else in a line are
     attributes.

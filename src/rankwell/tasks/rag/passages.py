@@ -15,6 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
 
+from rankwell.data.columns import row_keys
 from rankwell.data.tables import sort_ids
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, MissingExtra, UnknownName, flag
 from rankwell.io.records import Record, load
@@ -406,6 +407,11 @@ def _read(
     for row, record in enumerate(_records(source)):
         key = record.key(*keys) or default_key
         # RAGAS' rows have no id; both files list the questions in one order.
+        if key not in record.value and row_keys(tuple(record.value), "judgments")[1]:
+            raise BadInput(
+                f"{record.place}: {key!r} is missing; questions with relevant documents are for "
+                f"`rankwell evaluate {record.content.name} retrieved.jsonl`."
+            )
         name = str(row) if key == ragas_key and "id" not in record.value else record.required_id()
         if name in questions:
             raise DuplicateItem(

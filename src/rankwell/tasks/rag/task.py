@@ -352,7 +352,10 @@ Matches chunks with gold passages by position or by the similarity of texts, wit
 
 Both files hold a JSON object per question, {"id": "q1", "passages": [{"document": "d", "start": \
 0, "end": 9}]} and {"id": "q1", "chunks": [{"document": "d", "start": 0, "end": 40}]}, best \
-first. docs/rag.md explains them.""",
+first. docs/rag.md explains them.
+
+Where documents are judged, and not passages, `rankwell evaluate questions.jsonl retrieved.jsonl` \
+reads questions with "gold_docs" and chunks with "doc_id".""",
     command_lines="""
 rankwell rag gold.jsonl chunks.jsonl
 rankwell rag gold.jsonl small=a.jsonl large=b.jsonl -m SpanR@5
@@ -368,7 +371,8 @@ rankwell rag gold.jsonl small=a.jsonl large=b.jsonl -m SpanR@5
     inputs=(
         TaskInput(
             "gold",
-            "Questions with gold passages, JSON lines; `passages` have a position, a text or both. "
+            "Questions with gold passages, JSON lines (those with relevant documents: rankwell "
+            "evaluate); `passages` have a position, a text or both. "
             "RAGAS' rows are read, too.",
             missing="name a file of gold passages",
         ),

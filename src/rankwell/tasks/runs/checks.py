@@ -396,7 +396,9 @@ def _check(judgments: Any, runs: Any, options: CheckOptions) -> Check:
         if missing := sorted({item for item in flat.items if item not in document_ids}):
             findings.append(judged_items_missing(str(options.documents), len(missing), missing[0]))
     for name, source in sources.items():
-        ranking = io.check_ranking(source, format=options.run_format, columns=options.columns)
+        ranking = io.check_ranking(
+            source, format=options.run_format, columns=options.columns, judged=flat
+        )
         lengths: list[int] = np.diff(ranking.table.offsets).tolist()
         least, most = min(lengths, default=0), max(lengths, default=0)
         sizes = f"{least} to {most} items" if least < most else count_of(most, "item")

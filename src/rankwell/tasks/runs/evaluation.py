@@ -5,7 +5,7 @@ of a convention.
 import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -546,6 +546,7 @@ class RunEvaluation:
             options.run_format,
             options.columns,
             is_shard=len(files) > 1,
+            judged=self.run_judgments.judgments,
         )
         if isinstance(self.run_judgments.for_view, Judgments):
             rules = self.rules
@@ -636,9 +637,8 @@ class RunEvaluation:
                 "leave the option out."
             )
         options = self.options
-        ranking = formats.read_ranking(
-            run, format=options.run_format, duplicates=options.duplicates, columns=options.columns
-        )
+        request = replace(self.request(), judged=self.run_judgments.judgments)
+        ranking, _ = formats.read_as(run, "run", options.run_format, request)
         abstention = abstention_rows(
             partial(confidences, ranking, exclude_self=bool(self.rules.exclude_self)),
             confidence_kinds(options.confidence),

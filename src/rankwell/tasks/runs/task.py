@@ -42,14 +42,16 @@ rankwell evaluate qrels.txt bm25.run -m nDCG@10 RR --per-query
     inputs=(
         TaskInput(
             "qrels",
-            "File of judgments, a folder of a data set, or irds:ID; `-` is standard input.",
+            "File of judgments (TREC, CSV, or JSON lines with gold_docs), a folder of a data set, "
+            "or irds:ID; `-` is standard input.",
             missing="name the judgments",
         ),
         TaskInput(
             "runs",
-            "Files of rankings (name=FILE names one). A folder is one run, whose rows lie in its "
-            "files; so is an address of one (`s3://bucket/runs/`). A Parquet file whose column "
-            "`run` names several is that many runs, FILE:RUN one of them.",
+            "Files of rankings (TREC, CSV, or JSON lines with chunks; name=FILE names one). A folder "
+            "is one run, whose rows lie in its files; so is an address of one "
+            "(`s3://bucket/runs/`). A Parquet file whose column `run` names several is that many "
+            "runs, FILE:RUN one of them.",
             many=True,
             missing="name at least one run after the judgments",
             usage="RUN...",

@@ -296,7 +296,10 @@ def _unknown(place: Any, content: Content, holds: AnswerHolds) -> BadInput:
             # Both may have the same form, as in JSON.
             held = {entry.holds for sure, entry in entries if sure == entries[0][0]}
             kinds = " or ".join(words for kind, words in _RANKINGS.items() if kind in held)
-            return BadInput(f"{begin} {kinds} ({entries[0][1].name}); expected {_WORDS[holds]}.")
+            return BadInput(
+                f"{begin} {kinds} ({entries[0][1].name}); expected {_WORDS[holds]}. "
+                "`rankwell evaluate` reads judgments and runs."
+            )
     names = ", ".join(form.name for form in answer_formats(holds))
     keys = ", ".join(map(repr, content.header or sorted(content.keys)))[:80]
     content_text = f"the document {shown(content.value)}"
