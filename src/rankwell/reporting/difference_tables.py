@@ -72,34 +72,13 @@ def difference_answer(result: Any) -> Answer:
             marks = [f"Superscripts: {meaning}."] if meaning else []
             return Answer(sentence, table=wide_rows(table), legend=[" ".join([*marks, test])])
     rows = [*result.differences, *(row for row in result.groups if row["of"] == first["of"])]
-    # The better run comes second, as the sentence names it.
     is_tested = any(row["p"] is not None for row in rows)
-    turn = _turned if len(pairs) == 1 and _is_behind(first) else dict[str, Any]
     shown = [
-        _pair(turn(row), attributes, rules, is_named=len(pairs) > 1, is_tested=is_tested)
-        for row in rows
+        _pair(row, attributes, rules, is_named=len(pairs) > 1, is_tested=is_tested) for row in rows
     ]
-    deciding = f"{first['of']} decides. " if several else ""
+    deciding = f"{difference_label(first)} decides. " if several else ""
     legend = [deciding + test, _losses(result, first)]
     return Answer(sentence, table=shown, legend=[line for line in legend if line])
-
-
-def _is_behind(row: Row) -> bool:
-    """Whether the run has the worse mean."""
-    return bool(row["mean"]) and (row["mean"] > 0) is (row["better"] == "lower")
-
-
-_EXCHANGED = {"run": "against", "mean_run": "mean_against", "wins": "losses", "ci_low": "ci_high"}
-
-
-def _turned(row: Row) -> Row:
-    """The difference with its two runs exchanged."""
-    turned = dict(row)
-    for name, other in _EXCHANGED.items():
-        turned[name], turned[other] = row[other], row[name]
-    for name in ("mean", "ci_low", "ci_high"):
-        turned[name] = None if turned[name] is None else -turned[name]
-    return turned
 
 
 def _pair(
@@ -140,13 +119,12 @@ def _pair(
 
 
 def _losses(result: Any, first: Row) -> str:
-    """The queries on which the better run loses most; "" without a better run."""
-    if not first["decisive"] or not first["mean"]:
+    """The queries on which the run loses most; "" where the two have equal means."""
+    if first["better"] == "neither" or not first["mean"]:
         return ""
     values = result.values[result.n_summarised + result.differences.index(first)]
-    sign = -1.0 if _is_behind(first) else 1.0
     direction = -1.0 if first["better"] == "lower" else 1.0
-    gains = (sign * direction * values.values).tolist()
+    gains = (direction * values.values).tolist()
     lost = sorted(
         (gain, query) for query, gain in zip(values.queries, gains, strict=True) if gain < 0
     )
@@ -158,7 +136,7 @@ def _losses(result: Any, first: Row) -> str:
         f"{format_value(direction * gain, first['unit'], signed=True, digits=digits)}"
         for gain, query in lost[:_MOST_LOST]
     ]
-    return f"Biggest losses: {' · '.join(names)}" if names else ""
+    return f"Biggest losses of {visible(first['run'])}: {' · '.join(names)}" if names else ""
 
 
 def difference_text(

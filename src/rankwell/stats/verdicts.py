@@ -117,19 +117,16 @@ def verdict(
 
 
 def headline(comparison: MeasuredDifference, family: Family, *, is_only: bool) -> str:
-    """The verdict in one line: the better run, the size of the difference, and how sure it is.
+    """The verdict in one line: whether the run is better, by how much, and how sure that is.
     is_only: whether there is no other pair to mistake it for.
     """
     gain, interval = comparison.difference, comparison.interval
     if gain is None:
         return verdict(comparison, family=family)
-    better, worse = comparison.run, comparison.against
-    if comparison.is_ahead is False:
-        better, worse, gain = worse, better, -gain
-        interval = None if interval is None else (-interval[1], -interval[0])
-    first = f"No significant difference between {better} and {worse}"
+    first = f"No significant difference between {comparison.run} and {comparison.against}"
     if comparison.decisive and gain:
-        first = f"{better} is better" if is_only else f"{better} is better than {worse}"
+        word = "better" if comparison.is_ahead else "worse"
+        first = f"{comparison.run} is {word}" + f" than {comparison.against}" * (not is_only)
 
     def _short(value: float, *, signed: bool = False) -> str:
         digits = shown_digits()
