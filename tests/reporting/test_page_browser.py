@@ -38,7 +38,7 @@ def test_a_verdict_on_many_runs_is_a_headline_with_its_evidence_and_whole_in_the
 
     assert browser.find("h1").text == "two leads by nDCG@10 (0.9)"
     assert browser.find(".evidence").text == (
-        "There is no significant difference from one. 0.500 against 0.500 for one · "
+        "There is no significant difference from one · 0.500 against 0.500 for one · "
         "95 % CI [0.050, 0.150] · p = 0.0200 · 9 better, 3 equal, 5 worse"
     )
     browser.click("#to-method")

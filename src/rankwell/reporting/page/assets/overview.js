@@ -83,16 +83,19 @@ function headline(leader, other) {
   const row = data.failures?.length ? null : differenceOf(START.measure, other, leader);
   const {label, unit, name} = measures[START.measure] ?? {};
   const [x, y] = [leader, other].map(run => brief(meanOf(START.measure, run), unit));
-  const numbers = row
-    ? [say.against(x, y, runs[other]), confidence(row, unit), row.p === null ? null : say.pValue(chance(row.adjusted_p ?? row.p)), row.better === null ? null : say.outcomes(row)].filter(Boolean).join(" · ")
-    : "";
+  const known = data.summary.filter(each => each.measure === START.measure && each.mean !== null);
+  const sole = known.find(each => each.run === leader) ?? known[0];
+  const numbers = (
+    row
+      ? [say.against(x, y, runs[other]), confidence(row, unit), row.p === null ? null : say.pValue(chance(row.adjusted_p ?? row.p)), row.better === null ? null : say.outcomes(row)]
+      : [sole && `${label} ${brief(sole.mean, unit)}`, sole && confidence(sole, unit)]
+  ).filter(Boolean).join(" · ");
   if (row && runs.length === 2) return [(row.decisive ? say.better : say.undecided)(runs[leader], `${briefChange(row.difference, unit)} ${label}`), numbers];
   const [verdict] = data.verdicts ?? [];
   const end = verdict?.search(/[,;:] |$/);
-  const rest = verdict?.slice(end + 2);
-  if (verdict) return [verdict.slice(0, end), `${verdict[end] === ";" ? capital(rest) : rest} ${numbers}`.trim()];
-  const sole = data.summary.find(each => each.measure === START.measure);
-  if (!sole || sole.mean === null) return [data.title];
+  const rest = verdict?.slice(end + 2).replace(/\.$/, "");
+  if (verdict) return [verdict.slice(0, end), [verdict[end] === ";" ? capital(rest) : rest, numbers].filter(Boolean).join(" · ")];
+  if (!sole) return [data.title];
   // The same measure of each part of the queries.
   const means = data.summary.filter(each => each.run === sole.run && measures[each.measure].name === name).map(each => [brief(each.mean, unit), measures[each.measure].of].filter(Boolean).join(" "));
   const levels = /** @type {const} */ (["chance", "ceiling"]).map(level => (sole[level] === undefined ? null : say.levelOf(level, brief(sole[level], unit))));
