@@ -68,7 +68,7 @@ export function briefChange(value, unit) {
 export function scoresLike(column) {
   const largest = Math.max(0, ...column.map(value => Math.abs(value ?? 0)));
   const isLong = largest !== 0 && (largest < 0.001 || largest >= 1e6);
-  const digits = largest < 100 ? 4 : 2;
+  const digits = column.every(value => Number.isInteger(value ?? 0)) ? 0 : largest < 100 ? 4 : 2;
   const least = fixed(10 ** -digits, digits);
   return value => {
     if (value === null || value === undefined) return "";

@@ -10,7 +10,7 @@ import {histogram} from "./histogram.js";
 import {broken, confidence, picture, pictureOf, runTag, shortName} from "./labels.js";
 import {brief, briefChange, chance, whole} from "./numbers.js";
 import {difference, lowerIsBetter, senseOf} from "./rows.js";
-import {bandName, bands, NEAR} from "./slices.js";
+import {bandName, bands, cutoff} from "./slices.js";
 import {differenceOf, groupsTable, failuresChart, scoresTable, slicesTable} from "./tables.js";
 import {taskView} from "./views.js";
 import {capital, say} from "./words.js";
@@ -22,17 +22,17 @@ const MOST_BARS = 6;
 const PIECES = {card, chartCard};
 
 export function drawOverview() {
-  const [leader, other] = leaderAndOther();
+  const [run, other] = runAndOther();
   const drawn = data.charts ?? [];
   const spread = el("figure", {class: "card", id: "spread-card"});
-  const worse = chosen.b === null || data.failures?.length ? null : losses(leader, other);
+  const worse = chosen.b === null || data.failures?.length ? null : losses(run, other);
   const parts = slicesTable();
   const failures = data.failures?.length ? card("failures", say.failures, say.failuresNote, failuresChart()) : null;
   $("overview").replaceChildren(
     ...[
-      lead(leader, other),
+      lead(run, other),
       failures ?? bars(),
-      cards(failing(leader), failures ? bars() : (worse ?? spread)),
+      cards(failing(run), failures ? bars() : (worse ?? spread)),
       ...(taskView().tables?.(PIECES) ?? [scores(), ...drawn.map(chartCard)]),
       cards(parts ? card("slices", say.slices, say.slicesNote(shortName(measures[chosen.measure])), parts) : null, worse ? spread : null),
       data.groups?.length ? card("groups", say.groups, say.groupsNote, groupsTable()) : null,
@@ -58,39 +58,38 @@ export function drawSpread() {
   );
 }
 
-/** Of the runs compared the better one by the first measure, B where neither is, and the other; twice A where there is one. */
-function leaderAndOther() {
+/** The run that the overview is about, and what it is compared with: B and A, or A where its failures are counted; twice A where there is one. */
+function runAndOther() {
   const {a, b} = chosen;
   if (b === null) return [a, a];
-  if (data.failures?.length) return [a, b];
-  const [x, y] = [a, b].map(run => meanOf(START.measure, run));
-  return senseOf(difference(x, y), measures[START.measure]) === "loss" ? [a, b] : [b, a];
+  return worstSide() === "a" ? [a, b] : [b, a];
 }
 
-/** @param {Run} leader @param {Run} other */
-function lead(leader, other) {
-  const [claim, evidence] = headline(leader, other);
+/** @param {Run} run @param {Run} other */
+function lead(run, other) {
+  const [claim, evidence] = headline(run, other);
   return el("header", {class: "lead"}, el("h1", {dir: "auto"}, readable(claim)), evidence ? el("p", {class: "evidence", dir: "auto"}, readable(evidence)) : null, chips());
 }
 
 /**
  * The verdict in two parts: the claim, and what it rests on.
- * @param {Run} leader
+ * @param {Run} run
  * @param {Run} other
  * @returns {string[]}
  */
-function headline(leader, other) {
-  const row = data.failures?.length ? null : differenceOf(START.measure, other, leader);
+function headline(run, other) {
+  const row = data.failures?.length ? null : differenceOf(START.measure, other, run);
   const {label, unit, name} = measures[START.measure] ?? {};
-  const [x, y] = [leader, other].map(run => brief(meanOf(START.measure, run), unit));
+  const [x, y] = [run, other].map(run => brief(meanOf(START.measure, run), unit));
   const known = data.summary.filter(each => each.measure === START.measure && each.mean !== null);
-  const sole = known.find(each => each.run === leader) ?? known[0];
+  const sole = known.find(each => each.run === run) ?? known[0];
   const numbers = (
     row
       ? [say.against(x, y, runs[other]), confidence(row, unit), row.p === null ? null : say.pValue(chance(row.adjusted_p ?? row.p)), row.better === null ? null : say.outcomes(row)]
       : [sole && `${label} ${brief(sole.mean, unit)}`, sole && confidence(sole, unit)]
   ).filter(Boolean).join(" · ");
-  if (row && runs.length === 2) return [(row.decisive ? say.better : say.undecided)(runs[leader], `${briefChange(row.difference, unit)} ${label}`), numbers];
+  const claim = !row?.decisive ? say.undecided : senseOf(row.difference, measures[START.measure]) === "loss" ? say.worse : say.better;
+  if (row && runs.length === 2) return [claim(runs[run], `${briefChange(row.difference, unit)} ${label}`), numbers];
   const [verdict] = data.verdicts ?? [];
   const end = verdict?.search(/[,;:] |$/);
   const rest = verdict?.slice(end + 2).replace(/\.$/, "");
@@ -172,16 +171,17 @@ function barRow(run, part, counts, labels) {
  */
 function failing(run) {
   const {fails} = taskView();
+  const near = cutoff();
   /** @param {Query} query */
   const rank = query => firstOf(run, query) ?? Infinity;
   /** @param {Query} query */
   const value = query => (valueOf(chosen.measure, run, query) ?? 0) * (lowerIsBetter() ? -1 : 1);
   const known = allQueries.filter(query => (queries.first ? (relevantOf(run, query) ?? 0) > 0 : valueOf(chosen.measure, run, query) !== null));
-  const failed = fails ? allQueries.filter(fails) : known.filter(query => queries.first && rank(query) > NEAR);
+  const failed = fails ? allQueries.filter(fails) : known.filter(query => queries.first && rank(query) > near);
   const shown = (failed.length ? failed : known).toSorted((one, other) => rank(other) - rank(one) || value(one) - value(other)).slice(0, MOST_CASES);
   if (!shown.length) return null;
   const name = runs.length === 1 ? say.it : runs[run];
-  const note = fails ? say.failedOf(failed.length, queries.id.length) : queries.first && say.failedNear(failed.length, known.length, NEAR);
+  const note = fails ? say.failedOf(failed.length, queries.id.length) : queries.first && say.failedNear(failed.length, known.length, near);
   // The worst queries are those of B, which the run is then.
   const pair = chosen.b === null || worstSide() === "a" || run === chosen.b ? {} : {a: chosen.b, b: run};
   const href = queriesLink({sort: "worst", reversed: false, ...pair});
@@ -225,25 +225,25 @@ function wrongHit(run, query) {
 }
 
 /**
- * The queries in which the leader is behind the other; null where there are none.
- * @param {Run} leader
+ * The queries in which a run is behind the other; null where there are none.
+ * @param {Run} run
  * @param {Run} other
  */
-function losses(leader, other) {
+function losses(run, other) {
   const measure = measures[chosen.measure];
   const {unit} = measure;
   /** @param {Run} run @param {Query} query */
   const value = (run, query) => valueOf(chosen.measure, run, query);
   /** @param {Query} query */
-  const change = query => difference(value(other, query), value(leader, query));
+  const change = query => difference(value(other, query), value(run, query));
   const lost = allQueries.filter(query => senseOf(change(query), measure) === "loss").sort((one, two) => Math.abs(change(two) ?? 0) - Math.abs(change(one) ?? 0));
   if (!lost.length) return null;
   const least = change(lost[lost.length - 1]) ?? 0;
   /** @type {Interval} */
   const delta = least < 0 ? [null, least] : [least, null];
-  const href = queriesLink({a: other, b: leader, sort: "loss", reversed: false, ranges: {...START.ranges, delta}});
-  const rows = lost.slice(0, MOST_CASES).map(query => caseRow(query, el("span", {class: "change"}, `${brief(value(other, query), unit)} → ${brief(value(leader, query), unit)}`), el("span", {class: "loss number"}, briefChange(change(query), unit))));
-  return casesCard("losses", say.losses(runs[leader]), el("span", {class: "loss"}, say.getWorse(lost.length)), rows, href, say.allLosses(lost.length));
+  const href = queriesLink({a: other, b: run, sort: "loss", reversed: false, ranges: {...START.ranges, delta}});
+  const rows = lost.slice(0, MOST_CASES).map(query => caseRow(query, el("span", {class: "change"}, `${brief(value(other, query), unit)} → ${brief(value(run, query), unit)}`), el("span", {class: "loss number"}, briefChange(change(query), unit))));
+  return casesCard("losses", say.losses(runs[run]), el("span", {class: "loss"}, say.getWorse(lost.length)), rows, href, say.allLosses(lost.length));
 }
 
 /**

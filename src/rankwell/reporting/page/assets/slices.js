@@ -1,7 +1,7 @@
 // What the page itself derives of queries: the band of the first relevant rank in each run, and slices by length, number of
 // relevant items and attributes. Each is an attribute, so that it is a filter and a link too.
 
-import {offered} from "./chosen.js";
+import {offered, START} from "./chosen.js";
 import {allQueries, allRuns, firstOf, measures, queries, relevantOf, runs, valueOf} from "./data.js";
 import {pieces} from "./terms.js";
 import {attributeLabel, taskView} from "./views.js";
@@ -11,7 +11,7 @@ import {say} from "./words.js";
 const RANKS = [1, 5, 10, 100, Infinity];
 const SHARES = [1, 0.75, 0.5, 0.25, 1e-12, -Infinity];
 const MOST_PARTS = 6;
-export const NEAR = RANKS[2];
+const NEAR = 10;
 
 /** @type {Map<string, (string | null)[]>} */
 const made = new Map();
@@ -30,6 +30,11 @@ export function bands() {
   if (share || !queries.first) return null;
   const labels = say.rankBands.map(label => (first && label === say.notRetrieved ? first.absent : label));
   return {title: first?.title ?? say.firstRelevantTitle, name: first?.name ?? say.firstRelevant, labels, of: bandOfRank};
+}
+
+/** The last rank at which the first measure counts a result. */
+export function cutoff() {
+  return Number(/@(\d+)$/.exec(measures[START.measure].name)?.[1] ?? NEAR);
 }
 
 /** @param {number | null} value */

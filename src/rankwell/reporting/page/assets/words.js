@@ -150,6 +150,8 @@ export const say = {
   /** @param {string} run @param {string} change */
   better: (run, change) => `${run} is better: ${change}`,
   /** @param {string} run @param {string} change */
+  worse: (run, change) => `${run} is worse: ${change}`,
+  /** @param {string} run @param {string} change */
   undecided: (run, change) => `No significant difference: ${run} ${change}`,
   /** @param {string} mean @param {string} other @param {string} run */
   against: (mean, other, run) => `${mean} against ${other} for ${run}`,
@@ -190,7 +192,10 @@ export const say = {
   /** @param {number} n @param {number} all */
   failedOf: (n, all) => `${whole(n)} of ${whole(all)} fail`,
   /** @param {number} n @param {number} all @param {number} near */
-  failedNear: (n, all, near) => (n ? `${whole(n)} of ${whole(all)} have nothing relevant in the top ${near}` : `all ${whole(all)} have something relevant in the top ${near}`),
+  failedNear: (n, all, near) => {
+    if (near === 1) return n ? `${whole(n)} of ${whole(all)} have no relevant result first` : `all ${whole(all)} have a relevant result first`;
+    return n ? `${whole(n)} of ${whole(all)} have nothing relevant in the top ${near}` : `all ${whole(all)} have something relevant in the top ${near}`;
+  },
   /** @param {number} rank */
   firstAt: rank => `first relevant at ${whole(rank)}`,
   rankedFirst: " ranked 1",
