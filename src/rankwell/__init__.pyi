@@ -59,7 +59,6 @@ from rankwell.tasks.crossmodal.options import CrossmodalPartOptions
 from rankwell.tasks.embeddings.evaluation import AgreementResults
 from rankwell.tasks.embeddings.evaluation import compare_lists as compare_lists
 from rankwell.tasks.embeddings.options import EmbeddingOptions as EmbeddingOptions
-from rankwell.tasks.embeddings.options import EmbeddingPartOptions
 from rankwell.tasks.embeddings.ranking_pairs import ranking_pairs as ranking_pairs
 from rankwell.tasks.engine.evaluation import EngineResults
 from rankwell.tasks.engine.options import EngineOptions as EngineOptions
@@ -381,7 +380,7 @@ def evaluate_embeddings(
     spectrum: bool | None = None,
     details: bool = False,
     progress: Callable[[str, int, int], None] | None = None,
-    options: EmbeddingPartOptions | None = None,
+    options: EmbeddingOptions | None = None,
 ) -> AgreementResults: ...
 def evaluate_engine(
     engine: Any,

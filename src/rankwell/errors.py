@@ -43,6 +43,12 @@ def kind_of(value: object) -> str:
     return next((words for kind, words in _KINDS if isinstance(value, kind)), f"{article} {name}")
 
 
+def first_of(texts: Sequence[str], most: int = 5) -> str:
+    """The first texts, and how many more there are: `a, b and 3 more`."""
+    more = f" and {len(texts) - most} more" if len(texts) > most else ""
+    return ", ".join(texts[:most]) + more
+
+
 def count_of(n: int, one: str, several: str = "") -> str:
     """A count with its words: `one` for 1, else `several`, by default the same with an s.
 

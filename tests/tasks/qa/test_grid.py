@@ -145,7 +145,13 @@ call = "./grid_engine.py:answer"
 
 
 def run(path: Path, judge: Callable[..., Any] = evaluate) -> list[PointResult]:
-    return list(run_grid(read_experiment(path), Path("out"), judge))
+    return run_with(judge, path)
+
+
+def run_with(judge: Callable[..., Any], path: Path, **options: Any) -> list[PointResult]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("rankwell.tasks.qa.grid.evaluate_qa", judge)
+        return list(run_grid(read_experiment(path), Path("out"), **options))
 
 
 def calls() -> list[str]:
@@ -360,11 +366,10 @@ def test_a_data_set_of_another_task_is_refused(
 
 
 def test_jobs_change_nothing(world: Write, monkeypatch: pytest.MonkeyPatch):
-    from rankwell.tasks.qa.evaluation import evaluate_qa
 
     path = world(LIVE.replace("vary", "convention = 'squad2'\nintervals = 'none'\nvary"))
-    alone = list(run_grid(read_experiment(path), Path("one"), evaluate_qa))
-    done = list(run_grid(read_experiment(path), Path("two"), evaluate_qa, jobs=2))
+    alone = list(run_grid(read_experiment(path), Path("one")))
+    done = list(run_grid(read_experiment(path), Path("two"), jobs=2))
 
     assert [(each.point, each.rows, each.findings) for each in done] == [
         (each.point, each.rows, each.findings) for each in alone
@@ -797,7 +802,7 @@ def test_fresh_runs_everything_again_and_answers_once(world: Write):
     path = world(LIVE)
     run(path)
 
-    done = list(run_grid(read_experiment(path), Path("out"), evaluate, again=True))
+    done = run_with(evaluate, path, again=True)
 
     assert [each.reused for each in done] == [False] * 6
     assert len(calls()) == 6

@@ -173,7 +173,7 @@ def agreement_results(
     *,
     spectrum: bool | None = None,
     details: bool = False,
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: Progress = None,
 ) -> PartOutcome:
     """The results of `embeddings`, or what to show where its parts are not all computed."""
     rules, ks = convention_of(options), tuple(sorted(set(cutoffs(options.k))))
@@ -821,10 +821,6 @@ def evaluate_candidates(
     progress: Progress,
 ) -> PartOutcome | Presented:
     """The comparison of the command, and how it is printed."""
-    if not candidates:
-        raise BadUsage(
-            "name at least one candidate: rankwell embeddings --reference REF CANDIDATE..."
-        )
     outcome = agreement_results(
         options.reference, candidates, options, details=details, progress=progress
     )

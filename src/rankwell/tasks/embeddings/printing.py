@@ -149,14 +149,16 @@ def _k_columns(rows: Sequence[Row], run: str) -> str:
     precision.
     """
     cells = _by_place(rows, run)
-    words = list(dict.fromkeys(word for _, word in cells))
-    names = [f"{word.lower()}_{statistic}" for word in words for statistic in ("mean", "std")]
-    lines = [["k", *names]]
-    for k in sorted({k for k, _ in cells}):
-        of_words = [cells.get((k, word), {}) for word in words]
-        numbers = [row.get(name) for row in of_words for name in ("mean", "sd")]
-        lines.append([str(k), *("" if number is None else repr(number) for number in numbers)])
-    return "".join(f"{','.join(line)}\n" for line in lines)
+    columns = {
+        f"{word.lower()}_{name}": (word, statistic)
+        for word in dict.fromkeys(word for _, word in cells)
+        for name, statistic in (("mean", "mean"), ("std", "sd"))
+    }
+    lines = [
+        {"k": k} | {name: cells.get((k, word), {}).get(of) for name, (word, of) in columns.items()}
+        for k in sorted({k for k, _ in cells})
+    ]
+    return reporting.render_rows(lines, "csv")
 
 
 def _measured(name: str) -> str:

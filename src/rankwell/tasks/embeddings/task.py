@@ -41,6 +41,8 @@ rankwell embeddings --reference large.npy small.npy
             "Embeddings of the same items by other models, or runs: files, or NAME=PATH; the "
             "others are compared with the first.",
             many=True,
+            missing="name at least one candidate",
+            usage="--reference REF CANDIDATE...",
         ),
     ),
     files="summary.csv, summary.json, per_query.parquet, details.parquet, queries.parquet, "

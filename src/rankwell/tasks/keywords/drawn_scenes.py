@@ -26,6 +26,7 @@ FINE = 3
 NEAREST, FARTHEST = 2.4, 260.0
 _LAMP = "#fff3c4"
 _EYE = 1.4
+_CORNERS = ((0, 0), (0, 1), (1, 1), (1, 0))
 FIGURES: dict[str, list[dict[str, Any]]] = json.loads(
     (files("rankwell.tasks.keywords") / "data" / "road_users.json").read_text(encoding="utf-8")
 )
@@ -115,8 +116,7 @@ class Canvas:
 
     def strip(self, x: tuple[float, float], depth: tuple[float, float], colour: str) -> None:
         """Draws a piece of the ground."""
-        near, far = max(depth[0], NEAREST), max(depth[1], NEAREST)
-        depths = [near * (far / near) ** (step / 20) for step in range(21)]
+        depths = _depths(max(depth[0], NEAREST), max(depth[1], NEAREST))
         edges = [[(side, place, 0.0) for place in depths] for side in x]
         self.polygon([*edges[0], *edges[1][::-1]], colour)
 
@@ -128,13 +128,13 @@ class Canvas:
         colour: str,
     ) -> None:
         """Draws an upright surface between two places on the ground."""
-        corners = (
-            (x[0], depth[0], up[0]),
-            (x[0], depth[0], up[1]),
-            (x[1], depth[1], up[1]),
-            (x[1], depth[1], up[0]),
-        )
-        self.polygon(corners, colour)
+        self.polygon([(x[end], depth[end], up[top]) for end, top in _CORNERS], colour)
+
+    def ceiling(
+        self, x: tuple[float, float], depth: tuple[float, float], up: float, colour: str
+    ) -> None:
+        """Draws a level surface above the ground."""
+        self.polygon([(x[side], depth[end], up) for end, side in _CORNERS], colour)
 
     def polygon(self, corners: Iterable[tuple[float, float, float]], colour: str) -> None:
         """Draws a surface between points of the scene: x, depth and up."""
@@ -159,7 +159,7 @@ class Canvas:
 
     def box(self, actor: Actor, x: Sequence[float], up: Sequence[float], colour: str) -> None:
         """Draws a rectangular part of a road user, relative to its place on the ground."""
-        (left, y), scale = self.at(actor.x, actor.depth), self.scale(actor.depth)
+        left, y, scale = self._place(actor)
         corners = (left + x[0] * scale, y - up[1] * scale, left + x[1] * scale, y - up[0] * scale)
         self.pen.rounded_rectangle(
             corners, radius=min(0.09, (x[1] - x[0]) / 3, (up[1] - up[0]) / 3) * scale, fill=colour
@@ -180,7 +180,7 @@ class Canvas:
         ring: bool = False,
     ) -> None:
         """Draws a wheel or a head; `ring` draws its edge only."""
-        (left, y), scale = self.at(actor.x, actor.depth), self.scale(actor.depth)
+        left, y, scale = self._place(actor)
         corners = around(left + x * scale, y - up * scale, *(part * scale for part in radius))
         if ring:
             self.pen.ellipse(corners, outline=colour, width=max(2, round(0.06 * scale)))
@@ -194,13 +194,22 @@ class Canvas:
         width = max(2, round(width * self.scale(actor.depth)))
         self.pen.line(self._points(actor, points), fill=colour, width=width, joint="curve")
 
+    def _place(self, actor: Actor) -> tuple[float, float, float]:
+        """The pixel where it stands, and pixels per metre there."""
+        return *self.at(actor.x, actor.depth), self.scale(actor.depth)
+
     def _points(self, actor: Actor, points: Sequence[Sequence[float]]) -> list[tuple[float, float]]:
         """The pixels of points (x, up), and perhaps how far each step moves them up."""
-        (left, y), scale = self.at(actor.x, actor.depth), self.scale(actor.depth)
+        left, y, scale = self._place(actor)
         return [
             (left + x * scale, y - (up + sum(swing) * actor.step) * scale)
             for x, up, *swing in points
         ]
+
+
+def _depths(near: float, far: float) -> list[float]:
+    """Depths that a camera sees at equal steps."""
+    return [near * (far / near) ** (step / 20) for step in range(21)]
 
 
 def shade(colour: str, share: float) -> str:
@@ -429,8 +438,7 @@ def _lantern(canvas: Canvas, actor: Actor) -> None:
 
 def _rails(canvas: Canvas) -> None:
     for x in (-6.0, 6.0):
-        depths = [NEAREST * (90 / NEAREST) ** (step / 20) for step in range(21)]
-        for near, far in pairwise(depths):
+        for near, far in pairwise(_depths(NEAREST, 90)):
             canvas.wall((x, x), (near, far), (0.45, 0.8), "#aeb4b8")
 
 
@@ -438,20 +446,11 @@ def _tunnel(canvas: Canvas) -> None:
     for low, high, colour in ((0.0, 1.2, "#6b6d6c"), (1.2, 5.2, "#84847e")):
         for x in (-6.2, 6.2):
             canvas.wall((x, x), (NEAREST, 120), (low, high), colour)
-    canvas.polygon(
-        [(-6.2, NEAREST, 5.2), (6.2, NEAREST, 5.2), (6.2, 120, 5.2), (-6.2, 120, 5.2)], "#4f5152"
-    )
+    canvas.ceiling((-6.2, 6.2), (NEAREST, 120), 5.2, "#4f5152")
     for number in range(12):
         depth = 5 + number * 8
         for x in (-3.4, 3.4):
-            left, right, far = x - 0.25, x + 0.25, depth + 3
-            lamp = [
-                (left, depth, 5.15),
-                (right, depth, 5.15),
-                (right, far, 5.15),
-                (left, far, 5.15),
-            ]
-            canvas.polygon(lamp, "#ffe9b0")
+            canvas.ceiling((x - 0.25, x + 0.25), (depth, depth + 3), 5.15, "#ffe9b0")
             canvas.glow(Actor("lamp", x, depth + 1), 0, 5.15, 0.5)
 
 

@@ -5,7 +5,7 @@ numbers of queries; its tables and notes.
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 from itertools import compress
 from math import isnan, nan
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ import numpy as np
 
 from rankwell.data.findings import Finding
 from rankwell.data.options import takes_options
-from rankwell.data.tables import Bools, Floats, Ints, Values, columns_of, format_value, ratio
+from rankwell.data.tables import Bools, Floats, Ints, Values, columns_of, ratio
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, count_of, flag
 from rankwell.evaluation.details import Details, detail_columns
 from rankwell.evaluation.results import ResultsBuilder
@@ -195,7 +195,7 @@ def evaluate_keywords(
         ClipResults,
         rules=_rules(ranked, builder, rules or {}),
         measures=inputs.measures,
-        findings=[*findings, *builder.findings, *mapping_findings(measured)],
+        findings=[*findings, *builder.findings, *mapping_findings(variants)],
         intervals=options.intervals,
         seed=options.seed,
         task="keywords",
@@ -320,17 +320,6 @@ class Explainer:
     variant: ClipVariant
     _details: dict[tuple[Any, ...], str] = field(default_factory=dict[tuple[Any, ...], str])
 
-    @cached_property
-    def _patterns(self) -> list[list[int]]:
-        """The keywords that queries require and exclude, and each clip's, a bit per keyword: few
-        sets, even of many clips.
-        """
-        keywords, annotations = self.variant.keywords, self.variant.inputs.annotations
-        return [
-            [int.from_bytes(row.tobytes()) for row in np.packbits(bits, axis=1)]
-            for bits in (keywords.required, keywords.excluded, annotations.carried)
-        ]
-
     def answers(self) -> dict[str, ClipAnswer]:
         """query -> its outcome, with its first results."""
         inputs, answers = self.variant.inputs, dict[str, ClipAnswer]()
@@ -420,16 +409,13 @@ class Explainer:
             detail = _detail({}, self._keywords(row), [*below, "unannotated"])
             return ClipResult(item, rank, measured, "unjudged", None, detail)
         grade = grades.get(item, 0.0)
-        required, excluded, of_clip = (
-            patterns[at] for patterns, at in zip(self._patterns, (row, row, clip), strict=True)
-        )
-        key = required, required & of_clip, excluded, excluded & of_clip, grade, is_below
+        carried = annotations.carried[clip]
+        required, excluded = variant.keywords.required[row], variant.keywords.excluded[row]
+        # There are few sets of keywords, even of many clips.
+        masks = required, required & carried, excluded, excluded & carried
+        key = *(mask.tobytes() for mask in masks), grade, is_below
         if key not in self._details:
-            carried = annotations.carried[clip]
-            sides = (
-                ("missing", variant.keywords.required[row] & ~carried),
-                ("excluded", variant.keywords.excluded[row] & carried),
-            )
+            sides = (("missing", required & ~carried), ("excluded", excluded & carried))
             lacking = [
                 f"{why}:{label}"
                 for why, side in sides
@@ -677,13 +663,11 @@ def _titles(variant: ClipVariant, is_titled: Bools) -> list[str]:
     return list(map(variant.inputs.title, compress(variant.keywords.queries, is_titled.tolist())))
 
 
-def mapping_findings(measured: Sequence[tuple[ClipVariant, Sequence[Values]]]) -> Iterator[Finding]:
-    """The findings on the queries whose text is mapped to other keywords than their labels, and
-    the means over the common queries.
-    """
-    if [variant.origin for variant, _ in measured] != ["given", "mapped"]:
+def mapping_findings(variants: Sequence[ClipVariant]) -> Iterator[Finding]:
+    """The finding on the queries whose text is mapped to other keywords than their labels."""
+    if [variant.origin for variant in variants] != ["given", "mapped"]:
         return
-    (labelled, of_given), (mapped, of_mapped) = measured
+    labelled, mapped = variants
     differing = (
         (labelled.keywords.required != mapped.keywords.required)
         | (labelled.keywords.excluded != mapped.keywords.excluded)
@@ -694,21 +678,3 @@ def mapping_findings(measured: Sequence[tuple[ClipVariant, Sequence[Values]]]) -
             f"{len(titles)} of {len(differing)} texts {verb} mapped to other than the given "
             f"keywords: {named(titles)}"
         )
-    means_of: dict[int, list[str]] = {}
-    for pair in zip(of_given, of_mapped, strict=True):
-        first, second = pair
-        common = first.counted & second.counted
-        if not common.any() or np.array_equal(first.counted, second.counted):
-            continue
-        means = [
-            figure_of(np.where(common, values.values, np.nan), values.summary, values.weights)
-            for values in pair
-        ]
-        if None not in means:
-            texts = [format_value(mean, first.unit) for mean in means]
-            means_of.setdefault(int(common.sum()), []).append(
-                f"{first.label} {texts[0]} given, {texts[1]} mapped"
-            )
-    for count, texts in means_of.items():
-        queries = count_of(count, "query that counts", "queries that count")
-        yield mapped_otherwise(f"over the {queries} in both readings: {'; '.join(texts)}")

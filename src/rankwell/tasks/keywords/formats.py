@@ -20,7 +20,7 @@ from rankwell.documents import (
     refuse_wide,
     unique_keys,
 )
-from rankwell.errors import BadInput, DuplicateItem, count_of, flag, kind_of
+from rankwell.errors import BadInput, DuplicateItem, count_of, first_of, flag, kind_of
 from rankwell.io.formats import Place
 from rankwell.io.records import Content, Record, load
 from rankwell.store import Head, Source, decode_id, naming, split_lines
@@ -157,9 +157,7 @@ def read_text_queries(place: Any) -> list[TextQuery]:
     """
     queries, wordless = find_text_queries(place)
     if wordless:
-        rows = ", ".join(wordless[:_MOST_ROWS]) + (
-            f" and {len(wordless) - _MOST_ROWS} more" if wordless[_MOST_ROWS:] else ""
-        )
+        rows = first_of(wordless, _MOST_ROWS)
         raise BadInput(f"{rows}: the text has no word; write one, or leave the query out.")
     return queries
 

@@ -24,7 +24,15 @@ from rankwell.data.findings.reading import odd_entries
 from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.options import cutoffs
 from rankwell.data.registry import at_each_cutoff, measure_names
-from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, UnknownName, count_of, flag
+from rankwell.errors import (
+    BadInput,
+    BadUsage,
+    NothingToEvaluate,
+    UnknownName,
+    count_of,
+    first_of,
+    flag,
+)
 from rankwell.tasks.keywords.annotations import Keyword, QueryKeywords, with_groups
 from rankwell.tasks.keywords.conventions import ClipConvention
 from rankwell.tasks.keywords.formats import read_annotations, read_text_queries
@@ -271,8 +279,6 @@ def choose_clip_measures(
     return measures
 
 
-def named(ids: Sequence[str], most: int = 5) -> str:
+def named(ids: Sequence[str]) -> str:
     """The first ids, for findings."""
-    return ", ".join(map(repr, ids[:most])) + (
-        f" and {len(ids) - most} more" if len(ids) > most else ""
-    )
+    return first_of(list(map(repr, ids)))

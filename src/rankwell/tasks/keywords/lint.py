@@ -10,7 +10,7 @@ import numpy as np
 
 from rankwell import reporting
 from rankwell.data.findings import Finding
-from rankwell.errors import BadUsage, count_of
+from rankwell.errors import BadUsage, count_of, first_of
 from rankwell.evaluation.judged import refuse_one_stream
 from rankwell.reporting.options import Output
 from rankwell.store import Source
@@ -128,8 +128,7 @@ def _rows_for_people(problems: Sequence[LintFinding]) -> list[reporting.Row]:
         else:
             rows.append(finding)
     for group, labels in unused.items():
-        more = f" and {len(labels) - _SHOWN} more" if len(labels) > _SHOWN else ""
-        message = f"{len(labels)} declared and on no clip: {', '.join(labels[:_SHOWN])}{more}"
+        message = f"{len(labels)} declared and on no clip: {first_of(labels, _SHOWN)}"
         rows.append(LintFinding("never used", group, "", 0, message))
     # A label is elsewhere the word for a measure.
     columns = ["keyword" if name == "label" else name for name in LintFinding._fields]

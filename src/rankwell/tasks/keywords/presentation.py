@@ -155,33 +155,17 @@ def render(
     )
 
 
-def _for_people(result: ClipResults, *, per_query: bool) -> dict[str, Sequence[Row]]:
+def _for_people(result: ClipResults, *, per_query: bool) -> dict[str, list[Row]]:
     """The tables at the largest cut-off, of the keywords the ten that are missing most often."""
     shown_measures = {row["measure"] for row in result.by_keyword}
-    drop = {"measure", "unit", "sd"} | ({"run"} if len(result.answers) == 1 else set())
-    groups = [
-        {"group": row["group"]} | {name: row[name] for name in row if name not in drop}
-        for row in result.by_group
-        if row["measure"] in shown_measures
-    ]
-    keywords = [
-        {name: row[name] for name in _KEYWORD_COLUMNS if name not in drop}
-        for row in result.by_keyword[: _SHOWN_KEYWORDS * max(1, len(result.answers))]
-    ]
-    tables: dict[str, Sequence[Row]] = {"by_group": groups, "by_keyword": keywords}
-    if not per_query:
-        return tables
-    queries: list[Row] = []
-    results: list[Row] = []
-    for run, of_run in result.answers.items():
+    tables: dict[str, list[Row]] = {"queries": [], "results": [], "by_group": [], "by_keyword": []}
+    for run, of_run in result.answers.items() if per_query else ():
         for query, answer in of_run.items():
-            head = {
-                name: value for name, value in (("run", run), ("query", query)) if name not in drop
-            }
+            head = {"run": run, "query": query}
             labels = [
                 f"{group}: {', '.join(of_group)}" for group, of_group in answer.keywords.items()
             ]
-            queries.append(
+            tables["queries"].append(
                 {
                     **head,
                     "keywords": "; ".join(labels),
@@ -189,7 +173,7 @@ def _for_people(result: ClipResults, *, per_query: bool) -> dict[str, Sequence[R
                     "status": answer.status,
                 }
             )
-            results += [
+            tables["results"] += [
                 {
                     **head,
                     "rank": clip.rank,
@@ -201,7 +185,20 @@ def _for_people(result: ClipResults, *, per_query: bool) -> dict[str, Sequence[R
                 }
                 for clip in answer.results
             ]
-    return {"queries": queries, "results": results, **tables}
+    tables["by_group"] += [
+        {"group": row["group"], **row}
+        for row in result.by_group
+        if row["measure"] in shown_measures
+    ]
+    tables["by_keyword"] += [
+        {name: row[name] for name in _KEYWORD_COLUMNS}
+        for row in result.by_keyword[: _SHOWN_KEYWORDS * max(1, len(result.answers))]
+    ]
+    drop = {"measure", "unit", "sd"} | ({"run"} if len(result.answers) == 1 else set())
+    return {
+        name: [{column: row[column] for column in row if column not in drop} for row in rows]
+        for name, rows in tables.items()
+    }
 
 
 def _write(

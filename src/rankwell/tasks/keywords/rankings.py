@@ -29,7 +29,7 @@ from rankwell.data.tables import (
     unmasked,
 )
 from rankwell.engines.objects import EngineObject
-from rankwell.errors import BadInput, BadUsage, count_of, flag
+from rankwell.errors import BadInput, BadUsage, count_of, first_of, flag
 from rankwell.evaluation.results import DETAIL_DEPTH
 from rankwell.io.formats import read_ranking
 from rankwell.io.matrices import read_embeddings
@@ -518,11 +518,8 @@ class _Ranker:
             )
         cleaned_lists = self._cleaned(lists)
         if failed:
-            more = f" and {len(failed) - 3} more" if len(failed) > 3 else ""
             count = count_of(len(failed), "query", "queries")
-            problem = (
-                f"it failed for {count}, whose result is empty: {'; '.join(problems[:3])}{more}"
-            )
+            problem = f"it failed for {count}, whose result is empty: {first_of(problems, 3)}"
             self.findings.append(engine_failures(name, problem, list(failed)))
         return ClipLists(
             inputs=inputs,

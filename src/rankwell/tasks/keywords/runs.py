@@ -39,7 +39,6 @@ from rankwell.tasks.keywords.options import KeywordOptions, Relevance
 from rankwell.tasks.keywords.rankings import RankedClips
 
 _ALL = Relevance("all")
-_BLOCK = 1 << 22
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,41 +124,32 @@ def judge(
     that it implies. By every rule a clip that carries an excluded keyword is not relevant.
     excluded: query -> clips that cannot be found for it (itself, its own drive).
     """
-    step = max(1, _BLOCK // max(len(annotations.clips), 1))
-    # Integers up to 2^24 are exact in float32.
-    carried = annotations.carried.T.astype(np.float32)
-    annotated = (annotations.is_annotated & keywords.selection).T.astype(np.float32)
+    carried, annotated = annotations.carried, annotations.is_annotated & keywords.selection
+    n_annotated = annotated.sum(axis=1)
     items: list[str] = []
-    counts, parts = [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
-    for start in range(0, len(keywords.queries), step):
-        queries = keywords.queries[start : start + step]
-        required_rows, excluded_rows = (
-            side[start : start + step].astype(np.float32)
-            for side in (keywords.required, keywords.excluded)
-        )
-        matched = (required_rows @ carried).astype(np.float64)
-        total = required_rows.sum(axis=1, dtype=np.float64)[:, None]
-        if relevance.kind == "all":
-            grades = (matched == total) & (total > 0)
+    counts, parts = list[int](), [np.zeros(0)]
+    sides = zip(keywords.queries, keywords.required, keywords.excluded, strict=True)
+    for query, required, unwanted in sides:
+        matched, total = carried[:, required].sum(axis=1), int(required.sum())
+        if not total:
+            grades = np.full(len(carried), vacuous)
+        elif relevance.kind == "all":
+            grades = matched == total
         elif relevance.kind == "any":
             grades = matched > 0
         elif relevance.kind == "graded":
-            grades = ratio(matched, total)
+            grades = matched / total
         else:
-            together = total + annotated.sum(axis=0, dtype=np.float64) - required_rows @ annotated
-            grades = (ratio(matched, together) >= relevance.least) & (total > 0)
-        grades = np.where(vacuous & (total == 0), 1.0, grades)
-        grades[excluded_rows @ carried > 0] = 0.0
-        for row, query in enumerate(queries):
-            clips = (excluded or {}).get(query, ())
-            grades[row, [annotations.index[clip] for clip in clips]] = 0.0
-        rows, clips = np.nonzero(grades)
+            together = total + n_annotated - annotated[:, required].sum(axis=1)
+            grades = matched / together >= relevance.least
+        grades = np.where(carried[:, unwanted].any(axis=1), 0.0, grades)
+        grades[[annotations.index[clip] for clip in (excluded or {}).get(query, ())]] = 0.0
+        clips = np.flatnonzero(grades)
         items += [annotations.clips[clip] for clip in clips.tolist()]
-        counts.append(np.bincount(rows, minlength=len(queries)).astype(np.int64))
-        parts.append(grades[rows, clips])
-    return Judgments(
-        keywords.queries, segment_offsets(np.concatenate(counts)), items, np.concatenate(parts)
-    )
+        counts.append(len(clips))
+        parts.append(grades[clips])
+    offsets = segment_offsets(np.array(counts, dtype=np.int64))
+    return Judgments(keywords.queries, offsets, items, np.concatenate(parts))
 
 
 class ClipLevels(NamedTuple):

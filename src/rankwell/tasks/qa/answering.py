@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, product
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -76,16 +76,6 @@ class Answer(NamedTuple):
     end: int = -1
 
 
-class Reader(Protocol):
-    """A reader that extracts answers to a question from passages."""
-
-    def read(self, question: str, passages: Sequence[Passage], k: int) -> list[Answer]:
-        """The best `k` answers with a text, and one that says there is none, best first; only that
-        one where nothing is read.
-        """
-        ...
-
-
 def ranked(answers: Iterable[Answer]) -> list[Answer]:
     """The answers by score descending; those of one score keep their order, but that there is none
     comes after the others.
@@ -97,17 +87,7 @@ def ranked(answers: Iterable[Answer]) -> list[Answer]:
 Progress = Callable[[int, int], None]
 
 
-class System(Protocol):
-    """A system that ranks documents for a question."""
-
-    def search(self, query: str, k: int) -> list[tuple[str, float]]:
-        """The best `k` documents as (id, score), best first; fewer where fewer match, none for an
-        empty query.
-        """
-        ...
-
-
-def retrieve(system: System, questions: Mapping[str, str], k: int) -> Ranking:
+def retrieve(system: SqliteFts, questions: Mapping[str, str], k: int) -> Ranking:
     """The best `k` documents of the system for every question; questions without any are kept.
     Raises DuplicateItem, BadScore.
     """
@@ -121,7 +101,7 @@ def retrieve(system: System, questions: Mapping[str, str], k: int) -> Ranking:
 
 
 def read_answers(
-    reader: Reader,
+    reader: "AnswerReader",
     questions: Mapping[str, str],
     retrieved: Ranking,
     documents: Mapping[str, str],
@@ -214,7 +194,7 @@ def bm25_transformers(
 
 
 def _bm25(
-    questions: Questions, reader: Reader, k: int, k_reader: int, tokenizer: str
+    questions: Questions, reader: "AnswerReader", k: int, k_reader: int, tokenizer: str
 ) -> tuple[Ranking, Predictions]:
     for name, number in (("k_retriever", k), ("k_reader", k_reader)):
         if type(number) is not int or number < 1:
@@ -508,6 +488,9 @@ class TransformersReader:
                 "their precision."
             )
         return starts, ends
+
+
+AnswerReader = OverlapReader | TransformersReader
 
 
 class _Window(NamedTuple):

@@ -27,16 +27,13 @@ from rankwell.reporting.charts import (
     series,
     write_charts,
 )
-from rankwell.reporting.line_charts import k_curves
+from rankwell.reporting.line_charts import COLOURS, k_curves
 from rankwell.store import write_text
 
 if TYPE_CHECKING:
     from rankwell.tasks.qa.evaluation import AnswerResults
     from rankwell.tasks.qa.thresholds import ThresholdSearch
 
-# Colours that people who confuse red and green can distinguish; the oracle, which no system can
-# beat, is grey and dashed.
-_COLOURS = (ACCENT, "#d5672a", "#2e8b6f", "#8d5aa8", "#b58a14")
 _CHART_WIDTH, _CHART_HEIGHT, _BINS = 460, 320, 25
 _MOST_POINTS = 2000
 
@@ -57,7 +54,8 @@ def precision_recall_chart(searched: "ThresholdSearch") -> dict[str, Any]:
             for place, (recall, precision) in enumerate(places)
         ]
         names.append(name)
-        colours.append(QUIET if label == "oracle" else _COLOURS[number % len(_COLOURS)])
+        # The oracle, which no system can beat, is grey and dashed.
+        colours.append(QUIET if label == "oracle" else COLOURS[number % len(COLOURS)])
         dashes.append([5, 4] if label == "oracle" else [1, 0])
     axis = {"values": [0, 0.2, 0.4, 0.6, 0.8, 1], "grid": True, "labelFlush": False}
     legend = {

@@ -28,9 +28,10 @@ from rankwell.reporting import Row
 from rankwell.results import Results
 from rankwell.stats import summarise
 from rankwell.store import STDIN, Source
+from rankwell.task import Presented
 from rankwell.tasks.qa import thresholds
 from rankwell.tasks.qa.answer_pairs import AnswerPairs, Questions, unmatched
-from rankwell.tasks.qa.answers import qa_answer
+from rankwell.tasks.qa.answers import qa_answer, show
 from rankwell.tasks.qa.findings import nothing_to_retrieve, questions_unanswered
 from rankwell.tasks.qa.formats import (
     FoundTable,
@@ -109,6 +110,11 @@ def evaluate_qa(
     Finder.eval, and isolated evaluation of Haystack 1.x.
     """
     return _AnswerEvaluation(gold, predictions, options, progress).results(details=details)
+
+
+def presented(*inputs: Any, options: QaOptions, **keywords: Any) -> Presented:
+    """The results of the command, and how they are printed."""
+    return Presented(evaluate_qa(*inputs, options=options, **keywords), show)
 
 
 def _is_file(place: Any) -> bool:
@@ -418,8 +424,13 @@ class _AnswerEvaluation:
                 "primary_label": measures.judge.label,
                 **libraries(labelled.measure for labelled in measures.reader),
             }
+        definitions = {
+            str(labelled.measure): builder.definition(labelled.measure)
+            for labelled in (*measures.retriever, *measures.reader)
+        }
         if aggregates:
             rules["na_ties"] = plan.rules.na_ties
+            definitions |= thresholds.threshold_definitions(aggregates)
         return {
             **rules,
             "gold": {
@@ -430,11 +441,7 @@ class _AnswerEvaluation:
             },
             "counts": builder.counts,
             "formats": {role: table.format for role, table in self.tables.items()},
-            "measures": {
-                str(labelled.measure): builder.definition(labelled.measure)
-                for labelled in (*measures.retriever, *measures.reader)
-            }
-            | thresholds.threshold_definitions(aggregates),
+            "measures": definitions,
         }
 
 

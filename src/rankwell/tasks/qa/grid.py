@@ -47,10 +47,6 @@ _FIGURE = ("run", "label", "mean", "sd", "ci_low", "ci_high", "n", "unit")
 _RESERVED = (*_FIGURE, "system", "measure", "seconds", "date", "hostname")
 
 Row = dict[str, Any]
-Evaluate = Callable[..., Any]
-"""`(gold, predictions, *, retrieved, …)` -> results with `summary` and `findings`; files or tables,
-None where there is none.
-"""
 
 
 class GridPoint(NamedTuple):
@@ -128,7 +124,6 @@ def evaluate_grid(
             for result in run_grid(
                 experiment,
                 folder / "kept",
-                evaluate_qa,
                 again=may_overwrite(),
                 jobs=options.jobs,
                 progress=progress,
@@ -141,7 +136,6 @@ def evaluate_grid(
 def run_grid(
     experiment: Experiment,
     folder: Path,
-    evaluate: Evaluate,
     *,
     again: bool = False,
     jobs: int = 1,
@@ -155,7 +149,7 @@ def run_grid(
     """
     if len(experiment.datasets) > 1:
         raise BadInput(f"{experiment.file}: {len(experiment.datasets)} data sets; a grid has one.")
-    options = set(inspect.signature(evaluate).parameters) - {*_FILES, "options", "progress"}
+    options = set(inspect.signature(evaluate_qa).parameters) - {*_FILES, "options", "progress"}
     points = [_point(cell, experiment, options) for cell in experiment.cells]
     # A model of hundreds of megabytes may be part of every point.
     digest = cache(bench.content_of)
@@ -169,7 +163,7 @@ def run_grid(
         plans.append(
             bench.PlannedCell(point.cell, recipe, record, point, group, why, inputs=inputs)
         )
-    kind = GridCells(experiment.file, folder, evaluate, again)
+    kind = GridCells(experiment.file, folder, again)
     results = bench.evaluate_cells(kind, plans, jobs=jobs, progress=progress)
     for plan, result in zip(plans, results, strict=True):
         record = bench.read_record(plan.record)
@@ -244,13 +238,11 @@ class GridCells:
 
     file: the experiment file, for messages.
     folder: absolute path of the folder of finished work.
-    evaluate_qa: evaluates predictions and retrieved documents.
     again: whether answers of earlier runs are ignored.
     """
 
     file: str
     folder: Path
-    evaluate_qa: Evaluate
     again: bool
 
     def evaluate(self, cells: Sequence[bench.PlannedCell], _: Progress, /) -> Iterator[str]:
@@ -268,7 +260,7 @@ class GridCells:
                         name: _restored(kind, answers[name]) for name, kind in _TABLES.items()
                     }
                     inputs = {"gold": self._read(point.files["gold"]), **tables}
-                judged = self.evaluate_qa(**inputs, **point.settings)
+                judged = evaluate_qa(**inputs, **point.settings)
             except RankwellError as error:
                 raise type(error)(f"{self.file}: {point.run}: {error}") from error
             record = {
@@ -449,11 +441,6 @@ def _output(
         for path, content in tables.items():
             write_text(path, reporting.render_rows(content, "csv"))
         pictures = _draw(draft, results, drawn)
-        if pictures and len(drawn) < len(labels):
-            messages.append(
-                f"charts show {len(drawn)} of {len(labels)} figures, those of all questions; "
-                "[chart] measures names others"
-            )
         reused = sum(result.reused for result in results)
         if reused:
             messages.append(f"{reused} of {len(results)} runs were done before")

@@ -3,12 +3,10 @@ that hold an answer or those that share their text, and their ranks in its list.
 """
 
 import re
-from bisect import bisect_right
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import accumulate, chain
+from itertools import chain
 
 import numpy as np
 
@@ -30,7 +28,6 @@ from rankwell.tasks.qa.formats import FoundTable
 from rankwell.tasks.qa.plan import AnswerPlan
 from rankwell.vectors.media.texts import Containment, TextSimilarity, containment, similarity_of
 
-_Find = Callable[[str, Set[str]], set[str]]
 _WORD = re.compile(r"\w+")
 # Long enough that two texts on one subject do not share many, short enough that a changed word
 # spoils only a few.
@@ -281,15 +278,14 @@ def by_answer(
         prepared = {contained.prepare(right.text) for right in rights}
         needles.append({text for text in prepared if as_published or text.strip()})
     if retrieved is not None:
-        lists = _lists(retrieved, texts)
-        pooled = {item: contained.prepare(texts[item]) for item in set().union(*lists.values())}
+        lists, prepare = _lists(retrieved, texts), cache(contained.prepare)
         return _judgments(
             (
                 name,
                 [
                     item
                     for item in lists.get(name, ())
-                    if any(contained.holds(pooled[item], needle) for needle in answers)
+                    if any(contained.holds(prepare(texts[item]), needle) for needle in answers)
                 ],
             )
             for name, answers in zip(questions.ids, needles, strict=True)
@@ -297,11 +293,7 @@ def by_answer(
     items = list(texts)
     prepared_texts = [contained.prepare(text) for text in texts.values()]
     # Many questions have the same answers.
-    find = cache(
-        _find_tokens(prepared_texts, contained)
-        if contained.whole_tokens
-        else _find_parts(prepared_texts)
-    )
+    find = cache(_find_holding(prepared_texts, contained))
     return _judgments(
         (name, [items[row] for needle in answers for row in find(needle)])
         for name, answers in zip(questions.ids, needles, strict=True)
@@ -330,47 +322,27 @@ def by_context(
             "no text of the questions' own documents is known; relevance by context needs them, "
             "use documents or answers."
         )
-    lists = _lists(retrieved, texts)
-    pooled = {item: texts[item] for item in set().union(*lists.values())}
-    find = (
-        _find_shared(pooled, share)
-        if similarity is None
-        else _find_similar(pooled, similarity, threshold)
-    )
-    relevant: dict[str, set[str]] = {}
+    compare = None if similarity is None else similarity_of(similarity)
+    runs = cache(_runs)
+
+    @cache
+    def _is_alike(text: str, retrieved_text: str) -> bool:
+        if compare is not None:
+            return compare(text, retrieved_text) >= threshold
+        wanted, held = runs(text), runs(retrieved_text)
+        common = len(wanted & held)
+        return common > 0 and common >= share * min(len(wanted), len(held))
+
+    lists, relevant = _lists(retrieved, texts), dict[str, list[str]]()
     documents = _documents(questions, impossible=impossible)
     for name, names in zip(questions.ids, documents, strict=True):
         contexts = [questions.contexts[item] for item in names if item in questions.contexts]
-        found = (find(context, lists.get(name, set[str]())) for context in contexts)
-        relevant[name] = set[str]().union(*found)
+        relevant[name] = [
+            item
+            for item in lists.get(name, ())
+            if any(_is_alike(context, texts[item]) for context in contexts)
+        ]
     return _judgments(relevant.items())
-
-
-def _find_shared(texts: Mapping[str, str], share: float) -> _Find:
-    """A function that finds the texts, among some, that share enough runs of words with a text."""
-    runs = {name: _runs(text) for name, text in texts.items()}
-    holders: dict[tuple[str, ...], list[str]] = {}
-    for name, of_text in runs.items():
-        for run in of_text:
-            holders.setdefault(run, []).append(name)
-
-    @cache
-    def _alike(text: str) -> set[str]:
-        wanted = _runs(text)
-        common = Counter(name for run in wanted for name in holders.get(run, ()))
-        return {
-            name for name, n in common.items() if n >= share * min(len(wanted), len(runs[name]))
-        }
-
-    return lambda text, candidates: _alike(text) & candidates
-
-
-def _find_similar(texts: Mapping[str, str], similarity: TextSimilarity, threshold: float) -> _Find:
-    """A function that finds the texts, among some, that are similar enough to a text."""
-    compare = cache(similarity_of(similarity))
-    return lambda text, candidates: {
-        name for name in candidates if compare(text, texts[name]) >= threshold
-    }
 
 
 def _judgments(relevant: Iterable[tuple[str, Iterable[str]]]) -> Judgments:
@@ -408,36 +380,20 @@ def _refuse_without_text(items: Iterable[str], texts: Mapping[str, str], relevan
         )
 
 
-def _find_tokens(prepared: Sequence[str], contained: Containment) -> Callable[[str], list[int]]:
-    """A function that finds the texts that hold an answer, looking only into those with the rarest
-    of its tokens.
+def _find_holding(prepared: Sequence[str], contained: Containment) -> Callable[[str], list[int]]:
+    """A function that finds the texts that hold an answer; where tokens are compared it looks only
+    into those with the rarest of them.
     """
     holders: dict[str, list[int]] = {}
-    for row, text in enumerate(prepared):
+    for row, text in enumerate(prepared) if contained.whole_tokens else ():
         for token in set(text.split()):
             holders.setdefault(token, []).append(row)
 
     def _find(needle: str) -> list[int]:
-        rows = [holders.get(token, []) for token in needle.split()]
+        tokens = needle.split() if contained.whole_tokens else ()
+        rows = [holders.get(token, []) for token in tokens]
         rarest = min(rows, key=len, default=range(len(prepared)))
         return [row for row in rarest if contained.holds(prepared[row], needle)]
-
-    return _find
-
-
-def _find_parts(prepared: Sequence[str]) -> Callable[[str], list[int]]:
-    """A function that finds the texts that hold an answer anywhere, in one search through all of
-    them.
-    """
-    starts = [0, *accumulate(len(text) + 1 for text in prepared)]
-    haystack = "".join(f"{text}\0" for text in prepared)
-
-    def _find(needle: str) -> list[int]:
-        rows, at = list[int](), haystack.find(needle)
-        while 0 <= at < len(haystack):
-            rows.append(bisect_right(starts, at) - 1)
-            at = haystack.find(needle, starts[rows[-1] + 1])
-        return rows
 
     return _find
 

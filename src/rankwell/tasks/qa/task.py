@@ -1,18 +1,10 @@
 """Answers to questions and the documents retrieved for them."""
 
-from typing import Any
-
 from rankwell.data.json_types import AnyObject, ScoreObject
-from rankwell.task import Presented, Task, TaskInput
-from rankwell.tasks.qa.answers import show
-from rankwell.tasks.qa.evaluation import evaluate_qa
+from rankwell.task import Task, TaskInput
+from rankwell.tasks.qa.evaluation import presented
 from rankwell.tasks.qa.json_types import FailureObject
 from rankwell.tasks.qa.options import QaOptions
-
-
-def _evaluate(*inputs: Any, options: QaOptions, **keywords: Any) -> Presented:
-    return Presented(evaluate_qa(*inputs, options=options, **keywords), show)
-
 
 qa = Task(
     name="qa",
@@ -46,6 +38,6 @@ rankwell qa questions.json answers.jsonl --retrieved bm25.run -o results
     ),
     files="the tables, per_query.parquet, details.parquet (answers with what they share), "
     "queries.parquet, items.parquet (documents) and charts",
-    evaluation=_evaluate,
+    evaluation=presented,
     json_tables={"rows": ScoreObject, "failures": FailureObject, "hardest": AnyObject},
 )

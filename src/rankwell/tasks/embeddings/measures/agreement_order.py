@@ -2,6 +2,8 @@
 item.
 """
 
+from bisect import bisect_left
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -114,26 +116,15 @@ def spearman_union(pairs: RankingPairs, *, k: int | None = None) -> Floats:
 
 
 def _earlier_and_smaller(values: Ints, offsets: Ints) -> Ints:
-    """The number of rows before each one in its segment that have a smaller value, (rows,); all
-    blocks are merged at once.
-    """
-    position = position_in_segment(offsets)
-    segment = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    counts = np.zeros(len(values), dtype=np.int64)
-    width, longest = 1, int(np.diff(offsets).max(initial=0))
-    while width < longest:
-        block = position // (2 * width)
-        order = np.lexsort((values, block, segment))
-        left = (position // width % 2 == 0)[order]
-        new = np.flatnonzero(
-            (np.diff(segment[order], prepend=-1) != 0) | (np.diff(block[order], prepend=-1) != 0)
-        )
-        so_far = np.cumsum(left)
-        before = np.concatenate([[0], so_far])[new]
-        so_far -= np.repeat(before, np.diff(new, append=len(order)))
-        counts[order[~left]] += so_far[~left]
-        width *= 2
-    return counts
+    """The number of rows before each one in its segment that have a smaller value: (rows,)."""
+    counts: list[int] = []
+    numbers: list[int] = values.tolist()
+    for start, stop in pairwise(offsets.tolist()):
+        earlier: list[int] = []
+        for value in numbers[start:stop]:
+            counts.append(bisect_left(earlier, value))
+            earlier.insert(counts[-1], value)
+    return np.array(counts, dtype=np.int64)
 
 
 @measure(

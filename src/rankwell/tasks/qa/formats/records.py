@@ -79,11 +79,8 @@ def read_squad(rows: QuestionRows) -> None:
 def _add_question(
     rows: QuestionRows, value: Any, where: Where, document: str, attributes: dict[str, Any]
 ) -> None:
-    name, text = (value.get("id"), value.get("question")) if type(value) is dict else (None, None)
-    # A Record is slow, and SQuAD's own form, of which files have a hundred thousand, needs none.
-    if not name or type(name) is not str or type(text) is not str:
-        question = rows.content.record(value, where, "an object with id, question and answers")
-        name, text = question.id(), question.text("question")
+    question = rows.content.record(value, where, "an object with id, question and answers")
+    name, text = question.id(), question.text("question")
     if len(value) > 3:
         attributes = attributes | {key: value[key] for key in value if key not in _KEYS}
     otherwise = f"{document}#{where[-1]}"

@@ -18,7 +18,7 @@ from rankwell.data.findings.reading import odd_entries, reading_choice
 from rankwell.data.rankings import Ranking
 from rankwell.documents import parse_json
 from rankwell.errors import BadInput, DuplicateItem
-from rankwell.io.records import MOST_START, Content, Record, Where
+from rankwell.io.records import Content, Record, Where
 from rankwell.tasks.qa.answer_pairs import Predictions, Questions
 
 _NOTES = {
@@ -261,12 +261,6 @@ class QuestionRows(EntryRows):
         if isinstance(value, str):
             self.answer(value, where, document)
             return
-        # SQuAD's own form, of which files have a hundred thousand.
-        if type(value) is dict and len(value) == 2 and isinstance(value.get("text"), str):
-            start = value.get("answer_start")
-            if type(start) is int and start < MOST_START:
-                self.answer(value["text"], where, document, start)
-                return
         answer = self.content.record(value, where, "an answer, {text, answer_start}")
         key = answer.key("text", "answer")
         text = answer.text("text") if key is None else answer.text(key, "")

@@ -1,13 +1,13 @@
 """Whether the answers that a reader gives are right: exactly, in part, or at all."""
 
-from collections.abc import Callable, Mapping, Sequence
-from itertools import chain, pairwise
+from collections import Counter
+from collections.abc import Callable, Mapping
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from rankwell.data.registry import measure
-from rankwell.data.tables import Bools, Floats, Ints, segment_offsets, take_segments
+from rankwell.data.tables import Bools, Floats, Ints, take_segments
 from rankwell.errors import BadUsage, flag
 from rankwell.tasks.qa.answer_pairs import AnswerPairs, NormalForms, is_blank
 from rankwell.vectors.media.texts import NormalizerName
@@ -33,7 +33,6 @@ EXEMPT = {
     "unjudged tail": "an empty list is not an answer, a list with something in it is",
 }
 _SQUAD = "Rajpurkar and others 2016, SQuAD: 100,000+ questions for machine comprehension of text"
-_UNITS_AT_ONCE = 1 << 20
 _PIAF = "Haystack 0.9 eval.py, deepset 2021, which PIAF's evaluation calls"
 
 
@@ -130,7 +129,9 @@ def _compare_spans(pairs: AnswerPairs, rule: Rule, answer_rows: Ints, gold_rows:
     )
     shared = np.minimum(end, last) - np.maximum(start, first)
     if rule == "span-f1":
-        return _f1_of(np.where(comparable, np.maximum(shared, 0), 0), end - start, last - first)
+        common = np.where(comparable, shared, 0)
+        lengths = (column.tolist() for column in (common, end - start, last - first))
+        return np.array(list(map(_harmonic, *lengths)))
     # Ends are exclusive and the bounds inclusive, as in Haystack: spans that only touch overlap.
     touch, same = (first <= end) & (start <= last), (start == first) & (end == last)
     right = {"overlap": touch, "intersect": shared > 0, "span": same}[rule]
@@ -147,7 +148,9 @@ def _compare_texts(
         # others.
         same = np.bincount(answer[value > 0], minlength=len(forms.answers)) > 0
         open_rows = np.flatnonzero(~same[answer] & ~vanished[answers] & ~vanished[right])
-        value[open_rows] = _TEXTS[rule](forms.texts, answers[open_rows], right[open_rows])
+        pairs = zip(answers[open_rows].tolist(), right[open_rows].tolist(), strict=True)
+        compare, texts = _TEXTS[rule], forms.texts
+        value[open_rows] = [compare(texts[first], texts[second]) for first, second in pairs]
     if rule in ("contains", "contains-tokens", "either") or (
         rule != "text" and no_answer in _LEGACY
     ):
@@ -161,60 +164,30 @@ def _compare_texts(
     return value
 
 
-def _token_units(texts: Sequence[str]) -> tuple[Ints, Ints]:
-    """The numbers of all tokens, equal where the tokens are, and how many each text has."""
-    split = [text.split() for text in texts]
-    tokens, number = list(chain.from_iterable(split)), dict[str, int]()
-    units = np.fromiter(
-        map(number.setdefault, tokens, range(len(tokens))), dtype=np.int64, count=len(tokens)
-    )
-    return units, np.array(list(map(len, split)), dtype=np.int64)
-
-
-def _char_units(texts: Sequence[str]) -> tuple[Ints, Ints]:
-    """The code points of all characters, and how many each text has."""
-    units = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(
-        np.int64
-    )
-    return units, np.array(list(map(len, texts)), dtype=np.int64)
-
-
-def _f1_by(units_of: Callable[[Sequence[str]], tuple[Ints, Ints]]) -> "Compare":
+def _f1_by(units_of: Callable[[str], list[str]]) -> "Compare":
     """Compares the units of texts, as many times as each is there."""
 
-    def _compare(texts: Sequence[str], answers: Ints, right: Ints) -> Floats:
-        compared = np.union1d(answers, right)
-        codes: list[int] = compared.tolist()
-        units, lengths = units_of([texts[code] for code in codes])
-        rows = (np.searchsorted(compared, column) for column in (answers, right))
-        return _multiset_f1(units, segment_offsets(lengths), *rows)
+    def _f1(answer: str, right: str) -> float:
+        first, second = Counter(units_of(answer)), Counter(units_of(right))
+        return _harmonic((first & second).total(), first.total(), second.total())
 
-    return _compare
-
-
-def _of_pairs(holds: Callable[[str, str], bool]) -> "Compare":
-    """Compares pair by pair. holds: (answer, right) -> whether the one holds the other."""
-
-    def _compare(texts: Sequence[str], answers: Ints, right: Ints) -> Floats:
-        pairs: list[tuple[int, int]] = np.stack((answers, right), axis=1).tolist()
-        return np.array([holds(texts[first], texts[second]) for first, second in pairs], np.float64)
-
-    return _compare
+    return _f1
 
 
 def _spaced(text: str) -> str:
     return f" {' '.join(text.split())} "
 
 
-Compare = Callable[[Sequence[str], Ints, Ints], Floats]
+Compare = Callable[[str, str], float]
+"""Of the normal forms of an answer and a right one: their value."""
 _LEGACY = ("wrong", "never", "refuse")
 _SPANS = ("overlap", "intersect", "span", "span-f1")
 _TEXTS: Mapping[str, Compare] = {
-    "token-f1": _f1_by(_token_units),
-    "char-f1": _f1_by(_char_units),
-    "contains": _of_pairs(lambda answer, right: right in answer),
-    "contains-tokens": _of_pairs(lambda answer, right: _spaced(right) in _spaced(answer)),
-    "either": _of_pairs(lambda answer, right: right in answer or answer in right),
+    "token-f1": _f1_by(str.split),
+    "char-f1": _f1_by(list),
+    "contains": lambda answer, right: right in answer,
+    "contains-tokens": lambda answer, right: _spaced(right) in _spaced(answer),
+    "either": lambda answer, right: right in answer or answer in right,
 }
 
 
@@ -379,42 +352,11 @@ def answer_accuracy(
     return _values(pairs, match, normalizer, counting)
 
 
-def _f1_of(shared: Ints, answers: Ints, right: Ints) -> Floats:
+def _harmonic(shared: int, answer: int, right: int) -> float:
     """2 P R / (P + R), 0 where nothing is shared; computed as in the official scripts, so that the
     last bit agrees, too.
     """
-    value = np.zeros(len(shared))
-    hit = np.flatnonzero(shared > 0)
-    precision, recall = shared[hit] / answers[hit], shared[hit] / right[hit]
-    value[hit] = 2 * precision * recall / (precision + recall)
-    return value
-
-
-def _multiset_f1(units: Ints, offsets: Ints, answers: Ints, right: Ints) -> Floats:
-    """The F1 of two segments of units each, repeats counted, (pairs,); in blocks, so that memory
-    does not grow with the pairs.
-    """
-    lengths = np.diff(offsets)
-    shared = np.zeros(len(answers), dtype=np.int64)
-    span = int(units.max(initial=0)) + 1
-    edges = np.flatnonzero(
-        np.diff(np.cumsum(lengths[answers] + lengths[right]) // _UNITS_AT_ONCE, prepend=-1)
-    )
-    for start, stop in pairwise([*edges.tolist(), len(answers)]):
-        (keys, counts), (right_keys, right_counts) = (
-            np.unique(_unit_keys(units, offsets, codes[start:stop], span), return_counts=True)
-            for codes in (answers, right)
-        )
-        _, first, second = np.intersect1d(keys, right_keys, assume_unique=True, return_indices=True)
-        weights = np.minimum(counts[first], right_counts[second])
-        sums = np.bincount(keys[first] // span, weights=weights, minlength=stop - start)
-        shared[start:stop] = sums.astype(np.int64)
-    return _f1_of(shared, lengths[answers], lengths[right])
-
-
-def _unit_keys(units: Ints, offsets: Ints, segments: Ints, span: int) -> Ints:
-    """Numbers that are equal where both the place of the segment and the unit are: (units of the
-    segments,).
-    """
-    rows, bounds = take_segments(offsets, segments)
-    return np.repeat(np.arange(len(segments), dtype=np.int64) * span, np.diff(bounds)) + units[rows]
+    if shared <= 0:
+        return 0.0
+    precision, recall = shared / answer, shared / right
+    return 2 * precision * recall / (precision + recall)
