@@ -27,7 +27,7 @@ test("a difference carries its sign, unless it rounds to 0", () => {
 
 test("a score alone keeps its digits whatever its size", () => {
   assert.deepEqual([0, 0.5, -12.5, 123.456, 1e6, 1e-5, null].map(score => scoresLike([score])(score)), [
-    "0.0000", "0.5000", "−12.5000", "123.46", "1.000e+6", "1.000e−5", "",
+    "0", "0.5000", "−12.5000", "123.46", "1.000e+6", "1.000e−5", "",
   ]);
 });
 

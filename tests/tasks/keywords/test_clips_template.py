@@ -247,7 +247,7 @@ def test_empty_lines_of_a_list_are_skipped_and_counted(tmp_path: Path, monkeypat
     out, err = capsys.readouterr()
 
     assert [row[0] for row in table(out)] == ["slice_id", "a", "b"]
-    assert "gap.txt: row 2 has no id and is skipped" in err
+    assert "gap.txt: 1 row without an id skipped (first 2)" in err
 
 
 def test_an_unfilled_template_has_its_groups_and_nothing_to_evaluate(

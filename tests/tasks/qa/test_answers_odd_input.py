@@ -419,6 +419,14 @@ def test_numbers_that_are_all_equal_are_noted_as_distinguishing_nothing(tmp_path
         )
 
     assert [note(0.5, 0.5), note(0.5, 0.25)] == [True, False]
+    for odds, is_noted in (({"q1": 0, "none": 0.0}, True), ({"q1": 0, "none": 1}, False)):
+        found = judged(
+            squad(qa("q1"), IMPOSSIBLE),
+            {"q1": "Paris", "none": ""},
+            convention="squad2",
+            na_probs=odds,
+        )
+        assert has_note(found, "all 2 no-answer numbers are 0") == is_noted
 
 
 def test_a_question_without_a_prediction_is_shown_to_have_been_given_nothing() -> None:

@@ -26,7 +26,7 @@ from rankwell.data.matrices import (
 )
 from rankwell.data.options import PartOptions, PartOutcome
 from rankwell.data.tables import Floats, Ints, format_value, rounded
-from rankwell.errors import BadInput, BadUsage, flag, shown
+from rankwell.errors import BadInput, BadUsage, count_of, flag, shown
 from rankwell.evaluation.results import progress_of
 from rankwell.io.formats import read_column
 from rankwell.io.matrices import read_embeddings
@@ -45,6 +45,7 @@ _PRODUCTS = 25_000_000_000
 _PANEL_NUMBERS = 1 << 16
 _COLLAPSED = 0.95
 _NAN = float("nan")
+_ARE = ("vector is", "vectors are")
 
 
 class VectorPanel(NamedTuple):
@@ -207,12 +208,13 @@ class _Scan:
         if row["zero"]:
             first = int((self.norms == 0).argmax())
             yield (
-                f"{_vectors(row['zero'])} zero, the first in {place_of_row(first)}; their cosine "
-                "is undefined."
+                f"{count_of(row['zero'], *_ARE)} zero, the first in {place_of_row(first)}; their "
+                "cosine is undefined."
             )
         if row["duplicates"]:
             yield (
-                f"{_vectors(row['duplicates'])} equal to an earlier one; their neighbours are tied."
+                f"{count_of(row['duplicates'], *_ARE)} equal to an earlier one; their neighbours "
+                "are tied."
             )
         if (row["mean_similarity"] or 0.0) > _COLLAPSED:
             yield (
@@ -236,10 +238,6 @@ def _mix(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return mixed
 
 
-def _vectors(count: int) -> str:
-    return "1 vector is" if count == 1 else f"{count} vectors are"
-
-
 @dataclass(frozen=True, eq=False)
 class Representation:
     """Embeddings of some items by one model; what follows from them is computed once.
@@ -252,7 +250,7 @@ class Representation:
     @cached_property
     def mean(self) -> Floats:
         """The mean vector: (dimensions,). Raises BadInput where it is not finite."""
-        mean = np.mean(self.vectors, axis=0, dtype=np.float64)
+        mean = self.vectors.mean(axis=0, dtype=np.float64)
         if not np.isfinite(mean).all():
             raise BadInput("the embeddings hold NaN or infinite values; leave such items out.")
         return mean

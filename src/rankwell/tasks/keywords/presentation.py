@@ -158,11 +158,7 @@ def render(
 def _for_people(result: ClipResults, *, per_query: bool) -> dict[str, list[Row]]:
     """The tables at the largest cut-off, of the keywords the ten that are missing most often."""
     shown_measures = {row["measure"] for row in result.by_keyword}
-    keywords = [
-        {name: row[name] for name in _KEYWORD_COLUMNS}
-        for row in result.by_keyword[: _SHOWN_KEYWORDS * max(1, len(result.answers))]
-    ]
-    tables: dict[str, list[Row]] = {"queries": [], "results": []}
+    tables: dict[str, list[Row]] = {"queries": [], "results": [], "by_group": [], "by_keyword": []}
     for run, of_run in result.answers.items() if per_query else ():
         for query, answer in of_run.items():
             head = {"run": run, "query": query}
@@ -189,12 +185,15 @@ def _for_people(result: ClipResults, *, per_query: bool) -> dict[str, list[Row]]
                 }
                 for clip in answer.results
             ]
-    tables["by_group"] = [
+    tables["by_group"] += [
         {"group": row["group"], **row}
         for row in result.by_group
         if row["measure"] in shown_measures
     ]
-    tables["by_keyword"] = keywords
+    tables["by_keyword"] += [
+        {name: row[name] for name in _KEYWORD_COLUMNS}
+        for row in result.by_keyword[: _SHOWN_KEYWORDS * max(1, len(result.answers))]
+    ]
     drop = {"measure", "unit", "sd"} | ({"run"} if len(result.answers) == 1 else set())
     return {
         name: [{column: row[column] for column in row if column not in drop} for row in rows]

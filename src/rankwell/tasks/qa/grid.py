@@ -441,11 +441,6 @@ def _output(
         for path, content in tables.items():
             write_text(path, reporting.render_rows(content, "csv"))
         pictures = _draw(draft, results, drawn)
-        if pictures and len(drawn) < len(labels):
-            messages.append(
-                f"charts show {len(drawn)} of {len(labels)} figures, those of all questions; "
-                "[chart] measures names others"
-            )
         reused = sum(result.reused for result in results)
         if reused:
             messages.append(f"{reused} of {len(results)} runs were done before")

@@ -177,7 +177,7 @@ def search_thresholds(
         n_missing = len(pairs.queries) - len(rows)
         problem = f"{n_missing} questions without a no-answer number choose no threshold"
         findings.append(no_answer_numbers(reader.name, problem))
-    if not order and len(rows) > 1 and len(set(pairs.no_answer[rows].tolist())) == 1:
+    if len(rows) > 1 and len(set(pairs.no_answer[rows].tolist())) == 1:
         value = f"{pairs.no_answer[rows[0]]:g}"
         problem = f"all {len(rows)} no-answer numbers are {value}, so that they distinguish nothing"
         findings.append(no_answer_numbers(reader.name, problem))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from rankwell.data.findings.kinds import odd_entries
 from rankwell.data.matrices import item_ids
-from rankwell.errors import BadInput, BadUsage, DuplicateItem, NothingToEvaluate
+from rankwell.errors import BadInput, BadUsage, DuplicateItem, NothingToEvaluate, count_of
 from rankwell.io.formats import read_column
 from rankwell.reporting import render_rows
 from rankwell.reporting.options import FileOption, Output, StatusNote, option_names
@@ -121,10 +121,12 @@ def _clips(pattern: str, notes: list[str]) -> list[_Clip]:
         filmed = {file.with_suffix("") for file in videos}
         rows = [file for file in media if file in videos or file.with_suffix("") not in filmed]
         if len(rows) < len(media):
-            count = len(media) - len(rows)
-            note = "1 picture beside a video" if count == 1 else f"{count} pictures beside videos"
-            problem = f"{note} of the same name {'gets' if count == 1 else 'get'} no row"
-            notes.append(odd_entries(problem, pattern))
+            words = (
+                "picture beside a video of the same name gets",
+                "pictures beside videos of the same name get",
+            )
+            number = count_of(len(media) - len(rows), *words)
+            notes.append(odd_entries(f"{number} no row", pattern))
         return [(file.relative_to(path).as_posix(), f"the folder {pattern}") for file in rows]
     if path.exists():
         return [(path.name, pattern)] if is_media(pattern) else _listed(pattern, notes)
@@ -147,12 +149,7 @@ def _listed(file: str, notes: list[str]) -> list[_Clip]:
     rows = [row for row, name in enumerate(column) if name]
     empty = [row for row, name in enumerate(column, 1) if not name]
     if empty:
-        is_single = len(empty) == 1
-        problem = (
-            f"row {empty[0]} has no id and is"
-            if is_single
-            else f"{len(empty)} rows (first {empty[0]}) have no id and are"
-        )
-        notes.append(odd_entries(f"{problem} skipped", file))
+        problem = f"{count_of(len(empty), 'row')} without an id skipped (first {empty[0]})"
+        notes.append(odd_entries(problem, file))
     names = item_ids(column[row] for row in rows)
     return [(name, f"{file}, row {row + 1}") for row, name in zip(rows, names, strict=True)]

@@ -20,7 +20,6 @@ from rankwell.io.formats import scored
 from rankwell.io.records import Content, load, shown
 from rankwell.store import Head, Source
 from rankwell.tasks.qa.answer_pairs import Predictions, Questions
-from rankwell.tasks.qa.findings import no_answer_numbers
 from rankwell.tasks.qa.formats.rows import AnswerRows, EntryRows, QuestionRows, RetrievedRows
 
 AnswerHolds = Literal["questions", "predictions", "na-probs", "retrieved"]
@@ -186,10 +185,6 @@ def read_na_probs(place: Any, *, format: str | None = None) -> FoundTable[Mappin
             f"{scores} of {len(table)} values are not between 0 and 1: scores, not probabilities",
             reading_choice,
         )
-    if len(table) > 1 and len(set(table.values())) == 1:
-        value = next(iter(table.values()))
-        problem = f"all {len(table)} values are {value:g}, so that they distinguish nothing"
-        rows.findings.append(no_answer_numbers(rows.content.name, problem))
     return FoundTable(table, name, tuple(rows.findings))
 
 
