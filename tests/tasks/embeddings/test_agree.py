@@ -175,7 +175,7 @@ def test_block_sizes_leave_the_same_bytes(block, monkeypatch):
     for size in (1000, block):
         backend = BACKENDS["numpy"]
         monkeypatch.setitem(
-            BACKENDS._entries, "numpy", backend.__class__(backend.name, backend.open, size, size)
+            BACKENDS._entries, "numpy", backend.__class__(backend.open, size, size)
         )
 
         found = rankwell.evaluate_embeddings(
