@@ -59,13 +59,13 @@ def _outcome(
     from rankwell.reporting import render, visible
     from rankwell.results import ComparisonResults, Results
 
-    baseline = results.baseline if isinstance(results, ComparisonResults) else None
-    chosen = with_options(GateOptions(), options).requiring(required, baseline)
+    chosen = with_options(GateOptions(), options).requiring(
+        required, results.baseline if isinstance(results, ComparisonResults) else None
+    )
     content, rows = content_of(results)
     lines, _ = check_requirements(content, rows, chosen)
     table = str(results) if isinstance(results, Results) else render(rows, None, content.rules, ())
-    failed = [visible(line.told) for line in lines if not line.passed]
-    return failed, len(lines), table.rstrip("\n")
+    return [visible(line.told) for line in lines if not line.passed], len(lines), table.rstrip("\n")
 
 
 def _called(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
