@@ -21,11 +21,11 @@ from rankwell.engines import (
     EngineQuery,
     Parameter,
     Session,
+    checked_rows,
     family_of,
     open_engine,
     processor_seconds,
 )
-from rankwell.engines.protocol import checked_rows
 from rankwell.errors import BadInput, BadUsage, MissingExtra, UnknownName
 
 

@@ -129,7 +129,7 @@ def planned(files: Path, parts: int) -> PartCalls:
     with pytest.raises(rankwell.Unfinished):
         search(files, executor="array", work=str(files / "work"), shards=parts)
     work = WorkFolder(files / "work", read_plan(files / "work"))
-    return part_calls(work, work.missing())
+    return part_calls(work, work.missing(), None)
 
 
 def test_a_process_computes_several_parts(files: Path, monkeypatch: pytest.MonkeyPatch):

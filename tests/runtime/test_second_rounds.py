@@ -44,10 +44,7 @@ def kinds(monkeypatch: pytest.MonkeyPatch) -> None:
     kind = partial(
         PartKind, files=lambda _: {}, cut=cut, merge=lambda inputs, files, folder: numbers(files)
     )
-    for each in (
-        kind("squares", "Squares", part=squares, second=second),
-        kind("shares", "Shares of their sum", part=shares),
-    ):
+    for each in (kind("squares", part=squares, second=second), kind("shares", part=shares)):
         monkeypatch.setitem(KINDS._entries, each.name, each)
 
 

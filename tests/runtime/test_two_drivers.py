@@ -18,7 +18,7 @@ from part_jobs import JOBS, files, typed
 from rankwell.comparison.parts.cells import PlacedCells
 from rankwell.runtime.parts import WorkPlace, place_of, plans
 from rankwell.runtime.parts.execution import PartArrays, compute_part
-from rankwell.runtime.parts.plans import Measured, WorkFolder, read_plan
+from rankwell.runtime.parts.plans import WorkFolder, read_plan
 from rankwell.runtime.parts.vectors import MOST_MERGED, PartGrid, merged_blocks
 
 WORK = {"folder": "work", "bucket": "s3://bucket/work"}
@@ -152,7 +152,7 @@ def test_a_process_whose_part_another_one_has_finished_takes_that(base: Path):
     compute_part("work", 2)
     before = Path("work/part-00002.json").read_bytes()
 
-    record = work.keep(2, content, Measured(1.0, 1.0))
+    record = work.keep(2, content, 1.0, 1.0)
 
     assert record["digest"] == json.loads(before)["digest"]
     assert Path("work/part-00002.json").read_bytes() == before

@@ -16,8 +16,7 @@ from rankwell.errors import BadInput, BadUsage
 from rankwell.runtime import parts
 from rankwell.runtime.parts.execution import compute_part
 from rankwell.runtime.parts.plans import MOST_RECORD
-from rankwell.store import Source
-from rankwell.store.drafts import draft_names
+from rankwell.store import Source, draft_names
 
 
 @pytest.fixture

@@ -11,12 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles.neighbours import neighbours, rank_counts
-from rankwell._native.similarity import Space, score_pairs
+from rankwell._native.products import width
+from rankwell._native.similarity import Space, plan_passes, score_pairs
 from rankwell.cli import main
 from rankwell.data.matrices import Embeddings
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, MissingExtra, UnknownName
 from rankwell.io.formats import read_ranking
-from rankwell.vectors.neighbours import BACKENDS, Groups, TopK, passes, ranks_of, search
+from rankwell.vectors.neighbours import BACKENDS, Groups, TopK, ranks_of, search
 
 METRICS = ("cosine", "dot", "l2")
 DAILY_COSINE = ["cosine", *(pytest.param(metric, marks=pytest.mark.slow) for metric in METRICS[1:])]
@@ -358,9 +359,14 @@ class Counting(np.ndarray):
         return found
 
 
+def state_of(dimensions: int, k: int, metric: str = "cosine") -> int:
+    """Bytes that a query of a search takes: its vector and its list."""
+    return 8 * (dimensions + (metric == "l2")) + 24 * width(k)
+
+
 @pytest.mark.parametrize("metric", DAILY_COSINE)
 def test_a_gallery_is_read_once_for_all_queries_that_fit_the_memory(metric, monkeypatch):
-    monkeypatch.setattr("rankwell._native.similarity._READY_BYTES", 1 << 14)
+    monkeypatch.setattr("rankwell.vectors.neighbours._READY_BYTES", 1 << 14)
     rng = np.random.default_rng(21)
     items, queries = (
         rng.standard_normal((3000, 8), dtype=np.float32),
@@ -372,12 +378,13 @@ def test_a_gallery_is_read_once_for_all_queries_that_fit_the_memory(metric, monk
         ranks_of(queries, items, wanted, metric=metric),
     )
 
-    for memory in (1 << 40, 4000 * passes(4000, 8, 3, metric=metric).state // 3, 1 << 18):
-        plan, Counting.rows = passes(4000, 8, 3, metric=metric, memory=memory), 0
+    state = state_of(8, 3, metric)
+    for memory in (1 << 40, 4000 * state // 3, 1 << 18):
+        passes, Counting.rows = plan_passes(4000, state, memory), 0
         found = search(queries, counted, k=3, metric=metric, memory=memory, item_block=100)
         assert bytes_of(found) == bytes_of(lists)
         # The centre of `l2` is that of the first items.
-        assert Counting.rows == plan.passes * 3000 + (3000 if metric == "l2" else 0)
+        assert Counting.rows == passes * 3000 + (3000 if metric == "l2" else 0)
         for each, other in zip(
             ranks_of(queries, counted, wanted, metric=metric, memory=memory), counts, strict=True
         ):
@@ -385,12 +392,11 @@ def test_a_gallery_is_read_once_for_all_queries_that_fit_the_memory(metric, monk
 
 
 def test_passes_are_the_state_of_all_queries_divided_by_the_memory():
-    assert 10_500 < passes(1, 768, 100).state < 11_500
-    assert passes(10**6, 768, 100, memory=1 << 30).passes == -(
-        -(10**6) // ((1 << 30) // passes(1, 768, 100).state)
-    )
-    assert passes(10**6, 16, 10, memory=2 << 30).passes == 1
-    assert passes(5, 16, 10, memory=1).passes == 5
+    state = state_of(768, 100)
+    assert 10_500 < state < 11_500
+    assert plan_passes(10**6, state, 1 << 30) == -(-(10**6) // ((1 << 30) // state))
+    assert plan_passes(10**6, state_of(16, 10), 2 << 30) == 1
+    assert plan_passes(5, state_of(16, 10), 1) == 5
     with pytest.raises(BadUsage, match="memory of 0 bytes"):
         search(np.ones((2, 2)), np.ones((2, 2)), k=1, memory=0)
 

@@ -199,8 +199,9 @@ class ComparedScores:
             begin = int(starts[first])
             group_rows = groups.items[begin : int(groups.offsets[members[last - 1] + 1])]
             members_alone = ComparedScores(self.scores, self._in_matrix(group_rows))
-            block = members_alone._block(range(len(group_rows)))
-            best = np.maximum.reduceat(block, starts[first:last] - begin, axis=0)
+            best = np.maximum.reduceat(
+                members_alone._block(range(len(group_rows))), starts[first:last] - begin, axis=0
+            )
             same = best == wanted
             totals[0] += np.add.reduce((best > wanted).view(np.uint8), axis=0, dtype=np.uint8)
             totals[1] += np.add.reduce(same.view(np.uint8), axis=0, dtype=np.uint8)
@@ -237,18 +238,31 @@ class ComparedScores:
         return positions, scores
 
     def first_groups(
-        self, groups: Positives, depth: int, *, order: Ints | None = None
+        self: Any, groups: Positives, depth: int, *, order: Ints | None = None
     ) -> tuple[Ints, Floats]:
         """Positions and scores of each column's first groups of rows (`count_groups`), best first,
-        each (columns, depth).
+        each (columns, depth); groups score as the best of their rows.
         """
-        return first_groups(
-            lambda wide: self.first_items(wide, transposed=True),
-            self._shape(True)[1],
-            groups,
-            depth,
-            order,
-        )
+        n = len(self.names[0])
+        by_item, n_groups = groups.transposed, groups.n_queries
+        group_places = np.arange(n_groups) if order is None else order
+        # If every item has a group, no more items than these stand before the first one of the last
+        # group.
+        wide = min(n, (depth - 1) * int(groups.counts.max(initial=1)) + 2)
+        while True:
+            items, scores = self.first_items(wide, transposed=True)
+            rows, offsets = take_segments(by_item.offsets, items.ravel())
+            cell, group = segment_of_row(offsets), by_item.items[rows]
+            # A group scores as the first of its items.
+            _, first = np.unique(cell // wide * n_groups + group, return_index=True)
+            query, group, score = cell[first] // wide, group[first], scores.ravel()[cell[first]]
+            best = np.lexsort((group_places[group], -score, query))
+            best = best[position_in_segment(offsets_from_rows(query, len(items))) < depth]
+            is_whole = len(best) == depth * len(items)
+            # Further items cannot change lists whose last group scores above the last item.
+            if wide == n or (is_whole and (score[best[depth - 1 :: depth]] > scores[:, -1]).all()):
+                return group[best].reshape(-1, depth), score[best].reshape(-1, depth)
+            wide = min(n, 2 * wide)
 
     def copies(self, *, transposed: bool) -> Ints | None:
         """First query that is the same as each to the last byte; None where coarse scores make all
@@ -398,42 +412,7 @@ def equal_rows(matrix: NDArray[Any], rows: Ints | None = None) -> Ints:
         for row, sample in zip(rows_at_once, matrix[np.ix_(part, sampled_columns)], strict=True):
             alike[sample.tobytes()].append(row)
     for sample_rows in alike.values():
-        first_by_bytes: dict[bytes, int] = {}
+        first_by_bytes = dict[bytes, int]()
         for row in sample_rows if len(sample_rows) > 1 else ():
-            content = matrix[int(selected_rows[row])].tobytes()
-            first[row] = first_by_bytes.setdefault(content, row)
+            first[row] = first_by_bytes.setdefault(matrix[int(selected_rows[row])].tobytes(), row)
     return first
-
-
-def first_groups(
-    first_items: Callable[[int], tuple[Ints, Floats]],
-    n: int,
-    groups: Positives,
-    depth: int,
-    order: Ints | None,
-) -> tuple[Ints, Floats]:
-    """The positions and scores of the first groups of each query, (queries, depth), which score as
-    the best of their items.
-
-    first_items: the first so many of n items of each query, best first, and their scores. order: of
-    groups of equal score.
-    """
-    by_item, n_groups = groups.transposed, groups.n_queries
-    group_places = np.arange(n_groups) if order is None else order
-    # If every item has a group, no more items than these stand before the first one of the last
-    # group.
-    wide = min(n, (depth - 1) * int(groups.counts.max(initial=1)) + 2)
-    while True:
-        items, scores = first_items(wide)
-        rows, offsets = take_segments(by_item.offsets, items.ravel())
-        cell, group = segment_of_row(offsets), by_item.items[rows]
-        # A group scores as the first of its items.
-        _, first = np.unique(cell // wide * n_groups + group, return_index=True)
-        query, group, score = cell[first] // wide, group[first], scores.ravel()[cell[first]]
-        best = np.lexsort((group_places[group], -score, query))
-        best = best[position_in_segment(offsets_from_rows(query, len(items))) < depth]
-        is_whole = len(best) == depth * len(items)
-        # Further items cannot change lists whose last group scores above the last item.
-        if wide == n or (is_whole and (score[best[depth - 1 :: depth]] > scores[:, -1]).all()):
-            return group[best].reshape(-1, depth), score[best].reshape(-1, depth)
-        wide = min(n, 2 * wide)

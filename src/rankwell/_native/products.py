@@ -3,14 +3,21 @@ items of a query.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from rankwell._native import native
-from rankwell._native.similarity import Loads, Reals, Space
+from rankwell._native.similarity import Reals, Space
 from rankwell.data.matrices import Embeddings, row_blocks
-from rankwell.data.tables import Bools, Floats, Ints
+from rankwell.data.tables import (
+    Bools,
+    Floats,
+    Ints,
+    position_in_segment,
+    segment_of_row,
+    segment_offsets,
+)
 from rankwell.errors import BadInput
 from rankwell.threads import in_threads, processors
 
@@ -100,7 +107,7 @@ def _numbered(groups: Groups, n_queries: int, n_items: int) -> tuple[Ints, Ints]
             f"{len(groups.queries)} and {len(groups.items)} group labels for {n_queries} queries "
             f"and {n_items} items; each has one, or None."
         )
-    numbers: dict[Hashable, int] = {}
+    numbers = dict[Hashable, int]()
     queries, items = (
         np.array(
             [none if label is None else numbers.setdefault(label, len(numbers)) for label in side],
@@ -141,8 +148,27 @@ class Counted(NamedTuple):
     levels: Ints
 
 
-class Multiplier(Loads, Protocol):
-    """Multiplies blocks of vectors; made for one set of queries."""
+class Multiplier:
+    """Multiplies blocks of vectors, for one set of queries, with NumPy alone: blocks of products
+    written into one buffer again and again, and compared with a rising threshold.
+    """
+
+    def __init__(self, queries: Reals, query_block: int, item_block: int) -> None:
+        self._queries = queries
+        self._space = np.empty(min(query_block, len(queries)) * item_block, dtype=queries.dtype)
+        self._marks = np.empty(len(self._space), dtype=np.bool_)
+
+    def load(self, items: Reals) -> None:
+        """Takes the items of the next products."""
+        self._items = items
+
+    def _products(self, rows: slice) -> tuple[Reals, Bools]:
+        queries = self._queries[rows]
+        shape = len(queries), len(self._items)
+        out, marks = (
+            room[: shape[0] * shape[1]].reshape(shape) for room in (self._space, self._marks)
+        )
+        return np.matmul(queries, self._items.T, out=out), marks
 
     def hits(
         self, rows: slice, cut: Reals, slack: Reals, keep: int, excluded: ExcludedPairs
@@ -152,13 +178,15 @@ class Multiplier(Loads, Protocol):
         A pair may be missing if `keep` others of its query have products above its own by more than
         twice the slack.
         """
-        ...
+        products, mask = self._products(rows)
+        return sift(products, cut, slack, keep, excluded, mask)
 
     def counts(self, rows: slice, low: Reals, high: Reals, excluded: ExcludedPairs) -> Counted:
         """Number of items above `high` that are not excluded, and the pairs in between; low, high:
         (queries, m).
         """
-        ...
+        products, mask = self._products(rows)
+        return tally(products, low, high, excluded, mask)
 
 
 def sift(
@@ -225,11 +253,8 @@ def _reaching(
     """
     if native.library is not None and products.dtype == np.float32:
         n = min(room, products.size)
-        rows, columns, values = (
-            np.empty(n, dtype=np.int64),
-            np.empty(n, dtype=np.int64),
-            np.empty(n, dtype=np.float32),
-        )
+        rows, columns = (np.empty(n, dtype=np.int64) for _ in range(2))
+        values = np.empty(n, dtype=np.float32)
         n_hits = native.library.sift(products, np.ascontiguousarray(cut), rows, columns, values)
         return (
             None
@@ -308,8 +333,7 @@ def _tally_natively(products: Reals, low: Reals, high: Reals) -> Counted:
                 )
             room *= 8
 
-    counts = in_threads(_work, _parts(products))
-    return Counted(*_joined(counts))
+    return Counted(*_joined(in_threads(_work, _parts(products))))
 
 
 def greater_counts(scores: Reals, target_scores: Reals) -> tuple[Ints, Ints]:
@@ -328,15 +352,36 @@ _PAIRS = 1 << 19  # pairs that are scored exactly at a time
 Scorer = Callable[[Ints, Ints], Floats]
 
 
-class Best(NamedTuple):
-    """The best k items of each query.
+Best = tuple[Ints, Floats]
+"""The positions and the scores of the best k items of each query, (queries, k) each; -1 and NaN
+where there are fewer.
+"""
 
-    positions: (queries, k), -1 where there are fewer.
-    scores: (queries, k), NaN where there are fewer.
+
+def no_items(*shape: int) -> Best:
+    """Lists without items, to be filled in."""
+    return np.full(shape, -1, dtype=np.int64), np.full(shape, np.nan)
+
+
+def packed(is_item: Bools, k: int) -> tuple[tuple[Ints, Ints], Best]:
+    """The row of each marked cell and its place among those of the row, and lists of k items, or as
+    many as a row has marked cells.
     """
+    counts = np.count_nonzero(is_item, axis=1)
+    offsets = segment_offsets(counts)
+    return (segment_of_row(offsets), position_in_segment(offsets)), no_items(
+        len(counts), max(k, int(counts.max(initial=0)))
+    )
 
-    positions: Ints
-    scores: Floats
+
+def foremost(positions: Ints, scores: Floats, k: int, tie_ranks: Ints | None = None) -> Best:
+    """The best k of lists by score, then by rank, or by place where that is None; NaN is last."""
+    if tie_ranks is None:
+        order = np.argsort(-scores, axis=1, kind="stable")
+    else:
+        order = np.lexsort((tie_ranks[positions], -scores), axis=1)
+    order = order[:, :k]
+    return np.take_along_axis(positions, order, axis=1), np.take_along_axis(scores, order, axis=1)
 
 
 class Shortlist:
@@ -401,8 +446,7 @@ class Shortlist:
 
     def raise_entry(self, rows: Ints | slice) -> None:
         """Brings `entry` up to what the candidates of some queries show."""
-        lower = self._lower[rows]
-        kth = np.partition(lower, self.width - self._k, axis=1)[:, self.width - self._k]
+        kth = np.partition(self._lower[rows], self.width - self._k, axis=1)[:, self.width - self._k]
         self._floor[rows] = np.maximum(self._floor[rows], kth)
         self.entry[rows] = np.maximum(self.entry[rows], self._floor[rows])
 
@@ -424,19 +468,19 @@ class Shortlist:
         """
         self._settled += int(self._count[rows].sum())
         for part in np.array_split(rows, len(rows) * self.width // _PAIRS + 1):
-            best = self._exact(part, self._candidates(part))
-            is_filled = best.positions >= 0
+            positions, scores = self._exact(part, self._candidates(part))
+            is_filled = positions >= 0
             bounds = self._space.place(
-                np.where(is_filled, best.scores, -np.inf), self._squares[part][:, None]
+                np.where(is_filled, scores, -np.inf), self._squares[part][:, None]
             )
-            self._position[part, : self._k] = best.positions
+            self._position[part, : self._k] = positions
             self._upper[part, : self._k] = self._lower[part, : self._k] = np.where(
                 is_filled, bounds, -np.inf
             )
             self._upper[part, self._k :] = self._lower[part, self._k :] = -np.inf
             self._count[part] = is_filled.sum(axis=1)
             sure = is_filled[:, -1]
-            last = best.scores[sure, -1]
+            last = scores[sure, -1]
             done = part[sure]
             self._floor[done] = np.maximum(
                 self._floor[done], self._space.place(last, self._squares[done])
@@ -450,21 +494,14 @@ class Shortlist:
 
         is_candidate: (rows, width) whether a place holds a candidate.
         """
-        counts = np.count_nonzero(is_candidate, axis=1)
-        owner = np.repeat(np.arange(len(counts)), counts)
-        at = owner, np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
-        shape = len(counts), max(self._k, int(counts.max(initial=0)))
-        positions, scores = np.full(shape, -1, dtype=np.int64), np.full(shape, np.nan)
-        positions[at] = self._position[rows][is_candidate]
-        scores[at] = self._score(
-            owner + rows.start if isinstance(rows, slice) else rows[owner], positions[at]
+        cells, (positions, scores) = packed(is_candidate, self._k)
+        owner = cells[0]
+        positions[cells] = self._position[rows][is_candidate]
+        scores[cells] = self._score(
+            owner + rows.start if isinstance(rows, slice) else rows[owner], positions[cells]
         )
-        # Stable: of equal scores those of a query are in ascending position. NaN, which is none, is
-        # last.
-        order = np.argsort(-scores, axis=1, kind="stable")[:, : self._k]
-        return Best(
-            np.take_along_axis(positions, order, axis=1), np.take_along_axis(scores, order, axis=1)
-        )
+        # Those of a query are in ascending position.
+        return foremost(positions, scores, self._k)
 
     def _candidates(self, rows: Ints | slice) -> Bools:
         """Whether each place of some queries holds a candidate: (rows, width)."""
@@ -479,7 +516,8 @@ class Shortlist:
         """The best k of every query, exactly."""
         step = max(1, _PAIRS // self.width)
         rows = [*row_blocks(len(self._count), self.width, step)] or [slice(0, 0)]
-        return Best(*_joined([self._exact(part, self._possible(part)) for part in rows]))
+        positions, scores = _joined([self._exact(part, self._possible(part)) for part in rows])
+        return positions, scores
 
 
 def width(k: int) -> int:

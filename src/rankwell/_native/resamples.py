@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from functools import cached_property
 from itertools import accumulate
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,6 @@ from rankwell.data.tables import Floats, Ints
 from rankwell.threads import in_threads
 
 Result = TypeVar("Result")
-Count = TypeVar("Count", np.float64, np.uint8)
 _PIECE, _MOST = 1 << 18, 512
 _SHARES = 1 << 120
 MANY, _PART, _TOGETHER = 1 << 16, 1 << 13, 16
@@ -46,9 +45,7 @@ def over_resamples(
         )
 
 
-def sums_over_resamples(
-    table: Floats, resamples: int, *, seed: int, block: int | None = None
-) -> Floats:
+def sums_over_resamples(table: Floats, resamples: int, *, seed: int) -> Floats:
     """The sums of each column over the resamples of its rows: (resamples, columns).
 
     table: (n, columns) values of which all sums are exact, so that the order of adding has no
@@ -58,7 +55,7 @@ def sums_over_resamples(
     n = len(table)
     if n <= MANY:
         return np.concatenate(
-            over_resamples(n, resamples, lambda counts: counts @ table, seed=seed, block=block)
+            over_resamples(n, resamples, lambda counts: counts @ table, seed=seed)
         )
     drawn = Resamples(n, seed, np.uint8)
 
@@ -82,7 +79,7 @@ def _single_threads() -> Any:
     return threadpool_limits(1, user_api="blas")
 
 
-class Resamples(Generic[Count]):
+class Resamples:
     """The counts of resamples of n queries.
 
     They begin as counts of Poisson's distribution, with a mean of a little less than 1: whatever
@@ -95,14 +92,14 @@ class Resamples(Generic[Count]):
     from the multinomial.
     """
 
-    def __init__(self, n: int, seed: int, kind: type[Count]) -> None:
+    def __init__(self, n: int, seed: int, kind: Any) -> None:
         self._n, self._seed, self._kind = n, seed, kind
         # A thread's memory for counts is made once: to have it cleared by the system for every
         # piece takes as long as drawing.
         self._room = threading.local()
         self.piece = max(1, min(_MOST, _PIECE // n))
 
-    def counts(self, first: int, last: int) -> NDArray[Count]:
+    def counts(self, first: int, last: int) -> NDArray[Any]:
         """Counts of the resamples from first to last, (last - first, n); the next call in the same
         thread overwrites them.
         """
@@ -116,12 +113,12 @@ class Resamples(Generic[Count]):
             counts[max(0, start - first) :][: len(piece_counts)] = piece_counts
         return counts
 
-    def _drawn(self, piece: int) -> NDArray[Count]:
+    def _drawn(self, piece: int) -> NDArray[Any]:
         n = self._n
         bits = np.random.PCG64(np.random.SeedSequence(self._seed, spawn_key=(piece,)))
         if not hasattr(self._room, "counts"):
             self._room.counts = np.empty((self.piece, n), self._kind)
-        counts: NDArray[Count] = self._room.counts
+        counts: NDArray[Any] = self._room.counts
         counts[:] = self._poisson(bits, self.piece)
         sums = (
             counts @ np.ones(n) if self._kind is np.float64 else counts.sum(axis=1, dtype=np.int64)

@@ -2,9 +2,8 @@
 exact value is bounded; a gallery is read once for many queries.
 """
 
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Any, Literal, NamedTuple, Protocol, TypeVar, get_args
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from rankwell._native import native
 from rankwell.data.matrices import Embeddings, Pairs, Vectors, row_blocks
 from rankwell.data.registry import suggest
-from rankwell.data.tables import Bools, Floats, Ints, RankCounts, first_true
+from rankwell.data.tables import Bools, Floats, Ints, first_true
 from rankwell.errors import BadInput, BadScore, UnknownName
 from rankwell.threads import in_threads
 
@@ -116,8 +115,14 @@ def _in_parts(work: Callable[[slice], Floats], n: int, width: int) -> Floats:
     """Results of the work on parts of n rows of a width, done on all processors where there is
     enough of it.
     """
-    parts = list(row_blocks(n, width, max(16, _CELLS // width)))
-    return np.concatenate([np.empty(0), *in_threads(work, parts, parts_per_thread=8)])
+    return np.concatenate(
+        [
+            np.empty(0),
+            *in_threads(
+                work, list(row_blocks(n, width, max(16, _CELLS // width))), parts_per_thread=8
+            ),
+        ]
+    )
 
 
 class Block(NamedTuple):
@@ -358,10 +363,6 @@ def _refuse(table: Embeddings, row: int, side: str, advice: str, *, zero: bool) 
         raise BadInput(f"{where}: the vector is zero, it has no direction; drop it, or {advice}.")
 
 
-_READY_BYTES = 48 << 20
-_MOST_TILES, _EACH = 32, 4
-
-
 class RankTargets(NamedTuple):
     """Items whose ranks are counted, m for each query.
 
@@ -377,149 +378,8 @@ TargetsOf = Callable[[slice], RankTargets]
 """Gives the targets of a range of queries."""
 
 
-class DeviceSearch(Protocol):
-    """A task that is done on a device as a whole, with the same results and errors."""
-
-    def best(self, k: int) -> tuple[Ints, Floats]:
-        """Positions and exact scores of the best items, each (queries, k); k is not above the
-        number of items.
-        """
-        ...
-
-    def counts(self, m: int, wanted: TargetsOf, places: Ints | None) -> RankCounts:
-        """Rank counts of targets: (queries, m). places: of all items, as in `ranks_of`."""
-        ...
-
-
-class Loads(Protocol):
-    """A multiplier of vectors; every thread has one for all queries of a pass."""
-
-    def load(self, items: Reals) -> None:
-        """Sets the (items, width) vectors to multiply."""
-        ...
-
-
-class QueryRange(NamedTuple):
-    """A range of queries of one pass.
-
-    queries: their rows in the table.
-    rows: their rows in the vectors of a multiplier, which holds the whole pass.
-    block: the vectors in those rows.
+def plan_passes(queries: int, state: int, memory: int) -> int:
+    """The number of passes over the items for queries of a state in bytes, of which as many are
+    worked on at once as the memory holds; one at least.
     """
-
-    queries: slice
-    rows: slice
-    block: Block
-
-
-class RangeFindings(Protocol):
-    """The findings for a range of queries after some of the items."""
-
-    def take(self, multiplier: Any, start: int, items: Block) -> bool:
-        """Takes in the items from `start` on; false where it gives up, because products distinguish
-        too few pairs.
-        """
-        ...
-
-
-SomeFindings = TypeVar("SomeFindings", bound=RangeFindings)
-
-
-class Passes(NamedTuple):
-    """The passes over the items that a search makes.
-
-    passes: number of passes, ⌈queries × state / memory⌉, at least 1.
-    state: memory that one query takes during a pass, in bytes.
-    """
-
-    passes: int
-    state: int
-
-
-def plan_passes(queries: int, state: int, memory: int) -> Passes:
-    """The passes for queries of a state in bytes, of which as many are worked on at once as the
-    memory holds; one at least.
-    """
-    return Passes(max(1, -(-queries // max(1, memory // state))), state)
-
-
-def ranges_of(rows: range, size: int, workers: int) -> list[range]:
-    """Ranges of queries of nearly one length, as many for every worker; several times `size` where
-    all workers have some.
-    """
-    size *= max(1, min(_MOST_TILES, len(rows) // (_EACH * workers * size)))
-    number = -(-len(rows) // size)
-    number = min(len(rows), -(-number // workers) * workers)
-    return [
-        rows[len(rows) * part // number : len(rows) * (part + 1) // number]
-        for part in range(number)
-    ]
-
-
-def sweep(
-    space: Space,
-    n_items: int,
-    start: Callable[[Reals], Loads],
-    parts: Sequence[range],
-    begin: Callable[[QueryRange], SomeFindings],
-    finish: Callable[[SomeFindings], None],
-    *,
-    item_block: int,
-    workers: int,
-    shared: bool,
-) -> list[range]:
-    """Finishes the findings of every range of queries after all items, in one pass over them; the
-    ranges that gave up. Raises as `Space.queries`.
-
-    start: makes a multiplier for the (queries, width) vectors of the pass. item_block: items that
-    are multiplied at once. shared: whether several blocks are ready at a time, for as many workers;
-    otherwise there is one, so that what copies it to a device copies it once.
-    """
-    n_ready = 1
-    if shared:
-        n_ready = max(workers, _READY_BYTES // (space.dtype.itemsize * space.width * item_block))
-    lot = item_block * min(n_ready, -(-n_items // item_block))
-    ends = np.cumsum([0, *map(len, parts)]).tolist()
-    vectors = np.empty((ends[-1], space.width), dtype=space.dtype)
-    findings: dict[int, SomeFindings] = {}
-    gave_up = set[int]()
-    spare: list[tuple[Loads, int]] = []
-    """Multipliers, and the first item of the block that each has loaded."""
-    # One array: memory in large pages is mapped several times as fast as in small ones. The last
-    # blocks are written over.
-    buffer = np.empty((min(n_items, lot), space.width), dtype=space.dtype)
-
-    def _load(first: int) -> tuple[int, Block]:
-        stop = min(first + item_block, n_items)
-        return first, space.items(first, stop, out=buffer[first % lot :][: stop - first])
-
-    def _begin(number: int) -> SomeFindings:
-        queries, rows = parts[number], slice(ends[number], ends[number + 1])
-        block = space.queries(queries.start, queries.stop, out=vectors[rows])
-        return begin(QueryRange(slice(queries.start, queries.stop), rows, block))
-
-    def _take(top: int, ready: Sequence[tuple[int, Block]], number: int) -> None:
-        # A gallery that is ready as a whole needs no memory for the findings of more than one range
-        # per thread.
-        range_findings = findings.pop(number) if top else _begin(number)
-        multiplier, loaded = spare.pop() if spare else (start(vectors), -1)
-        for first, block in ready:
-            if first != loaded:
-                multiplier.load(block.vectors)
-                loaded = first
-            if not range_findings.take(multiplier, first, block):
-                gave_up.add(number)
-                break
-        else:
-            if top + lot >= n_items:
-                finish(range_findings)
-            else:
-                findings[number] = range_findings
-        spare.append((multiplier, loaded))
-
-    for top in range(0, n_items, lot):
-        blocks = range(top, min(top + lot, n_items), item_block)
-        ready = in_threads(_load, blocks, workers=workers)
-        remaining = [number for number in range(len(parts)) if number not in gave_up]
-        in_threads(partial(_take, top, ready), remaining, workers=workers)
-    return [parts[number] for number in sorted(gave_up)]
+    return max(1, -(-queries // max(1, memory // state)))

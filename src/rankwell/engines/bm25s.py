@@ -13,26 +13,22 @@ from rankwell.engines import (
     EngineItems,
     EngineQuery,
     MemoryEngine,
+    MemorySession,
     Parameter,
-    Session,
 )
 
 
-class _Bm25sSession(Session):
-    def __init__(self, engine: "_Bm25sEngine") -> None:
-        super().__init__(engine)
-        self._tokens, self._scorer, self._items = engine.tokens, engine.loaded_index, engine.items
-
+class _Bm25sSession(MemorySession):
     def _search(self, query: EngineQuery, k: int) -> EngineHits:
-        ids, mask = self._items.ids, None
-        words = self._tokens([query.text or ""])
-        indexed_words = [word for word in words[0] if word in self._scorer.vocab_dict]
+        ids, mask = self._ids, None
+        words = self.engine.tokens([query.text or ""])
+        indexed_words = [word for word in words[0] if word in self._index.vocab_dict]
         if not indexed_words:
             return EngineHits([], [])
         if query.filter:
             mask = np.zeros(len(ids), dtype=np.float32)
             mask[self._items.matching(query.filter)] = 1
-        rows, scores = self._scorer.retrieve(
+        rows, scores = self._index.retrieve(
             [indexed_words], k=min(k, len(ids)), show_progress=False, n_threads=0, weight_mask=mask
         )
         # Short lists are filled with items whose score is 0.

@@ -7,10 +7,10 @@ from urllib.parse import quote
 
 import numpy as np
 
-from rankwell._native.similarity import Metric
 from rankwell.engines import (
     ENGINES,
     METRICS,
+    SPACES,
     Engine,
     EngineFailure,
     EngineFamily,
@@ -23,8 +23,6 @@ from rankwell.engines import (
 )
 from rankwell.engines.http_client import HttpClient
 from rankwell.errors import BadInput, BadUsage
-
-_SPACES: Mapping[Metric, str] = {"cosine": "cosine", "dot": "ip", "l2": "l2"}
 
 
 class _ChromaEngine(Engine):
@@ -56,10 +54,8 @@ class _ChromaEngine(Engine):
                     self._client.close()
                     raise
                 self.key, self.dimensions = collection["id"], collection["dimension"]
-                space = str(_graph(collection).get("space"))
-                metrics: dict[str, Metric] = {name: metric for metric, name in _SPACES.items()}
-                if space in metrics:
-                    self.metric = metrics[space]
+                metrics: Any = {name: metric for metric, name in SPACES.items()}
+                self.metric = metrics.get(_graph(collection).get("space"), self.metric)
 
     def client(self) -> HttpClient:
         """A new connection to the server."""
@@ -76,9 +72,9 @@ class _ChromaEngine(Engine):
 
     def _index(self, items: EngineItems) -> None:
         self._drop()
-        build, client, vectors = self.opening.build, self._client, np.asarray(items.vectors)
+        build, client = self.opening.build, self._client
         graph = {
-            "space": _SPACES[self.metric or "cosine"],
+            "space": SPACES[str(self.metric)],
             "ef_construction": build["ef_construction"],
             "max_neighbors": build["m"],
             "ef_search": build["ef_search"],
@@ -93,15 +89,11 @@ class _ChromaEngine(Engine):
                     f"{self.label}: {name} was set to {graph[name]!r} and reads back as {value!r}."
                 )
         most = self.ask(client, "GET", "/api/v2/pre-flight-checks").get("max_batch_size", 1000)
-        for start in range(0, len(vectors), most):
-            rows = range(start, min(start + most, len(vectors)))
-            fields = [
-                {name: values[row] for name, values in items.fields.items()} or None for row in rows
-            ]
+        for rows, vectors, fields in items.batches(most):
             batch = {
                 "ids": [items.ids[row] for row in rows],
-                "embeddings": vectors[start : rows.stop].tolist(),
-                "metadatas": fields,
+                "embeddings": vectors,
+                "metadatas": [values or None for values in fields],
             }
             self.ask(client, "POST", f"{self.folder}/{self.key}/upsert", batch)
 
@@ -163,8 +155,7 @@ class _ChromaSession(Session):
         return EngineHits(ids, distances)
 
     def _parameters(self) -> dict[str, Any]:
-        collection = self.engine.read_collection(self._client)
-        return {"ef_search": _graph(collection).get("ef_search")}
+        return {"ef_search": _graph(self.engine.read_collection(self._client)).get("ef_search")}
 
     def close(self) -> None:
         """Ends the connection of this session."""

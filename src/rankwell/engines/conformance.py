@@ -18,7 +18,6 @@ from rankwell.engines import (
     EngineHits,
     EngineItems,
     EngineQuery,
-    Session,
     open_engine,
 )
 from rankwell.errors import BadInput, BadUsage, RankwellError
@@ -136,13 +135,9 @@ class Conformance:
         except (AssertionError, RankwellError) as error:
             return ConformanceLine(name, "failed", str(error))
 
-    def session(self) -> Session:
-        """A new session."""
-        return self.engine.session()
-
     def answers(self) -> list[tuple[EngineQuery, EngineHits]]:
         """All queries with their results in one session."""
-        with self.session() as session:
+        with self.engine.session() as session:
             return [(query, session.search(query, _K)) for query in self.queries]
 
 
@@ -151,8 +146,11 @@ def lines_of_ended(n: int, reason: str) -> Iterator[ConformanceLine]:
     failure, and what is skipped.
     """
     names = [*_CHECKS, _CLOSING][n:]
-    first = names.pop(0) if n else "it can be opened, filled and queried"
-    yield ConformanceLine(first, "failed", f"the engine ended its process ({reason})")
+    yield ConformanceLine(
+        names.pop(0) if n else "it can be opened, filled and queried",
+        "failed",
+        f"the engine ended its process ({reason})",
+    )
     for name in names:
         yield ConformanceLine(name, "skipped", "the process of the engine has ended")
 
@@ -191,17 +189,16 @@ def _queries(items: EngineItems) -> list[EngineQuery]:
     ]
 
 
-def _lengths(suite: Conformance) -> str | None:
-    with suite.session() as session:
+def _lengths(suite: Conformance) -> None:
+    with suite.engine.session() as session:
         for k in (1, 3, _ITEMS + 10):
             if suite.engine.most_k is None or k <= suite.engine.most_k:
                 hits = session.search(suite.queries[0], k)
                 _require(len(hits.ids) <= k, f"{len(hits.ids)} results for k = {k}")
         _require(len(session.search(suite.queries[0], 0).ids) == 0, "results for k = 0")
-    return None
 
 
-def _limit(suite: Conformance) -> str | None:
+def _limit(suite: Conformance) -> None:
     most = suite.engine.most_k
     if most is None:
         raise _Skipped("the engine has no limit of k")
@@ -210,20 +207,18 @@ def _limit(suite: Conformance) -> str | None:
     except BadUsage as error:
         names_both = str(most) in str(error) and str(most + 1) in str(error)
         _require(names_both, f"the error does not name both numbers: {error}")
-        return None
+        return
     raise AssertionError(f"k = {most + 1} is not refused")
 
 
-def _ids(suite: Conformance) -> str | None:
+def _ids(suite: Conformance) -> None:
     for query, hits in suite.answers():
         where, ids = f"query {query.id!r}", hits.ids
         are_texts = all(isinstance(item, str) and item for item in ids)  # pyright: ignore[reportUnnecessaryIsInstance]
         _require(are_texts, f"{where}: an id is not a string")
         _require(len(set(ids)) == len(ids), f"{where}: an item appears twice")
         if suite.engine.can_index:
-            is_indexed = set(ids) <= set(suite.items.ids)
-            _require(is_indexed, f"{where}: an item was never indexed")
-    return None
+            _require(set(ids) <= set(suite.items.ids), f"{where}: an item was never indexed")
 
 
 def _scores(suite: Conformance) -> str | None:
@@ -238,7 +233,7 @@ def _scores(suite: Conformance) -> str | None:
     return None
 
 
-def _nonempty(suite: Conformance) -> str | None:
+def _nonempty(suite: Conformance) -> None:
     if suite.engine.can_index or suite.engine.kind == "vector":
         empty = [query.id for query, hits in suite.answers() if not hits.ids]
         if empty:
@@ -246,7 +241,7 @@ def _nonempty(suite: Conformance) -> str | None:
             raise AssertionError(
                 f"no results for {len(empty)} of {n} queries, such as {empty[0]!r}"
             )
-        return None
+        return
     _require(
         not suite.silent,
         f"none of {len(suite.queries)} queries returned a result; give --queries with texts "
@@ -258,22 +253,23 @@ def _nonempty(suite: Conformance) -> str | None:
 def _odd(suite: Conformance) -> str | None:
     if not suite.engine.needs_text:
         raise _Skipped("queries have no text")
-    refused: list[str] = []
-    with suite.session() as session:
+    refused = list[str]()
+    with suite.engine.session() as session:
         before = session.search(suite.queries[0], _K).ids
         for name, text in _ODD.items():
             try:
                 session.search(EngineQuery(name, text, suite.queries[0].vector), _K)
             except EngineFailure as error:
-                is_refusal = error.kind in ("status", "error", "malformed")
-                _require(is_refusal, f"the {name} query: {error}")
+                _require(
+                    error.kind in ("status", "error", "malformed"), f"the {name} query: {error}"
+                )
                 refused.append(name)
         after = session.search(suite.queries[0], _K).ids
     _require(after == before, "after these queries, an ordinary one has other results")
     return f"refused by the engine: {', '.join(refused)}" if refused else None
 
 
-def _refusals(suite: Conformance) -> str | None:
+def _refusals(suite: Conformance) -> None:
     if not suite.engine.needs_vector:
         raise _Skipped("queries have no vector")
     good = np.array(suite.queries[0].vector, dtype=np.float32)
@@ -286,10 +282,9 @@ def _refusals(suite: Conformance) -> str | None:
         with suppress(BadInput):
             suite.engine.check([EngineQuery(name, suite.queries[0].text, vector)], _K)
             raise AssertionError(f"a vector {name} is not refused")
-    return None
 
 
-def _exact(suite: Conformance) -> str | None:
+def _exact(suite: Conformance) -> None:
     engine = suite.engine
     if engine.exact_parameters is None or engine.metric is None or not engine.can_index:
         raise _Skipped("the engine has no exact mode, or its items are unknown")
@@ -297,20 +292,20 @@ def _exact(suite: Conformance) -> str | None:
     queries = np.stack([np.asarray(query.vector) for query in suite.queries])
     best = suite.exact(queries, vectors, engine.metric, _K)
     rows = {item: row for row, item in enumerate(suite.items.ids)}
-    with suite.session() as session:
+    with suite.engine.session() as session:
         session.configure(engine.exact_parameters)
         for number, query in enumerate(suite.queries):
             items = session.search(query, _K).ids
-            listed = vectors[[rows[item] for item in items]]
-            scores = suite.exact(queries[number][None], listed, engine.metric, _K)[0]
+            scores = suite.exact(
+                queries[number][None], vectors[[rows[item] for item in items]], engine.metric, _K
+            )[0]
             same = len(items) == _K and np.allclose(scores, best[number], rtol=1e-5, atol=1e-6)
             _require(same, f"query {query.id!r}: {list(items)} are not the {_K} nearest items")
-    return None
 
 
 def _parameters(suite: Conformance) -> str | None:
-    changed: list[str] = []
-    with suite.session() as first_session, suite.session() as second_session:
+    changed = list[str]()
+    with suite.engine.session() as first_session, suite.engine.session() as second_session:
         start = first_session.parameters()
         for parameter in suite.engine.family.search:
             value = start.get(parameter.name)
@@ -337,7 +332,7 @@ def _another(value: Any) -> Any:
     return value + 1 if isinstance(value, int) else value / 2 if isinstance(value, float) else None
 
 
-def _callers(suite: Conformance) -> str | None:
+def _callers(suite: Conformance) -> None:
     def _lists(_: int) -> list[Sequence[str]]:
         return [hits.ids for _, hits in suite.answers()]
 
@@ -347,19 +342,17 @@ def _callers(suite: Conformance) -> str | None:
     _require(
         not different, f"{different} of {_CALLERS} callers at once get other lists than one alone"
     )
-    return None
 
 
-def _filters(suite: Conformance) -> str | None:
+def _filters(suite: Conformance) -> None:
     if not suite.engine.filters or not suite.engine.can_index:
         raise _Skipped("the engine has no filters, or its fields are unknown")
     colours = dict(zip(suite.items.ids, suite.items.fields["colour"], strict=True))
-    with suite.session() as session:
+    with suite.engine.session() as session:
         for query in suite.queries:
             query = EngineQuery(query.id, query.text, query.vector, {"colour": "red"})
             is_red = all(colours[item] == "red" for item in session.search(query, _K).ids)
             _require(is_red, f"query {query.id!r}: the filter lets other items through")
-    return None
 
 
 def _timeout(suite: Conformance) -> str | None:
@@ -371,13 +364,15 @@ def _timeout(suite: Conformance) -> str | None:
                 return "its own index is not built within a limit"
             engine.session().search(suite.queries[0], _K)
     except EngineFailure as error:
-        is_timeout = error.kind == "timeout"
-        _require(is_timeout, f"a limit of 1 µs is a failure of the kind {error.kind}: {error}")
+        _require(
+            error.kind == "timeout",
+            f"a limit of 1 µs is a failure of the kind {error.kind}: {error}",
+        )
         return None
     raise _Skipped("the answer came within the limit")
 
 
-def _deletion(suite: Conformance) -> str | None:
+def _deletion(suite: Conformance) -> None:
     if not suite.engine.can_index:
         try:
             suite.engine.index(suite.items)
@@ -395,7 +390,6 @@ def _deletion(suite: Conformance) -> str | None:
         raise AssertionError(
             f"an item that is not in the new index appears: {min(deleted_items)!r}"
         )
-    return None
 
 
 _CHECKS: Mapping[str, Callable[[Conformance], str | None]] = {

@@ -13,33 +13,29 @@ from rankwell.engines import (
     EngineItems,
     EngineQuery,
     MemoryEngine,
+    MemorySession,
     Opening,
     Parameter,
-    Session,
 )
 from rankwell.errors import BadInput, BadUsage
 
 
-class _FaissSession(Session):
+class _FaissSession(MemorySession):
     def __init__(self, engine: "_FaissEngine") -> None:
         super().__init__(engine)
-        self._table, self._items, self._prepare = (
-            engine.loaded_index,
-            engine.items,
-            engine.prepared,
-        )
-        self._shape, self._ids = engine.shape, engine.items.ids
+        self._prepare, self._shape = engine.prepared, engine.shape
         suffix = "" if engine.shape == "flat" else engine.shape.upper()
         self._settings = getattr(engine.library, f"SearchParameters{suffix}")()
 
     def _search(self, query: EngineQuery, k: int) -> EngineHits:
         rows, settings = self._prepare(np.asarray(query.vector)[None]), self._settings
         if query.filter:
-            matching = np.array(self._items.matching(query.filter), dtype=np.int64)
             # Kept until the search is over: the settings only point to it.
-            self._selector = settings.sel = self.engine.library.IDSelectorBatch(matching)
+            self._selector = settings.sel = self.engine.library.IDSelectorBatch(
+                np.array(self._items.matching(query.filter), dtype=np.int64)
+            )
         try:
-            scores, labels = self._table.search(rows, k, params=settings)
+            scores, labels = self._index.search(rows, k, params=settings)
         finally:
             if query.filter:
                 settings.sel = None
@@ -61,7 +57,7 @@ class _FaissSession(Session):
     def _parameters(self) -> dict[str, Any]:
         if self._shape == "ivf":
             # More lists than there are count as all.
-            return {"nprobe": min(int(self._settings.nprobe), int(self._table.nlist))}
+            return {"nprobe": min(int(self._settings.nprobe), int(self._index.nlist))}
         return {"ef_search": int(self._settings.efSearch)} if self._shape == "hnsw" else {}
 
 
@@ -70,7 +66,6 @@ class _FaissEngine(MemoryEngine):
 
     def __init__(self, opening: Opening) -> None:
         super().__init__(opening)
-        self.metric = opening.connect["metric"]
         self.shape: str = opening.build["index"]
         self.exact_parameters = {
             "flat": {},
@@ -109,9 +104,10 @@ class _FaissEngine(MemoryEngine):
         return (wide / np.sqrt(np.einsum("ij,ij->i", wide, wide))[:, None]).astype(np.float32)
 
     def _size(self) -> int:
-        sizes: list[int] = []
-        writer = self.library.PyCallbackIOWriter(lambda part: sizes.append(len(part)))
-        self.library.write_index(self.loaded_index, writer)
+        sizes = list[int]()
+        self.library.write_index(
+            self.loaded_index, self.library.PyCallbackIOWriter(lambda part: sizes.append(len(part)))
+        )
         return sum(sizes)
 
 

@@ -59,7 +59,7 @@ def _beir(thing: Any, _: Takes) -> Caller | None:
     score_function, more = parameters.get("score_function"), tuple[str, ...]()
     if score_function is not None and score_function.default is score_function.empty:
         more = ("cos_sim",)
-    corpus: dict[str, dict[str, str]] = {}
+    corpus = dict[str, dict[str, str]]()
 
     def _index(items: EngineItems) -> None:
         corpus.clear()
@@ -89,8 +89,9 @@ def _pyterrier(thing: Any, _: Takes) -> Caller | None:
 
         frame = thing.transform(pd.DataFrame({"qid": ["1"], "query": [query]}))
         is_ranked = "rank" in frame
-        by = "rank" if is_ranked else "score"
-        ordered = frame.sort_values(by, ascending=is_ranked, kind="stable")
+        ordered = frame.sort_values(
+            "rank" if is_ranked else "score", ascending=is_ranked, kind="stable"
+        )
         return [(row["docno"], row["score"]) for row in ordered.to_dict("records")][:k]
 
     return Caller(_call, "transform", "text")
@@ -115,7 +116,7 @@ def _langchain(thing: Any, takes: Takes) -> Caller | None:
         )
     if not _has(thing, "invoke"):
         return None
-    sized: dict[int, Any] = {}
+    sized = dict[int, Any]()
 
     def _call(text: str, k: int) -> Any:
         if k not in sized:
@@ -182,7 +183,7 @@ def _pipeline_input(pipeline: Any, query: str, k: int) -> dict[str, dict[str, An
     """The input of a pipeline: the query for each socket that needs a text, k for each one named
     top_k.
     """
-    inputs: dict[str, dict[str, Any]] = {}
+    inputs = dict[str, dict[str, Any]]()
     for component, sockets in pipeline.inputs().items():
         values = {
             name: query

@@ -8,28 +8,25 @@ import numpy as np
 from rankwell.engines import (
     ENGINES,
     METRICS,
+    SPACES,
     EngineFamily,
     EngineHits,
     EngineItems,
     EngineQuery,
     MemoryEngine,
-    Opening,
+    MemorySession,
     Parameter,
-    Session,
 )
 
-_SPACES = {"cosine": "cosine", "dot": "ip", "l2": "l2"}
 
-
-class _HnswSession(Session):
-    def __init__(self, engine: "_HnswEngine") -> None:
+class _HnswSession(MemorySession):
+    def __init__(self, engine: Any) -> None:
         super().__init__(engine)
-        self._graph, self._items, self._ids = engine.loaded_index, engine.items, engine.items.ids
-        self._ef = int(self._graph.ef)
+        self._ef = int(self._index.ef)
 
     def _search(self, query: EngineQuery, k: int) -> EngineHits:
         # Every call and every step through NumPy counts beside a search of some microseconds.
-        graph, ids = self._graph, self._ids
+        graph, ids = self._index, self._ids
         if graph.ef != self._ef:
             self._set_ef()
         if k > len(ids):
@@ -46,8 +43,8 @@ class _HnswSession(Session):
 
     def _set_ef(self) -> None:
         """The index has one ef for all sessions; this one's applies while it searches."""
-        if self._graph.ef != self._ef:
-            self._graph.set_ef(self._ef)
+        if self._index.ef != self._ef:
+            self._index.set_ef(self._ef)
 
     def _configure(self, values: Mapping[str, Any]) -> None:
         self._ef = values["ef"]
@@ -55,20 +52,16 @@ class _HnswSession(Session):
 
     def _parameters(self) -> dict[str, Any]:
         self._set_ef()
-        return {"ef": int(self._graph.ef)}
+        return {"ef": int(self._index.ef)}
 
 
 class _HnswEngine(MemoryEngine):
     module, sessions = "hnswlib", _HnswSession
     distances = True
 
-    def __init__(self, opening: Opening) -> None:
-        super().__init__(opening)
-        self.metric = opening.connect["metric"]
-
     def _index(self, items: EngineItems) -> int:
         vectors, build = np.asarray(items.vectors), self.opening.build
-        graph = self.library.Index(space=_SPACES[str(self.metric)], dim=vectors.shape[1])
+        graph = self.library.Index(space=SPACES[str(self.metric)], dim=vectors.shape[1])
         graph.init_index(
             max_elements=len(vectors),
             M=build["m"],

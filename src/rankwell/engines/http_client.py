@@ -1,20 +1,23 @@
 """A connection to one HTTP server, kept open, for one thread: a deadline for the whole answer, and
-every fault by its kind.
+every fault by its kind. And the flags by which a server says that its answer is not whole:
+conditions on parts of the answer, and the failure they make.
 """
 
 import base64
 import json
+import operator
+import re
 import select
 import time
 import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection, IncompleteRead
-from typing import Any
+from typing import Any, NamedTuple, NoReturn
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from rankwell.engines import EngineFailure
-from rankwell.engines.answer_flags import ALWAYS, refuse_constant, refuse_flagged
-from rankwell.errors import BadUsage
+from rankwell.errors import BadInput, BadUsage, shown
 
 MOST_BYTES = 1 << 28
 _CHUNK = 1 << 16
@@ -84,8 +87,9 @@ class HttpClient:
             # A server may close a connection that is idle; that is not a failure of the next query.
             if sock is not None and select.select([sock], [], [], 0)[0]:
                 self._connection.close()
-            all_headers = {**self._headers, **headers}
-            self._connection.request(method, self._prefix + path, content, all_headers)
+            self._connection.request(
+                method, self._prefix + path, content, {**self._headers, **headers}
+            )
             response = self._connection.getresponse()
             answer = _read(response, deadline)
         except BaseException as error:
@@ -121,7 +125,7 @@ def basic_credentials(address: SplitResult) -> str:
 
 
 def _read(response: HTTPResponse, deadline: float) -> bytes:
-    parts: list[bytes] = []
+    parts = list[bytes]()
     size = 0
     while part := response.read1(_CHUNK):
         parts.append(part)
@@ -163,3 +167,230 @@ def _decoded(answer: bytes, encoding: str) -> bytes:
     if not unpacking.eof:
         raise EngineFailure("disconnected", "the answer ends before its compression does.")
     return unpacked
+
+
+ABSENT = object()
+_LONGEST = 300
+_PATH = r"[^\s.<>=!\"'{}]+(?:\.[^\s.<>=!\"'{}]+)*"
+_CONDITION = re.compile(rf"\s*({_PATH})\s*(?:(<=|>=|==|!=|<|>)\s*(\S.*?)\s*)?")
+_COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+class _Path(NamedTuple):
+    path: str
+
+
+class Flag(NamedTuple):
+    """A condition on a part of an answer, which makes the answer a failure where it holds.
+
+    path: the keys that lead to the part, joined by points (`status.failed`).
+    compare: the name of a comparison; `says` to search the part for words that report a loss; None
+        to test that the part is neither false, 0 nor empty.
+    value: the other side of the comparison, a JSON value or the path of another part; None where
+        nothing is compared.
+    """
+
+    path: str
+    compare: str | None = None
+    value: Any = None
+
+
+class FailureRules(NamedTuple):
+    """The rules that decide whether an answer is a failure.
+
+    flags: the conditions; one that holds is enough.
+    reasons: paths of the parts that give the reason, quoted in the message where they are not
+        empty.
+    """
+
+    flags: Sequence[Flag]
+    reasons: Sequence[str]
+
+
+ALWAYS = FailureRules((Flag("error"), Flag("errors")), ("message",))
+"""The rules for every answer, whatever a file says."""
+
+# Deprecations and hints are warnings, too, so that the words decide.
+_LOSS = re.compile(
+    r"(?i)partial|degraded|incomplete|timed[ _-]?out|cut[ _-]?off|(?:terminated|ended)[ "
+    r"_-]early|truncated|unavailable|failed"
+)
+_COMMON = (
+    *map(
+        Flag,
+        (
+            "timed_out",
+            "timedOut",
+            "terminated_early",
+            "search_cutoff",
+            "partial",
+            "is_partial",
+            "isPartial",
+            "partial_results",
+            "partialResults",
+            "degraded",
+            "remoteErrors",
+            "status.errors",
+        ),
+    ),
+    Flag("status.failed", ">", 0),
+    *(Flag(path, "says") for path in ("status", "warning", "warnings")),
+)
+"""Flags that engines set at the top of an answer, or beside their hits."""
+
+
+def known_rules(presets: FailureRules, hits: str) -> FailureRules:
+    """The rules of a file that has none: flags that are common, and those of all presets, each at
+    the top of the answer and in every part that holds the hits, as below `response` of an
+    asynchronous search. hits: the path of their list.
+    """
+    keys = hits.split(".")[:-1]
+    above = ["".join(f"{key}." for key in keys[:end]) for end in range(len(keys) + 1)]
+    flags = dict.fromkeys((*presets.flags, *_COMMON))
+    return FailureRules(
+        [*dict.fromkeys(_below(prefix, flag) for prefix in above for flag in flags)],
+        [*dict.fromkeys(prefix + path for prefix in above for path in presets.reasons)],
+    )
+
+
+def _below(prefix: str, flag: Flag) -> Flag:
+    comparand = _Path(prefix + flag.value.path) if isinstance(flag.value, _Path) else flag.value
+    return flag._replace(path=prefix + flag.path, value=comparand)
+
+
+def read_rules(fail_if: Any, fail_reason: Any, name: str) -> FailureRules:
+    """The rules of a file. Raises BadInput for anything but a list of texts that are paths or
+    comparisons.
+    """
+    for key, texts in (("fail_if", fail_if), ("fail_reason", fail_reason)):
+        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):  # pyright: ignore[reportUnknownVariableType]
+            raise BadInput(f"{name}: {key} is {shown(texts)}; expected a list of strings.")
+    for path in fail_reason:
+        if not re.fullmatch(_PATH, path):
+            raise BadInput(
+                f"{name}: fail_reason has {path!r}; expected a path such as error.message."
+            )
+    return FailureRules([_flag(text, name) for text in fail_if], fail_reason)
+
+
+def _flag(text: str, name: str) -> Flag:
+    match = _CONDITION.fullmatch(text)
+    if match is None:
+        raise BadInput(
+            f"{name}: fail_if has {text!r}; expected a path such as timed_out, or a path, one of "
+            f"{' '.join(_COMPARISONS)}, and a value, as in _shards.failed > 0."
+        )
+    path, compare, operand = match.groups()
+    if compare is None:
+        return Flag(path)
+    try:
+        value = json.loads(operand, parse_constant=refuse_constant)
+    except ValueError:
+        # A word without a point would be a text without its quotation marks, or True for true.
+        if "." not in operand or not re.fullmatch(_PATH, operand):
+            raise BadInput(
+                f"{name}: fail_if has {text!r}; {operand} is not a number, true, false, null, "
+                '"text" in quotation marks, or a path with a point.'
+            ) from None
+        value = _Path(operand)
+    if compare not in ("==", "!=") and not (isinstance(value, _Path) or is_number(value)):
+        raise BadInput(
+            f"{name}: fail_if has {text!r}; {compare} compares numbers; use == or != for "
+            "other values."
+        )
+    return Flag(path, compare, value)
+
+
+def refuse_constant(name: str) -> NoReturn:
+    """Raises ValueError for NaN and infinity, which Python reads as JSON."""
+    raise ValueError(f"{name} is not JSON")
+
+
+def refuse_flagged(answer: Any, rules: FailureRules) -> None:
+    """Raises EngineFailure with the flags that an answer has, their values, and the reasons that it
+    gives.
+    """
+    flag_texts = [text for flag in rules.flags if (text := _said(answer, flag))]
+    if flag_texts:
+        reason_values = [(path, part_at(answer, path, None)) for path in rules.reasons]
+        reasons = [f"{path}: {_text(value)}" for path, value in reason_values if value]
+        raise EngineFailure(
+            "error", f"the engine flags its answer: {'; '.join([*flag_texts, *reasons])}."
+        )
+
+
+def _said(answer: Any, flag: Flag) -> str:
+    """The flag and its value in the answer; empty where it does not hold, as where it is absent."""
+    value = _part(answer, flag.path)
+    if value is ABSENT or (flag.compare is None and not value):
+        return ""
+    statement = f"{flag.path} is {_text(value)}"
+    if flag.compare is None:
+        return statement
+    if flag.compare == "says":
+        return statement if any(map(_LOSS.search, _texts(value))) else ""
+    comparand = flag.value
+    if isinstance(comparand, _Path):
+        comparand = _part(answer, comparand.path)
+        if comparand is ABSENT:
+            return ""
+        statement += f" and {flag.value.path} is {_text(comparand)}"
+    if flag.compare in ("==", "!="):
+        # In Python true equals 1.
+        is_equal = value == comparand and (is_number(value) == is_number(comparand))
+        return statement if is_equal == (flag.compare == "==") else ""
+    if not (is_number(value) and is_number(comparand)):
+        raise EngineFailure(
+            "malformed", f"fail_if compares numbers with {flag.compare}, but {statement}."
+        )
+    return statement if _COMPARISONS[flag.compare](value, comparand) else ""
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """The texts in a value, without keys."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (list, Mapping)):
+        for part in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts(part)
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a number of JSON."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _text(value: Any) -> str:
+    """A value as JSON writes it, cut where it is long."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+def part_at(answer: Any, path: str, otherwise: Any = ABSENT) -> Any:
+    """The value at a path of keys and positions, `hits.hits` or `ids.0`. Raises EngineFailure where
+    nothing is there instead.
+    """
+    value = _part(answer, path)
+    if value is not ABSENT:
+        return value
+    if otherwise is ABSENT:
+        raise EngineFailure("malformed", f"the answer has no {path}: {shown(answer, 100)}")
+    return otherwise
+
+
+def _part(value: Any, path: str) -> Any:
+    for key in path.split(".") if path else ():
+        if isinstance(value, Mapping) and key in value:
+            value = value[key]
+        elif isinstance(value, list) and key.isdecimal() and int(key) < len(value):  # pyright: ignore[reportUnknownArgumentType]
+            value = value[int(key)]
+        else:
+            return ABSENT
+    return value

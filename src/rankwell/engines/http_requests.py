@@ -17,6 +17,7 @@ from rankwell.data.secrets import refuse_literal
 from rankwell.documents import read_toml
 from rankwell.engines import (
     ENGINES,
+    KIND_NAMES,
     Engine,
     EngineFailure,
     EngineFamily,
@@ -27,16 +28,17 @@ from rankwell.engines import (
     Parameter,
     Session,
 )
-from rankwell.engines.answer_flags import (
+from rankwell.engines.http_client import (
     ABSENT,
     FailureRules,
+    HttpClient,
+    basic_credentials,
     is_number,
     known_rules,
     part_at,
     read_rules,
     refuse_flagged,
 )
-from rankwell.engines.http_client import HttpClient, basic_credentials
 from rankwell.errors import BadInput, BadUsage, UnknownName, shown
 from rankwell.store import Source
 
@@ -73,7 +75,6 @@ _RESULT_KEYS: Mapping[str, type] = {
     "distance": bool,
     "optional": bool,
 }
-_TYPE_NAMES = {str: "a string", int: "an integer", bool: "true or false", dict: "a table"}
 _METHODS = ("GET", "POST", "PUT")
 
 
@@ -126,7 +127,7 @@ def _refuse_odd(
             raise BadInput(f"{name}: unknown key {prefix + key!r}; {suggest(key, types)}")
         if types[key] not in (object, type(value)):
             raise BadInput(
-                f"{name}: {prefix}{key} is {shown(value)}; expected {_TYPE_NAMES[types[key]]}."
+                f"{name}: {prefix}{key} is {shown(value)}; expected {KIND_NAMES[types[key]]}."
             )
 
 
@@ -150,7 +151,7 @@ def _adapt(family: EngineFamily, target: Any, options: Mapping[str, Any]) -> Eng
     parameters.
     """
     name, table = _table(target, options.get("preset"))
-    declared: list[Parameter] = []
+    declared = list[Parameter]()
     for key, default in table.get("parameters", {}).items():
         if type(default) not in (int, float, str, bool):
             raise BadInput(
@@ -214,7 +215,7 @@ class _HttpEngine(Engine):
         return _HttpSession(self)
 
     def _describe(self) -> dict[str, Any]:
-        description: dict[str, Any] = {}
+        description = dict[str, Any]()
         client = self.client()
         try:
             for key, name in (("version", "version"), ("count", "items")):
@@ -233,9 +234,12 @@ class _HttpEngine(Engine):
         """The answer to a request with its placeholders filled, unless it says that it is not
         whole.
         """
-        path = _text(request["path"], values, quoted=True)
-        body = _filled(request.get("body"), values)
-        answer = client.json(_method(request), path, body, self.headers)
+        answer = client.json(
+            _method(request),
+            _text(request["path"], values, quoted=True),
+            _filled(request.get("body"), values),
+            self.headers,
+        )
         refuse_flagged(answer, self.rules)
         return answer
 
@@ -316,8 +320,7 @@ class _HttpSession(Session):
             "vector": [] if query.vector is None else query.vector.tolist(),
             "k": k,
         }
-        answer = self.engine.ask(self._client, self._request, values)
-        return _hits(answer, self._results)
+        return _hits(self.engine.ask(self._client, self._request, values), self._results)
 
     def close(self) -> None:
         """Ends the connection of this session."""

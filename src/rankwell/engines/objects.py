@@ -173,8 +173,7 @@ def _index_method(thing: Any) -> Callable[[EngineItems], None] | None:
     """The method `index` of an object whose parameters have the names of parts of `EngineItems`, as
     index(ids, texts).
     """
-    method = getattr(thing, "index", None)
-    names = [*parameters_of(method)]
+    names = [*parameters_of(getattr(thing, "index", None))]
     if not names or not {"ids", "texts", "vectors", "fields"}.issuperset(names):
         return None
     return lambda items: thing.index(**{name: getattr(items, name) for name in names})

@@ -97,8 +97,9 @@ class _PgEngine(Engine):
                 self._drop_left_over(connection)
             elif self.needs_vector and connect["sql"] is None:
                 form = "SELECT vector_dims({0}) FROM {1} WHERE {0} IS NOT NULL LIMIT 1"
-                statement = self.sql(form, self.quoted(connect["vector"]), self.relation)
-                row = connection.execute(statement).fetchone()
+                row = connection.execute(
+                    self.sql(form, self.quoted(connect["vector"]), self.relation)
+                ).fetchone()
                 self.dimensions = None if row is None else int(row[0])
 
     def connect(self, *, write: bool = False) -> Any:
@@ -197,8 +198,10 @@ class _PgEngine(Engine):
         if self.needs_text:
             columns[connect["text"]] = "text", [_plain(text) for text in items.texts or ()]
         if self.needs_vector and items.vectors is not None:
-            vectors = [_vector(row) for row in items.vectors]
-            columns[connect["vector"]] = f"vector({items.vectors.shape[1]})", vectors
+            columns[connect["vector"]] = (
+                f"vector({items.vectors.shape[1]})",
+                [_vector(row) for row in items.vectors],
+            )
         for field, cells in items.fields.items():
             columns[field] = kinds.get(type(cells[0]) if len(cells) else str, "text"), cells
         if self._holder is None or self._holder.closed:
@@ -223,8 +226,9 @@ class _PgEngine(Engine):
             if not self.opening.connect["keep"]:
                 connection.execute(self.sql("COMMENT ON TABLE {} IS {}", self.relation, _COMMENT))
         self._built = True
-        names = self.listed(map(self.quoted, columns))
-        statement = self.sql("COPY {} ({}) FROM STDIN", self.relation, names)
+        statement = self.sql(
+            "COPY {} ({}) FROM STDIN", self.relation, self.listed(map(self.quoted, columns))
+        )
         with connection.cursor().copy(statement) as copy:
             for row in zip(*(cells for _, cells in columns.values()), strict=True):
                 copy.write_row(row)
@@ -282,8 +286,13 @@ class _PgEngine(Engine):
         ).fetchall()
         if not indexes:
             return []
-        form = "SELECT max(age(xmin)) FROM (SELECT xmin FROM {} LIMIT {}) AS rankwell_rows"
-        oldest = connection.execute(self.sql(form, self.relation, _ROWS)).fetchone()[0]
+        oldest = connection.execute(
+            self.sql(
+                "SELECT max(age(xmin)) FROM (SELECT xmin FROM {} LIMIT {}) AS rankwell_rows",
+                self.relation,
+                _ROWS,
+            )
+        ).fetchone()[0]
         return [
             f"the rows of {self.table} are newer than the ivfflat index {name}: lists that are "
             f"built on an empty table find little; REINDEX INDEX {name}"
@@ -328,7 +337,7 @@ class _PgSession(Session):
         self._last: tuple[bytes, Sequence[Any]] | None = None
         # The statements of each setting, so that one that comes again finds its prepared
         # statements.
-        self._statements: dict[frozenset[tuple[str, Any]], dict[_Key, bytes]] = {}
+        self._statements = dict[frozenset[tuple[str, Any]], dict[_Key, bytes]]()
         self._texts: dict[_Key, bytes] = self._statements.setdefault(frozenset(), {})
         self._numbers = count()
         self._connection = self._open()
@@ -367,7 +376,7 @@ class _PgSession(Session):
         filters = [self._typed(value) for value in (query.filter or {}).values()]
         key: _Key = (k, tuple(query.filter or ()), tuple(map(type, filters)))
         statement = self._texts.get(key) or self._composed(key)
-        values: list[Any] = []
+        values = list[Any]()
         if self._pg.needs_text:
             values += [_plain(query.text), *filters]
         if self._pg.needs_vector:
@@ -413,8 +422,7 @@ class _PgSession(Session):
         key: _Key = (0, (), ())
         statement = self._texts.get(key)
         if statement is None:
-            escaped = text.replace("%", "%%")
-            typed = _PLACEHOLDER.sub(lambda match: types[match[1]], escaped)
+            typed = _PLACEHOLDER.sub(lambda match: types[match[1]], text.replace("%", "%%"))
             statement = self._cache_statement(key, typed)
         return statement, values
 
@@ -497,8 +505,9 @@ class _PgSession(Session):
                 for name, state in states.items()
             ]
             self._connection.execute("; ".join(changes))
-        setting = frozenset({**self.settings, **values}.items())
-        self._texts = self._statements.setdefault(setting, {})
+        self._texts = self._statements.setdefault(
+            frozenset({**self.settings, **values}.items()), {}
+        )
 
     def _parameters(self) -> dict[str, Any]:
         if not self._pg.needs_vector:

@@ -6,7 +6,7 @@ import secrets
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,15 +31,6 @@ from rankwell.errors import BadUsage
 
 _DISTANCES = {"cosine": "Cosine", "dot": "Dot", "l2": "Euclid"}
 _BATCH = 500
-
-
-def _batches(items: EngineItems) -> Iterator[tuple[range, list[list[float]], list[dict[str, Any]]]]:
-    """The rows of the items, their vectors and their fields, a batch at a time."""
-    vectors = np.asarray(items.vectors)
-    for start in range(0, len(vectors), _BATCH):
-        rows = range(start, min(start + _BATCH, len(vectors)))
-        fields = [{name: values[row] for name, values in items.fields.items()} for row in rows]
-        yield rows, vectors[start : rows.stop].tolist(), fields
 
 
 class _Client:
@@ -78,9 +69,12 @@ class _Client:
                 indexing_threshold=build["indexing_threshold"]
             ),
         )
-        for rows, vectors, payloads in _batches(items):
-            batch = models.Batch(ids=[*rows], vectors=vectors, payloads=payloads)
-            self._client.upsert(self._collection, points=batch, wait=True)
+        for rows, vectors, payloads in items.batches(_BATCH):
+            self._client.upsert(
+                self._collection,
+                points=models.Batch(ids=[*rows], vectors=vectors, payloads=payloads),
+                wait=True,
+            )
         # A server goes on indexing after it has the points; searches meanwhile scan what is not
         # indexed.
         deadline = time.monotonic() + 3600
@@ -162,9 +156,12 @@ class _Edge:
             optimizers=edge.EdgeOptimizersConfig(indexing_threshold=build["indexing_threshold"]),
         )
         shard = edge.EdgeShard.create(str(self._folder), config)
-        for batch in _batches(items):
-            points = [edge.Point(*point) for point in zip(*batch, strict=True)]
-            shard.update(edge.UpdateOperation.upsert_points(points))
+        for batch in items.batches(_BATCH):
+            shard.update(
+                edge.UpdateOperation.upsert_points(
+                    [edge.Point(*point) for point in zip(*batch, strict=True)]
+                )
+            )
         # Until then nothing is indexed: `indexed_only` finds nothing, and other searches scan
         # everything.
         shard.optimize()

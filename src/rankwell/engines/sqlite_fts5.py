@@ -5,18 +5,19 @@ import re
 import sqlite3
 from collections.abc import Iterable, Mapping
 from threading import Lock
-from typing import Any, Self
+from typing import Any
 
 from rankwell.engines import (
     ENGINES,
+    Closing,
     EngineFamily,
     EngineHits,
     EngineItems,
     EnginePlan,
     EngineQuery,
     MemoryEngine,
+    MemorySession,
     Parameter,
-    Session,
 )
 from rankwell.errors import BadInput, RankwellError
 
@@ -47,7 +48,7 @@ WHERE documents MATCH :match{filters} ORDER BY score DESC, id LIMIT :k
 _FILTER = " AND id IN (SELECT id FROM fields WHERE name = :name{0} AND value = :value{0})"
 
 
-class SqliteFts:
+class SqliteFts(Closing):
     """An FTS5 index of (id, text) documents, ranked by SQLite's own BM25 (k1 = 1.2, b = 0.75) or
     another; threads may share it.
 
@@ -172,8 +173,11 @@ class SqliteFts:
 
     def size(self) -> int:
         """Bytes of the database."""
-        statement = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
-        return int(self._rows(statement)[0][0])
+        return int(
+            self._rows("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")[0][
+                0
+            ]
+        )
 
     def _rows(self, statement: str, values: Mapping[str, Any] | None = None) -> list[Any]:
         with self._lock:
@@ -182,12 +186,6 @@ class SqliteFts:
     def close(self) -> None:
         """Gives the database's memory back; the index cannot be searched afterwards."""
         self._database.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def _words(query: str) -> list[str]:
@@ -209,16 +207,15 @@ def _conditions(
     return "".join(map(_FILTER.format, range(len(fields)))), values
 
 
-class _FtsSession(Session):
-    def __init__(self, engine: "_FtsEngine") -> None:
+class _FtsSession(MemorySession):
+    def __init__(self, engine: Any) -> None:
         super().__init__(engine)
-        self._fts: SqliteFts = engine.loaded_index
         self.settings = {"words": "any", "k1": _K1, "b": _B}
         self._last: tuple[str, Mapping[str, Any]] = "", {}
 
     def _search(self, query: EngineQuery, k: int) -> EngineHits:
         self._last = query.text or "", query.filter or {}
-        results = self._fts.search(self._last[0], k, fields=self._last[1], **self.settings)
+        results = self._index.search(self._last[0], k, fields=self._last[1], **self.settings)
         return EngineHits([item for item, _ in results], [score for _, score in results])
 
     def _configure(self, values: Mapping[str, Any]) -> None:
@@ -231,7 +228,7 @@ class _FtsSession(Session):
         self.settings = settings
 
     def _plan(self) -> EnginePlan | None:
-        text = self._fts.plan(self._last[0], self.settings["words"], self._last[1])
+        text = self._index.plan(self._last[0], self.settings["words"], self._last[1])
         return EnginePlan(text, "VIRTUAL TABLE INDEX" in text) if text else None
 
 
@@ -246,8 +243,9 @@ class _FtsEngine(MemoryEngine):
             for name, values in items.fields.items()
             for item, value in zip(items.ids, values, strict=True)
         )
-        documents = zip(items.ids, items.texts or (), strict=True)
-        self.loaded_index = SqliteFts(documents, self.opening.build["tokenizer"], fields)
+        self.loaded_index = SqliteFts(
+            zip(items.ids, items.texts or (), strict=True), self.opening.build["tokenizer"], fields
+        )
         self.items = EngineItems(items.ids)
         return self._size()
 

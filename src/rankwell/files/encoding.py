@@ -1,6 +1,5 @@
 """Encoding of texts as a function, on this machine or many."""
 
-import hashlib
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -32,7 +31,7 @@ from rankwell.runtime.parts.encode import (
 from rankwell.runtime.parts.execution import run_in_parts
 from rankwell.runtime.parts.plans import file_of_part, mixture_text
 from rankwell.store import refuse_blocked
-from rankwell.vectors.encoders import TextEncoder
+from rankwell.vectors.encoders import TextEncoder, hash_all
 from rankwell.vectors.encoders.runs import VectorFile, manifest_of, mixed_note, write_vectors
 from rankwell.vectors.neighbours import Progress
 
@@ -187,8 +186,4 @@ def encode_file(
 
 def hash_texts(ids: Sequence[str] | None, texts: Sequence[str]) -> str:
     """The SHA-256 over all texts and their ids, in order; where one ends is part of it."""
-    total = hashlib.sha256(b"positions" if ids is None else b"ids")
-    for text in (*(ids or ()), *texts):
-        raw = text.encode("utf-8", "surrogatepass")
-        total.update(len(raw).to_bytes(8, "little") + raw)
-    return "sha256:" + total.hexdigest()
+    return hash_all((*(ids or ()), *texts), b"positions" if ids is None else b"ids")

@@ -15,7 +15,7 @@ from rankwell.comparison.data import GateOptions
 from rankwell.comparison.gate import check_requirements
 from rankwell.comparison.requirements import GateLine
 from rankwell.errors import BadUsage, GateFailed, RankwellError
-from rankwell.io.result_folder import read_results, read_summary
+from rankwell.io.result_folder import ResultFolder, read_results, read_summary
 from rankwell.reporting.junit import Case, junit_text
 from rankwell.reporting.outputs.markup import markdown_text
 from rankwell.store import write_text
@@ -36,15 +36,14 @@ def main(settings: Mapping[str, str] = os.environ) -> int:
     try:
         if not variables["RESULTS"]:
             raise BadUsage("RANKWELL_RESULTS is not set; expected the folder of results to check.")
-        folder = Path(variables["RESULTS"])
         options = _options(variables)
-        results = read_results(folder)
+        results = read_results(Path(variables["RESULTS"]))
         lines, findings = check_requirements(results, read_summary(results), options)
         failed = [line for line in lines if not line.passed]
         cases = [line.junit_case for line in lines]
         log = [*(line.sentence for line in lines), *findings]
         code = GateFailed.exit_code if failed else 0
-        text = _summary(folder, lines, findings)
+        text = _summary(results, lines, findings)
     except RankwellError as error:
         cases = [Case("gate", "gate", error=str(error))]
         log = [f"rankwell: {reporting.visible(error)}"]
@@ -72,7 +71,7 @@ def _options(variables: Mapping[str, str]) -> GateOptions:
     )
 
 
-def _summary(folder: Path, lines: Sequence[GateLine], findings: Sequence[str]) -> str:
+def _summary(results: ResultFolder, lines: Sequence[GateLine], findings: Sequence[str]) -> str:
     """The outcome in Markdown: a sentence for each requirement, failures first, then the table of
     the results.
     """
@@ -87,7 +86,6 @@ def _summary(folder: Path, lines: Sequence[GateLine], findings: Sequence[str]) -
         f"* {'passed' if line.passed else '**failed**'}: {markdown_text(line.explanation)}"
         for line in ordered
     ]
-    results = read_results(folder)
     table = reporting.render(read_summary(results), None, results.rules, (), "md")
     return "\n".join(
         [

@@ -59,8 +59,9 @@ def _outcome(
     from rankwell.reporting import Terminal, render, visible
     from rankwell.results import ComparisonResults
 
-    baseline = results.baseline if isinstance(results, ComparisonResults) else None
-    chosen = with_options(GateOptions(), options).requiring(required, baseline)
+    chosen = with_options(GateOptions(), options).requiring(
+        required, results.baseline if isinstance(results, ComparisonResults) else None
+    )
     content, rows = content_of(results)
     lines, _ = check_requirements(content, rows, chosen)
     # Where a build fails, the rules behind its figures are at hand.

@@ -50,11 +50,9 @@ class RankingMetric:
         """The mean over queries."""
         grades = unmasked(y_true, "y_true")
         scores = unmasked(y_score, "y_score")
-        owners = self._owners(grades, scores, groups)
-        names = list(map(str, owners.tolist()))
         rows = dict[str, list[int]]()
-        for position, name in enumerate(names):
-            rows.setdefault(name, []).append(position)
+        for position, owner in enumerate(self._owners(grades, scores, groups).tolist()):
+            rows.setdefault(str(owner), []).append(position)
         tables = [_table(rows, values.ravel()) for values in (grades, scores)]
         results = rankwell.evaluate(
             tables[0],
@@ -105,9 +103,10 @@ def ranking_scorer(
     entry = choose_measures([measure], CONVENTIONS[options.get("convention", "rankwell")])[
         0
     ].measure.entry
-    metric = RankingMetric(measure, ties, options)
     return metrics.make_scorer(
-        metric, response_method=response_method, greater_is_better=entry.better != "lower"
+        RankingMetric(measure, ties, options),
+        response_method=response_method,
+        greater_is_better=entry.better != "lower",
     )
 
 

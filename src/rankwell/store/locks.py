@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rankwell.errors import BadUsage, printable, without_credentials
 
-_HELD: dict[Path, int] = {}
+_HELD = dict[Path, int]()
 """The thread that holds each lock of this process."""
 _LONGEST = 300
 

@@ -89,7 +89,7 @@ DRAFT_FOLDER = ".rankwell-draft"
 _DRAFT = re.compile(
     r"\..+\.[0-9a-f]{8}-[0-9]+\.[0-9a-z_]{8}(\.[^.]*)?|\.draft-[0-9a-f]{8}-.*", re.DOTALL
 )
-OPEN_DRAFTS: set[Path] = set()
+OPEN_DRAFTS = set[Path]()
 """Files that blocks of `replacing` write to, which blocks inside them may replace, and folders of
 `drafted`.
 """
@@ -206,7 +206,7 @@ DESCRIPTORS = ("/dev/fd/", "/proc/self/fd/")
 
 # A pipe (as in `<(zcat run.gz)`) can be read only once, but is looked at before it is read, and by
 # several readers.
-_PIPED: dict[str, bytes] = {}
+_PIPED = dict[str, bytes]()
 
 
 def encode_id(text: str) -> bytes:
@@ -299,14 +299,14 @@ class Source:
         if self.file is None:
             if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
                 raise BadInput("standard input is closed; name a file.")
-            self._piped = _read_piped("-", sys.stdin.buffer, self.name)
+            self._piped = _read_piped(sys.stdin.buffer, self.name)
             return
         refuse_draft(self.file)
         is_pipe = refuse_irregular(self.file, pipes=True)
         self.stem = _stem(self.file.name)
         if is_pipe:
             with self._raw() as stream:
-                self._piped = _read_piped(self.name, stream, self.name)
+                self._piped = _read_piped(stream, self.name)
             self.file = None
         else:
             self._state = first_state(self.file)
@@ -515,12 +515,12 @@ def refuse_irregular(path: Path, *, pipes: bool = False) -> bool:
     return is_pipe
 
 
-def _read_piped(place: str, stream: BinaryIO, name: str) -> bytes:
+def _read_piped(stream: BinaryIO, name: str) -> bytes:
     """The content of standard input or of a pipe, which is read once. Raises BadInput for a device
     without an end, and for more than 4 GiB.
     """
-    if place in _PIPED:
-        return _PIPED[place]
+    if name in _PIPED:
+        return _PIPED[name]
     with suppress(OSError, ValueError):  # a stream in memory has no number
         status = os.fstat(stream.fileno())
         if (
@@ -537,8 +537,8 @@ def _read_piped(place: str, stream: BinaryIO, name: str) -> bytes:
                 f"{name} has more than {_MOST_PIPED >> 30} GiB, which are kept in memory; save it "
                 "to a file and name that."
             )
-    _PIPED[place] = content.getvalue()
-    return _PIPED[place]
+    _PIPED[name] = content.getvalue()
+    return _PIPED[name]
 
 
 def split_part(place: str | Path) -> tuple[str, str]:
@@ -618,11 +618,9 @@ def sources_of(*places: Mapping[str, Any]) -> dict[str, Source]:
             sources |= {f"{name}/{shard.rpartition('/')[2]}": Source(shard) for shard in shards}
             continue
         path = f"{Path(path, 'vectors.npy')}" if exists(path) and Path(path).is_dir() else path
-        if (
-            (exists(path) and (remote_url(path) or Path(path).is_file()))
-            or path in _PIPED
-            or (path in STDIN and "-" in _PIPED)
-        ):
+        if (exists(path) and (remote_url(path) or Path(path).is_file())) or (
+            STDIN_NAME if path in STDIN else path
+        ) in _PIPED:
             sources[name if name not in sources else f"{name} {len(sources)}"] = Source(path)
     return sources
 
@@ -635,7 +633,6 @@ def shard_files(place: str | Path) -> list[str]:
     neither vectors nor their ids (`*.ids.txt`, `*.ids.json`) nor hidden (`.name`, `_name`).
     """
     folder, names = folder_names(place)
-    names = [name for name in names if not name.startswith((".", "_"))]
     shards = [name for name in names if name.endswith(_VECTORS)]
     if not shards or "vectors.npy" in shards:
         return []
@@ -650,17 +647,19 @@ def shard_files(place: str | Path) -> list[str]:
 
 def folder_names(place: str | Path) -> tuple[str, list[str]]:
     """A folder, local or remote, without a slash at its end, and the names in it in order of their
-    bytes, folders with one.
+    bytes, folders with one; hidden ones (`.name`, `_name`) are left out.
     """
-    url = remote_url(place)
+    url, names = remote_url(place), list[str]()
     if url is None:
-        names = list[str]()
         if exists(place) and Path(place).is_dir():
             entries = Path(place).iterdir()
             names = [f"{entry.name}/" if entry.is_dir() else entry.name for entry in entries]
-        return f"{place}".rstrip("/") or "/", sorted(names, key=os.fsencode)
-    is_object = not url.endswith("/") and _remote().look(url) is not None
-    return url.rstrip("/"), [] if is_object else _remote().names_in(url)
+            names.sort(key=os.fsencode)
+    elif url.endswith("/") or _remote().look(url) is None:
+        names = _remote().names_in(url)
+    return str(url or place).rstrip("/") or "/", [
+        name for name in names if not name.startswith((".", "_"))
+    ]
 
 
 _OTHERS = {
@@ -688,7 +687,6 @@ def run_files(place: Any) -> list[str]:
     if is_local:
         refuse_draft(Path(place))
     folder, names = folder_names(place)
-    names = [name for name in names if not name.startswith((".", "_"))]
     for mark, kind in _OTHERS.items():
         if mark in names or f"{mark}/" in names:
             raise BadInput(
@@ -811,7 +809,7 @@ _TOPICS = re.compile(r"<(top|topics?)\b")
 """The tags of TREC's topics, the only form of XML that is read."""
 
 
-def first_bytes(read: Callable[[int], bytes], size: int = HEAD) -> tuple[bytes, bool]:
+def first_bytes(read: Callable[[int], bytes], size: int) -> tuple[bytes, bool]:
     """So many bytes, and whether they are all; more where a header of many columns, or the row
     behind it, is longer than that.
     """
@@ -977,13 +975,13 @@ def qrels_splits(folder: Path) -> Splits:
     """The files of judgments of each split in the folder of a data set; empty where there are
     none.
     """
-    for name in _QRELS:
-        if splits := _splits(folder / name, _QRELS[name]):
+    for name, kinds in _QRELS.items():
+        if splits := _splits(folder / name, kinds):
             return splits
     return {}
 
 
-def qrels_file(folder: str, split: str = "") -> Path:
+def qrels_file(folder: str, split: str) -> Path:
     """The judgments of a split in the folder of a data set: the one named, else `test`; those of a
     folder without splits.
 

@@ -381,8 +381,8 @@ _ATTEMPTS = 4
 _FIRST_PAUSE = 0.25
 
 
-_SEEN: dict[str, Object] = {}
-_FETCHED: dict[Object, Path] = {}
+_SEEN = dict[str, Object]()
+_FETCHED = dict[Object, Path]()
 _FETCHING = Lock()
 
 
@@ -465,17 +465,19 @@ def read_pieces(remote_object: Object, start: int, stop: int) -> Iterator[bytes]
             )
 
 
+@dataclass(eq=False)
 class RangeStream(io.RawIOBase):
     """An object as a file: what is read of it is one range, and nothing else comes. Raises as
     `read_range`.
 
-    first_content: the first bytes, where they are known.
+    _object: the object.
+    _first_content: the first bytes, where they are known.
+    _position: where the next bytes are read.
     """
 
-    def __init__(self, remote_object: Object, first_content: bytes = b"") -> None:
-        self._object = remote_object
-        self._position = 0
-        self._first_content = first_content
+    _object: Object
+    _first_content: bytes = b""
+    _position: int = 0
 
     def readable(self) -> bool:
         """Always."""
@@ -642,7 +644,7 @@ def _reason(error: Exception) -> str:
 
 
 PROTOCOL = "rankwell"
-_FAILED: list[RankwellError] = []
+_FAILED = list[RankwellError]()
 
 
 def file_name(url: str) -> str:

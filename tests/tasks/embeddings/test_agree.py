@@ -174,9 +174,7 @@ def test_block_sizes_leave_the_same_bytes(block, monkeypatch):
     tables = []
     for size in (1000, block):
         backend = BACKENDS["numpy"]
-        monkeypatch.setitem(
-            BACKENDS._entries, "numpy", backend.__class__(backend.name, backend.open, size, size)
-        )
+        monkeypatch.setitem(BACKENDS._entries, "numpy", backend.__class__(backend.open, size, size))
 
         found = rankwell.evaluate_embeddings(
             reference, [candidate], samples=30, intervals="none", spectrum=False

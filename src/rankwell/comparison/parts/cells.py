@@ -296,15 +296,5 @@ def _size(path: Path) -> int:
 
 KINDS.add(
     "cells",
-    PartKind(
-        "cells",
-        "Cells of an experiment file",
-        _files,
-        _cut,
-        _part,
-        _merge,
-        amounts=_amounts,
-        is_sized=False,
-        code="file",
-    ),
+    PartKind("cells", _files, _cut, _part, _merge, amounts=_amounts, is_sized=False, code="file"),
 )

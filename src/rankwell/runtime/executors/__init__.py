@@ -91,7 +91,6 @@ class Executor:
     """A way to run calls, such as processes of this machine or jobs of a cluster.
 
     name: the name by which it is chosen, which a number of workers may follow (`processes:16`).
-    title: a phrase that describes it, for the list of executors.
     workers: text after the name -> number of calls at once.
     open: opens what makes the calls, as a context; None where users submit them.
     script: writes the text with which users submit the calls, in place of `open`.
@@ -102,7 +101,6 @@ class Executor:
     """
 
     name: str
-    title: str
     workers: Callable[[str], int]
     open: Callable[[str, Resources], AbstractContextManager[Run]] | None = None
     script: Callable[[str, ArrayJob], str] | None = None
@@ -115,9 +113,11 @@ class Executor:
 EXECUTORS: Catalogue[Executor] = Catalogue("runtime.executors", "executor")
 
 
-def find_executor(text: str) -> tuple[Executor, str]:
-    """The executor that `name` or `name:address` names, with the address. Raises UnknownName."""
-    name, _, address = text.partition(":")
+def find_executor(text: str | None) -> tuple[Executor, str]:
+    """The executor that `name` or `name:address` names, with the address; `here` for None. Raises
+    UnknownName.
+    """
+    name, _, address = ("here" if text is None else text).partition(":")
     return EXECUTORS[name], address
 
 
@@ -177,10 +177,22 @@ def slurm_ranges(indices: Iterable[int]) -> str:
     >>> slurm_ranges([0, 3, 7, 8, 9])
     '0,3,7-9'
     """
-    runs = list[list[int]]()
-    for index in sorted(indices):
-        if runs and runs[-1][1] == index - 1:
-            runs[-1][1] = index
+    runs = joined_ranges((index, index + 1) for index in sorted(indices))
+    return ",".join(
+        str(first) if stop == first + 1 else f"{first}-{stop - 1}" for first, stop in runs
+    )
+
+
+def joined_ranges(ranges: Iterable[tuple[int, int]]) -> list[list[int]]:
+    """Ranges from a first number to the one behind the last, those that meet as one.
+
+    >>> joined_ranges([(0, 32), (32, 64), (96, 100)])
+    [[0, 64], [96, 100]]
+    """
+    joined = list[list[int]]()
+    for start, stop in ranges:
+        if joined and joined[-1][1] == start:
+            joined[-1][1] = stop
         else:
-            runs.append([index, index])
-    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
+            joined.append([start, stop])
+    return joined

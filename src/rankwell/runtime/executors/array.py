@@ -24,10 +24,6 @@ def _limit(address: str) -> int:
     return parse_worker_count("array", address, _SLURM_MOST)
 
 
-def _workers(address: str) -> int:
-    return min(_limit(address), _PARTS) // 2
-
-
 def _script(address: str, job: ArrayJob) -> str:
     """The sbatch lines, one per MaxArraySize indices, and the manifest of a Kubernetes job."""
     return "".join(
@@ -91,10 +87,6 @@ spec:
 EXECUTORS.add(
     "array",
     Executor(
-        "array",
-        "Array jobs of Slurm, Kubernetes or AWS Batch",
-        _workers,
-        script=_script,
-        has_memory=True,
+        "array", lambda address: min(_limit(address), _PARTS) // 2, script=_script, has_memory=True
     ),
 )

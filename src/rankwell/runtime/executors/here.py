@@ -25,7 +25,4 @@ def _open(_: str, __: Resources) -> Generator[Run]:
     yield _run
 
 
-EXECUTORS.add(
-    "here",
-    Executor("here", "This process, one part after the other", _workers, _open, has_gpus=False),
-)
+EXECUTORS.add("here", Executor("here", _workers, _open, has_gpus=False))

@@ -136,8 +136,9 @@ def _run(
         while waiting and idle:
             # Large batches load a model once, small ones at the end keep all processes at work.
             size = -(-len(waiting) // (2 * len(variables)))
-            batch = [waiting.popleft() for _ in range(size)]
-            workers.append(_Worker(calls.command, batch, idle.popleft()))
+            workers.append(
+                _Worker(calls.command, [waiting.popleft() for _ in range(size)], idle.popleft())
+            )
         time.sleep(_TICK)
         for worker in [*workers]:
             code = worker.process.poll()
@@ -174,13 +175,4 @@ def _count_lost(lost: Counter[int], worker: _Worker, seconds: float | None) -> N
     raise lost_too_often(lost[index])
 
 
-EXECUTORS.add(
-    "processes",
-    Executor(
-        "processes",
-        "Processes of this machine, `processes:16`",
-        _workers,
-        _open,
-        has_time_limit=True,
-    ),
-)
+EXECUTORS.add("processes", Executor("processes", _workers, _open, has_time_limit=True))

@@ -54,10 +54,6 @@ def versions(_: str) -> str:
     )
 
 
-def _workers(address: str) -> int:
-    return 16 if address else processors()
-
-
 @contextmanager
 def _open(address: str, resources: Resources) -> Generator[Run]:
     threads = resources.threads or 1
@@ -152,25 +148,22 @@ def _first_line(error: Exception) -> str:
 def _refuse_unfit(ray: Any, threads: int, resources: Resources) -> None:
     """Raises BadUsage where no node has enough for a part: Ray would wait for one for ever."""
     node_resources = [node["Resources"] for node in ray.nodes() if node["Alive"]]
-    memory, gpus = resources.memory, resources.gpus
-    cores, largest_memory, most_gpus = (
-        max((node.get(name, 0) for node in node_resources), default=0)
-        for name in ("CPU", "memory", "GPU")
+    needed = {"CPU": threads, "memory": resources.memory, "GPU": resources.gpus}
+    cores, memory, gpus = (
+        max((node.get(name, 0) for node in node_resources), default=0) for name in needed
     )
-    if most_gpus < gpus:
+    if gpus < resources.gpus:
         raise BadUsage(
-            f"{flag('--gpus', gpus)}: no node of the cluster has as many; the most is "
-            f"{most_gpus:g}."
+            f"{flag('--gpus', resources.gpus)}: no node of the cluster has as many; the most is "
+            f"{gpus:g}."
         )
     if not any(
-        node.get("CPU", 0) >= threads
-        and node.get("memory", 0) >= memory
-        and node.get("GPU", 0) >= gpus
+        all(node.get(name, 0) >= amount for name, amount in needed.items())
         for node in node_resources
     ):
         raise BadUsage(
-            f"a part needs {threads} processors and {memory >> 20} MiB; the largest node has "
-            f"{cores:g} and {int(largest_memory) >> 20} MiB; plan smaller parts with "
+            f"a part needs {threads} processors and {resources.memory >> 20} MiB; the largest node "
+            f"has {cores:g} and {int(memory) >> 20} MiB; plan smaller parts with "
             f"{flag('--memory')}, or use fewer threads."
         )
 
@@ -252,8 +245,7 @@ EXECUTORS.add(
     "ray",
     Executor(
         "ray",
-        "Ray, on this machine or `ray:HOST:PORT`; joining never stops a cluster",
-        _workers,
+        lambda address: 16 if address else processors(),
         _open,
         is_shared=bool,
         has_time_limit=True,

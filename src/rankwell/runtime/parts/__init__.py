@@ -20,9 +20,7 @@ from typing import Any, BinaryIO, Literal, NamedTuple
 
 from rankwell.data.catalogue import Catalogue
 from rankwell.errors import BadInput, BadUsage, flag
-from rankwell.store import refuse_blocked, remote, remote_url
-from rankwell.store.drafts import clean_drafts, draft_names
-from rankwell.store.temporary import scratch
+from rankwell.store import clean_drafts, draft_names, refuse_blocked, remote, remote_url, scratch
 
 Json = Any
 """A value that JSON can hold."""
@@ -221,20 +219,13 @@ class HashedStream:
     """A stream to write to that takes the SHA-256 and the number of the bytes written."""
 
     def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-        self._sha256 = hashlib.sha256()
-        self.size = 0
+        self._stream, self.size, self.sha256 = stream, 0, hashlib.sha256()
 
     def write(self, content: Any) -> int:
         """Writes bytes, or anything that offers a buffer."""
-        self._sha256.update(content)
+        self.sha256.update(content)
         self.size += memoryview(content).nbytes
         return self._stream.write(content)
-
-    @property
-    def digest(self) -> str:
-        """The digest of what has been written so far."""
-        return "sha256:" + self._sha256.hexdigest()
 
 
 def file_digest(path: Path) -> str:
@@ -292,7 +283,7 @@ def digest_of(write: Write) -> tuple[str, int]:
 def _hashed(stream: BinaryIO, write: Write) -> tuple[str, int]:
     hashed = HashedStream(stream)
     write(hashed)  # pyright: ignore[reportArgumentType] - all that writers of arrays use of a stream
-    return hashed.digest, hashed.size
+    return "sha256:" + hashed.sha256.hexdigest(), hashed.size
 
 
 def _sync(stream: BinaryIO) -> None:
@@ -332,9 +323,6 @@ class BucketPlace:
             )
         self.folder = scratch()
 
-    def _url(self, name: str) -> str:
-        return f"{self.name}/{name}"
-
     def listing(self, prefix: str = "") -> Mapping[str, int]:
         """The sizes of its objects by name, in one request for a thousand of them."""
         objects = remote.objects_in(f"{self.name}/", prefix)
@@ -346,21 +334,21 @@ class BucketPlace:
 
     def size(self, name: str) -> int | None:
         """The size of an object."""
-        stored_object = remote.look(self._url(name), anew=True)
+        stored_object = remote.look(self.address(name), anew=True)
         return None if stored_object is None else stored_object.size
 
     def read(self, name: str) -> bytes | None:
         """The content of a small object, as it is now."""
-        return remote.read_whole(self._url(name))
+        return remote.read_whole(self.address(name))
 
     def put_new(self, name: str, content: bytes) -> bool:
         """Puts an object on the condition that there is none."""
         # A request whose answer was lost is refused when it is repeated.
-        return remote.put(self._url(name), content, is_new=True) or self.read(name) == content
+        return remote.put(self.address(name), content, is_new=True) or self.read(name) == content
 
     def replace(self, name: str, content: bytes) -> None:
         """Puts an object in place of an earlier one."""
-        remote.put(self._url(name), content)
+        remote.put(self.address(name), content)
 
     def put_part(
         self, stem: str, suffix: str, write: Write, *, unique: bool, replace: bool = False
@@ -370,28 +358,29 @@ class BucketPlace:
             digest, size = write_draft(draft, write)
             if size > _MOST and not unique:
                 raise BadUsage(
-                    f"{self._url(stem)} has {size} bytes, more than one request can put; plan "
+                    f"{self.address(stem)} has {size} bytes, more than one request can put; plan "
                     f"smaller parts: {flag('--shards')}."
                 )
             name = part_name(stem, suffix, digest, unique=unique)
-            is_new = remote.put(self._url(name), draft, is_new=not replace)
-            return Written(name, digest, size, is_new)
+            return Written(
+                name, digest, size, remote.put(self.address(name), draft, is_new=not replace)
+            )
 
     def remove(self, name: str) -> None:
         """Removes an object, if there is one."""
-        remote.remove(self._url(name))
+        remote.remove(self.address(name))
 
     def file(self, name: str) -> Path:
         """A file with the content, fetched by checked ranges."""
-        return remote.fetch(self._url(name), anew=True)
+        return remote.fetch(self.address(name), anew=True)
 
     def address(self, name: str = "") -> str:
         """The address of an object."""
-        return self._url(name)
+        return f"{self.name}/{name}"
 
     def inside(self, name: str) -> "BucketPlace":
         """A folder in this one."""
-        return BucketPlace(self._url(name))
+        return BucketPlace(self.address(name))
 
     def open(self) -> None:
         """Nothing: a folder of a bucket is there when it has an object."""
@@ -424,6 +413,14 @@ class Limits(NamedTuple):
     memory: int = 2 << 30
     workers: int = 1
     shards: int | None = None
+
+    def shards_or(self, usual: int) -> int:
+        """The requested number of shards, else the usual one. Raises BadUsage."""
+        if self.shards is not None and not 0 < self.shards <= MAX_SHARDS:
+            raise BadUsage(
+                f"{flag('--shards', self.shards)}; expected an integer from 1 to {MAX_SHARDS}."
+            )
+        return usual if self.shards is None else self.shards
 
 
 class Cut(NamedTuple):
@@ -512,7 +509,6 @@ class PartKind:
     """A kind of part. All functions take options that JSON can hold, with places as absolute paths.
 
     name: the name of the kind in plans.
-    title: a phrase that says what the parts do.
     files: options -> the inputs by name, as paths or addresses of objects.
     cut: cuts the work into parts, without reading vectors.
     part: computes one part.
@@ -528,7 +524,6 @@ class PartKind:
     """
 
     name: str
-    title: str
     files: Callable[[PlanOptions], Mapping[str, Path | str]]
     cut: Callable[[PlanOptions, Limits], Cut]
     part: Callable[[PartInputs, int], PartContent]

@@ -51,17 +51,19 @@ class CountedVectors(ComparedVectors):
     questions: Sequence[Question]
     answers: Mapping[tuple[str, bool], Any]
 
-    def _refuse_other(
-        self, transposed: bool, grouped: bool, order: Ints | None, depth: int | None
-    ) -> None:
+    def _answer(
+        self, name: str, transposed: bool, order: Ints | None, depth: int | None = None
+    ) -> Any:
+        """The arrays of a question that was asked before the parts were planned."""
         matches = (
             (question.transposed, question.grouped, depth or question.depth)
-            == (transposed, grouped, question.depth)
+            == (transposed, name.startswith("group "), question.depth)
             and np.array_equal(question.order, order)  # pyright: ignore[reportArgumentType]
             for question in self.questions
         )
         if not any(matches):
             raise ValueError("this was not asked before the parts were planned")
+        return self.answers[name, transposed]
 
     def count(
         self,
@@ -73,21 +75,23 @@ class CountedVectors(ComparedVectors):
         progress: Progress | None = None,
     ) -> PositiveCounts:
         """The counts of a question, which has this order."""
-        self._refuse_other(transposed, False, order, None)
+        arrays = self._answer("counts", transposed, order)
         wanted = WantedItems.of(self.positives, self.scores, transposed=transposed, best=best)
-        counts = PositiveCounts(
-            wanted.pairs, wanted.scores[wanted.pairs], *self.answers["counts", transposed]
+        return _reported(
+            PositiveCounts(wanted.pairs, wanted.scores[wanted.pairs], *arrays), positives, progress
         )
-        return _reported(counts, positives, progress)
 
     def count_groups(
         self, groups: Positives, *, order: Ints | None = None, progress: Progress | None = None
     ) -> PositiveCounts:
         """The counts of a question about groups, which has this order."""
-        self._refuse_other(True, True, order, None)
-        scores = WantedItems.of(self.positives, self.scores, transposed=True, best=False).scores
+        arrays = self._answer("group counts", True, order)
         counts = PositiveCounts(
-            np.flatnonzero(groups.counts), groups.best(scores), *self.answers["group counts", True]
+            np.flatnonzero(groups.counts),
+            groups.best(
+                WantedItems.of(self.positives, self.scores, transposed=True, best=False).scores
+            ),
+            *arrays,
         )
         return _reported(counts, groups, progress)
 
@@ -95,21 +99,22 @@ class CountedVectors(ComparedVectors):
         self, depth: int, *, transposed: bool, order: Ints | None = None
     ) -> tuple[Ints, Floats]:
         """The lists of a question, which has this depth and order."""
-        self._refuse_other(transposed, False, order, depth)
-        return self.answers["lists", transposed]
+        return self._answer("lists", transposed, order, depth)
 
     def first_groups(
         self, groups: Positives, depth: int, *, order: Ints | None = None
     ) -> tuple[Ints, Floats]:
         """The lists of a question about groups, which has this depth and order."""
-        self._refuse_other(True, True, order, depth)
-        positions, scores = self.answers["group lists", True]
+        positions, scores = self._answer("group lists", True, order, depth)
         return np.flatnonzero(groups.counts)[positions], scores
 
     def copies(self, *, transposed: bool) -> Ints | None:
         """As in `ComparedScores`, by prints of 128 bits."""
-        prints = self.answers["prints", transposed].view(f"V{PRINT}")[:, 0]
-        _, first_rows, print_index = np.unique(prints, return_index=True, return_inverse=True)
+        _, first_rows, print_index = np.unique(
+            self.answers["prints", transposed].view(f"V{PRINT}")[:, 0],
+            return_index=True,
+            return_inverse=True,
+        )
         return first_rows[print_index]
 
 
@@ -156,10 +161,10 @@ class _Asking:
             _PairSizes.of(positives.n_queries, positives.owner),
             _PairSizes.of(positives.n_items, positives.items),
         )
-        self.arrays: dict[str, str] = {}
+        self.arrays = dict[str, str]()
         # The comparisons of both rounds, by what they answer and whether sides are exchanged.
-        self.first: dict[tuple[str, bool], Json] = {}
-        self.then: dict[tuple[str, bool], Json] = {}
+        self.first = dict[tuple[str, bool], Json]()
+        self.then = dict[tuple[str, bool], Json]()
 
     def _keep(self, name: str, shape: tuple[int, ...], compute: Callable[[], Ints]) -> str:
         """Keeps an array, or its shape where a forecast needs no more."""
@@ -224,9 +229,13 @@ class _Asking:
                 what="lists", items=items, queries=queries, width=question.depth, **array_names
             )
             self.first[f"{key}lists", transposed] = lists.json
-        most = 1 if question.best or question.grouped else sizes.most
         counts = PartComparison(
-            what="counts", items=items, queries=queries, width=most, **array_names, **rows
+            what="counts",
+            items=items,
+            queries=queries,
+            width=1 if question.best or question.grouped else sizes.most,
+            **array_names,
+            **rows,
         )
         self.then[f"{key}counts", transposed] = {
             "comparison": counts.json,
@@ -278,18 +287,22 @@ def compare_in_parts(
             "first": list(asking.first.values()),
             "then": list(asking.then.values()),
         }
-        part_options = parts if parts.dry_run else replace(parts, work=storage.name)
-        outcome = run_in_parts("counts", options, part_options, command, progress)
+        outcome = run_in_parts(
+            "counts",
+            options,
+            parts if parts.dry_run else replace(parts, work=storage.name),
+            command,
+            progress,
+        )
     if outcome.result is None:
         return outcome
     answers = dict(zip([*asking.first, *asking.then], outcome.result, strict=True))
-    scores = answers.pop(("scores", False))
     counted = CountedVectors(
         compared.queries,
         compared.items,
         compared.metric,
         positives,
-        scores,
+        answers.pop(("scores", False)),
         tuple(questions.values()),
         answers,
     )

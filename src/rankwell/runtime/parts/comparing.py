@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell._native.products import Groups, width
+from rankwell._native.products import Groups, no_items, width
 from rankwell._native.similarity import Metric, Space, score_pairs
 from rankwell.data.matrices import Positions, Positives, map_npy, row_blocks
 from rankwell.data.tables import Floats, Ints, offsets_from_rows, segment_offsets
@@ -53,12 +53,7 @@ from rankwell.runtime.parts.vectors import (
     write_array,
 )
 from rankwell.vectors.neighbours import RankTargets, search
-from rankwell.vectors.neighbours.positive_counts import (
-    WantedPairs,
-    by_vectors,
-    count_groups_among,
-    count_pairs,
-)
+from rankwell.vectors.neighbours.positive_counts import by_vectors, count_groups_among, count_pairs
 
 PRINT = 16
 """Bytes of a row's print."""
@@ -152,8 +147,7 @@ class Compared(PartComparison):
     def shape(self, name: str) -> tuple[int, int, int]:
         """The number of a table's vectors, that of their dimensions, and the bytes of one."""
         files = self.files(name)
-        rows, dimensions = files.shape
-        return rows, dimensions, dimensions * files.dtype.itemsize
+        return *files.shape, files.shape[1] * files.dtype.itemsize
 
     @property
     def n_queries(self) -> int:
@@ -178,13 +172,13 @@ class Compared(PartComparison):
 
     def pairs_of(self, queries: slice) -> slice:
         """The place of some queries' pairs among all."""
-        owner = self.array(self.pairs)[0]
-        return slice(*np.searchsorted(owner, [queries.start, queries.stop]).tolist())
+        return slice(
+            *np.searchsorted(self.array(self.pairs)[0], [queries.start, queries.stop]).tolist()
+        )
 
     def scores_of(self, owner: Ints, items: Ints) -> Floats:
         """The exact score of each pair; only their vectors are read."""
-        query_files = self.files(self.queries)
-        item_files = self.files(self.items)
+        query_files, item_files = self.files(self.queries), self.files(self.items)
         rows = self.array(self.rows)[owner] if self.rows else owner
         scores = np.empty(len(owner))
         for start in range(0, len(owner), _PAIRS):
@@ -215,14 +209,7 @@ class Compared(PartComparison):
 
     def part(self, queries: slice, items: slice) -> tuple[NDArray[Any], Mapping[str, str]]:
         """The result for some queries among some items, and the digests of the vectors read."""
-        compute = {
-            "prints": self._prints,
-            "scores": self._scores,
-            "counts": self._counts,
-            "lists": self._lists,
-        }
-        array = compute[self.what](queries, items)
-        return array, self.digests
+        return getattr(self, f"_{self.what}")(queries, items), self.digests
 
     def _read(self, name: str, rows: slice, ids: Sequence[str] | None = None) -> VectorRange:
         path, label = self.table(name)
@@ -243,11 +230,11 @@ class Compared(PartComparison):
         return _ChosenRows(None, vectors, table_path=self.table(name).label, files=files, rows=rows)
 
     def _queries(self, rows: slice) -> VectorRange:
-        array_name = self.own
-        ids = Positions(self.array(array_name)[rows].tolist()) if array_name else None
+        ids = Positions(self.array(self.own)[rows].tolist()) if self.own else None
         if self.rows:
-            chosen_rows = np.asarray(self.array(self.rows)[rows])
-            return replace(self._read_rows(self.queries, chosen_rows), ids=ids)
+            return replace(
+                self._read_rows(self.queries, np.asarray(self.array(self.rows)[rows])), ids=ids
+            )
         return self._read(self.queries, rows, ids)
 
     def _exclusion(self, queries: slice, items: slice) -> dict[str, Any]:
@@ -338,15 +325,12 @@ class Compared(PartComparison):
             return np.array(counts, dtype="<i8")
         owner, target = self._pairs(queries)
         scores = np.asarray(self.array(self.scores)[self.pairs_of(queries)])
-        item_ranks = None if tie_ranks is None else np.asarray(tie_ranks[items])
-        wanted = WantedPairs(
-            owner, scores, target - items.start if tie_ranks is None else tie_ranks[target]
-        )
         counts = count_pairs(
             query_vectors,
             self._items(items),
-            wanted,
-            places=item_ranks,
+            owner,
+            RankTargets(scores, target - items.start if tie_ranks is None else tie_ranks[target]),
+            places=None if tie_ranks is None else np.asarray(tie_ranks[items]),
             **self._exclusion(queries, items),
         )
         return np.array(counts, dtype="<i8")
@@ -359,12 +343,7 @@ class Compared(PartComparison):
             grouped_items, ends, first = self._groups(items)
             depth = min(self.width, len(ends))
             if not depth:
-                return lists_of(
-                    np.empty((query_vectors.n, 0), dtype=np.int64),
-                    np.empty((query_vectors.n, 0)),
-                    0,
-                    0,
-                )
+                return lists_of(*no_items(query_vectors.n, 0), 0, 0)
             groups = Positives(
                 segment_offsets(np.diff(ends, prepend=0)),
                 np.arange(grouped_items.n),
@@ -382,13 +361,12 @@ class Compared(PartComparison):
         depth = min(self.width, item_vectors.n)
         order = None if tie_ranks is None else np.argsort(tie_ranks[items])
         if order is not None:
-            rows = order + items.start
             item_vectors = _ChosenRows(
                 None,
                 item_vectors.vectors[order],
                 table_path=item_vectors.table_path,
                 files=item_vectors.files,
-                rows=rows,
+                rows=order + items.start,
             )
         top_k = search(
             query_vectors, item_vectors, k=max(depth, 1), **self._exclusion(queries, items)
@@ -466,8 +444,14 @@ def _grid(compared: Compared, limits: Limits) -> PartGrid:
         if compared.what in _MULTIPLIED
         else _LEAST_READ // max(1, row)
     )
-    depth = max(compared.width, -(-least // 1000))
-    grid = PartGrid.of(n, compared.n_items, state=state, row=row, depth=depth, limits=limits)
+    grid = PartGrid.of(
+        n,
+        compared.n_items,
+        state=state,
+        row=row,
+        depth=max(compared.width, -(-least // 1000)),
+        limits=limits,
+    )
     if compared.members:
         return compared.whole_groups(grid)
     return grid.ending_at(compared.files(compared.items).breaks)
@@ -566,9 +550,11 @@ def _second(inputs: PartInputs, files: Sequence[Path], storage: WorkPlace) -> Se
 def _scored_pairs(compared: Compared, scores: Floats, then: PlanOptions) -> dict[str, NDArray[Any]]:
     """The pairs to count with their scores, or the scores of groups."""
     owner, items = compared.array(compared.pairs)
-    positives = Positives(offsets_from_rows(owner, compared.n_queries), items, compared.n_items)
     right, pairs, scores = WantedItems.of(
-        positives, scores, transposed=then["transposed"], best=then["best"]
+        Positives(offsets_from_rows(owner, compared.n_queries), items, compared.n_items),
+        scores,
+        transposed=then["transposed"],
+        best=then["best"],
     )
     if "members" in then["comparison"]:
         return {"scores": right.best(scores)}
@@ -578,8 +564,13 @@ def _scored_pairs(compared: Compared, scores: Floats, then: PlanOptions) -> dict
 def _merged(compared: Compared, grid: PartGrid, files: Sequence[Path], storage: WorkPlace) -> Any:
     """The result of a comparison, from all its parts."""
     if compared.what == "lists":
-        tie_ranks = np.asarray(compared.array(compared.places)) if compared.places else None
-        return merged_lists(grid, files, storage.folder, compared.width, tie_ranks)
+        return merged_lists(
+            grid,
+            files,
+            storage.folder,
+            compared.width,
+            np.asarray(compared.array(compared.places)) if compared.places else None,
+        )
     parts = [(*grid.part(index), np.asarray(map_npy(file))) for index, file in enumerate(files)]
     if compared.what == "prints":
         return np.concatenate([array for _, _, array in parts])
@@ -629,7 +620,6 @@ _COMPARISONS = (
 )
 _KIND = PartKind(
     "counts",
-    "Ranks of given items among embeddings",
     _files,
     _cut,
     _part,

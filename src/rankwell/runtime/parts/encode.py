@@ -8,13 +8,13 @@ mixture.
 import json
 import platform
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from hashlib import sha256
 from itertools import chain, pairwise
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO, Literal, Self
+from typing import Annotated, Any, BinaryIO, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,12 +22,12 @@ from numpy.typing import NDArray
 from rankwell.data.columns import chosen_columns
 from rankwell.data.matrices import read_npy
 from rankwell.data.options import ColumnChoice, DeviceOption, Doc, Option
-from rankwell.errors import BadInput, BadScore, BadUsage, NothingToEvaluate, flag
+from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, flag
 from rankwell.io import formats as io
 from rankwell.io.formats import read_column
+from rankwell.runtime.executors import joined_ranges
 from rankwell.runtime.parts import (
     KINDS,
-    MAX_SHARDS,
     Amounts,
     Cut,
     Limits,
@@ -37,6 +37,7 @@ from rankwell.runtime.parts import (
     PlanOptions,
     WorkPlace,
 )
+from rankwell.runtime.parts.vectors import write_array
 from rankwell.store import file_states
 from rankwell.vectors.encoders import (
     Settings,
@@ -46,6 +47,7 @@ from rankwell.vectors.encoders import (
     load_encoder,
     of_no_machine,
 )
+from rankwell.vectors.encoders.runs import encoded_rows
 
 _CHUNK_BATCHES = 32
 _MOST_TEXTS = 1 << 17
@@ -91,8 +93,13 @@ def chunk_of(batch_size: int) -> int:
 
 
 def _settings(options: EncodeOptions) -> Settings:
-    normalize = options.normalize or None
-    return Settings(options.dimensions, normalize, options.batch_size, options.device, options.seed)
+    return Settings(
+        options.dimensions,
+        options.normalize or None,
+        options.batch_size,
+        options.device,
+        options.seed,
+    )
 
 
 def encoder_of(model: str, options: EncodeOptions) -> TextEncoder:
@@ -102,20 +109,17 @@ def encoder_of(model: str, options: EncodeOptions) -> TextEncoder:
     encoder = load_encoder(model, _settings(options))
     if options.fit is None:
         return encoder
-    fitted = encoder.fit(encoder_texts(options.fit, _without_ids(options))[1])
+    # The ids of these texts do not matter.
+    columns = chosen_columns(options.columns, "texts")
+    columns.pop("id", None)
+    text_options = replace(options, columns=columns or None, fit=None)
+    fitted = encoder.fit(encoder_texts(options.fit, text_options)[1])
     if fitted is encoder:
         raise BadUsage(
             f"{flag('--fit')}: {model} was trained elsewhere and is not fitted to texts; leave it "
             "out."
         )
     return fitted
-
-
-def _without_ids(options: EncodeOptions) -> EncodeOptions:
-    """The options for texts that are fitted to, whose ids do not matter."""
-    columns = chosen_columns(options.columns, "texts")
-    columns.pop("id", None)
-    return replace(options, columns=columns or None, fit=None)
 
 
 def encoder_texts(path: str, options: EncodeOptions) -> EncoderTexts:
@@ -178,10 +182,7 @@ def _cut(options: PlanOptions, limits: Limits) -> Cut:
     """Ranges of whole chunks; two for each worker, where there are as many."""
     if options["batch_size"] < 1:
         raise BadUsage(f"batch size {options['batch_size']}; expected a positive integer.")
-    if limits.shards is not None and not 0 < limits.shards <= MAX_SHARDS:
-        raise BadUsage(
-            f"{flag('--shards', limits.shards)}; expected an integer from 1 to {MAX_SHARDS}."
-        )
+    requested = limits.shards_or(2 * limits.workers)
     encode_options = _encode_options(options)
     # What every part would refuse; a trained model may be one that only their machines can load.
     settings = _settings(encode_options)
@@ -193,7 +194,7 @@ def _cut(options: PlanOptions, limits: Limits) -> Cut:
     n = len(encoder_texts(options["texts"], encode_options)[1])
     chunks = -(-n // chunk)
     least = -(-n // max(chunk, _MOST_TEXTS // chunk * chunk))
-    parts = min(chunks, max(least, limits.shards or 2 * limits.workers))
+    parts = min(chunks, max(least, requested))
     bounds = [min(n, chunk * (chunks * part // parts)) for part in range(parts + 1)]
     costs: dict[str, int | str] = {
         "parts": parts,
@@ -227,17 +228,10 @@ def _part(inputs: PartInputs, index: int) -> PartContent:
     chunk = chunk_of(options["batch_size"])
     vectors = list[Any]()
     for begin in range(start, stop, chunk):
-        chunk_texts = texts[begin : min(begin + chunk, stop)]
-        digest.update(json.dumps(chunk_texts).encode())
-        with np.errstate(over="ignore"):
-            vectors.append(encoder.encode(chunk_texts).astype(options["dtype"]))
-        bad_rows = np.flatnonzero(~np.isfinite(vectors[-1]).all(axis=1))
-        if len(bad_rows):
-            row = begin + int(bad_rows[0])
-            raise BadScore(
-                f"{options['texts']}: text {row} (from 0): {texts[row][:60]!r} has a vector with a "
-                f"number that is not finite in {options['dtype']}."
-            )
+        rows = range(begin, min(begin + chunk, stop))
+        digest.update(json.dumps(texts[begin : rows.stop]).encode())
+        place = f"{options['texts']}: "
+        vectors.append(encoded_rows(encoder, texts, rows, options["dtype"], place))
     description = encoder.describe()
     # Every part encodes some texts of the whole, so that those of different machines are seen to be
     # of one model.
@@ -250,7 +244,7 @@ def _part(inputs: PartInputs, index: int) -> PartContent:
 
     def _write(stream: BinaryIO) -> None:
         for array in content:
-            np.lib.format.write_array(stream, np.ascontiguousarray(array), allow_pickle=False)
+            write_array(np.ascontiguousarray(array), stream)
 
     model, machine = of_no_machine(description), _machine(description)
     alike = {"model": sha256(json.dumps(model, sort_keys=True).encode()).hexdigest()[:32]}
@@ -290,7 +284,7 @@ def _short(text: str, size: int) -> str:
     )
 
 
-class EncodedParts:
+class EncodedParts(TextEncoder):
     """An encoder that returns what parts hold, chunk by chunk in order.
 
     mixture: the kinds of machine that computed them, where there are several. Raises BadInput for
@@ -312,10 +306,6 @@ class EncodedParts:
     def dimensions(self) -> int:
         """Number of dimensions of a vector."""
         return int(self._first.shape[1])
-
-    def fit(self, texts: Sequence[str]) -> Self:  # noqa: ARG002 - the parts were made by a fitted encoder
-        """Itself."""
-        return self
 
     def encode(self, texts: Sequence[str]) -> Singles:
         """The next vectors; parts end with chunks. Raises BadInput where there are too few."""
@@ -345,25 +335,13 @@ class EncodedParts:
             {
                 **machine.traits,
                 "parts": len(machine.parts),
-                "rows": _ranges(bounds[part] for part in machine.parts),
+                "rows": ",".join(
+                    f"{start}-{stop - 1}"
+                    for start, stop in joined_ranges(bounds[part] for part in machine.parts)
+                ),
             }
             for machine in self.mixture
         ]
-
-
-def _ranges(ranges: Iterable[tuple[int, int]]) -> str:
-    """Ranges of rows by their first and last, those that meet as one.
-
-    >>> _ranges([(0, 32), (32, 64), (96, 100)])
-    '0-63,96-99'
-    """
-    merged_ranges = list[list[int]]()
-    for start, stop in ranges:
-        if merged_ranges and merged_ranges[-1][1] == start:
-            merged_ranges[-1][1] = stop
-        else:
-            merged_ranges.append([start, stop])
-    return ",".join(f"{start}-{stop - 1}" for start, stop in merged_ranges)
 
 
 def _refuse_strange(
@@ -394,20 +372,15 @@ def _read_part(file: Path) -> tuple[dict[str, Any], Singles, Singles]:
         return json.loads(description.tobytes()), read_npy(stream), read_npy(stream)
 
 
-def _amounts(inputs: PartInputs) -> Amounts:
-    return Amounts("texts", [stop - start for start, stop in pairwise(inputs.boundaries)])
-
-
 KINDS.add(
     "encode",
     PartKind(
         "encode",
-        "Texts to embeddings",
         _files,
         _cut,
         _part,
         EncodedParts,
-        amounts=_amounts,
+        amounts=lambda inputs: Amounts("texts", np.diff(inputs.boundaries).tolist()),
         is_sized=False,
     ),
 )

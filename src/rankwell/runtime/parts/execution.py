@@ -10,9 +10,9 @@ import time
 import traceback
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -23,7 +23,6 @@ from rankwell.data.matrices import Embeddings
 from rankwell.data.options import PartOptions, PartOutcome
 from rankwell.errors import BadInput, BadUsage, RankwellError, count_of, flag, shown
 from rankwell.runtime.executors import (
-    Answers,
     ArrayJob,
     Executor,
     PartCalls,
@@ -49,7 +48,6 @@ from rankwell.runtime.parts import (
 )
 from rankwell.runtime.parts.plans import (
     PLAN,
-    Measured,
     PartStates,
     PartVanished,
     Plan,
@@ -70,17 +68,6 @@ _SCALES = ("", " k", " M", " G", " T", " P", " E")
 """The powers of a thousand."""
 
 
-@runtime_checkable
-class NotedProgress(Protocol):
-    """Progress that has room for a note behind the name, what is done, and the whole."""
-
-    def __call__(self, name: str, done: int, total: int, /) -> None: ...  # noqa: D102
-
-    def noted(self, name: str, done: int, total: int, note: str, /) -> None:
-        """Reports as a call does, with a note behind it."""
-        ...
-
-
 def share(done: int, total: int, unit: str) -> str:
     """An amount that is done and the whole, both in the scale of the whole.
 
@@ -97,7 +84,7 @@ def share(done: int, total: int, unit: str) -> str:
 
 
 def shown_progress(
-    work: WorkFolder, missing: Sequence[int], progress: Progress | None, name: str = "parts"
+    work: WorkFolder, missing: Sequence[int], progress: Progress | None, name: str
 ) -> Callable[[int], None]:
     """What is called with the index of each missing part of a folder that has ended."""
     if progress is None:
@@ -106,14 +93,16 @@ def shown_progress(
     amounts_of = plan.kind_of_part.amounts
     unit, amounts = Amounts("", ()) if amounts_of is None else amounts_of(plan.part_inputs)
     left = set(missing)
+    # Progress that has room for a note behind the name, what is done, and the whole.
+    noted = getattr(progress, "noted", None)
 
     def _show() -> None:
         done = plan.parts - len(left)
-        if isinstance(progress, NotedProgress):
+        if noted is not None:
             total = sum(amounts)
             amount_left = sum(amounts[index] for index in left) if amounts else 0
             note = share(total - amount_left, total, unit) if total else ""
-            progress.noted(name, done, plan.parts, note)
+            noted(name, done, plan.parts, note)
         elif done > plan.parts - len(missing):
             progress(name, done, plan.parts)
 
@@ -180,11 +169,8 @@ def compute_part(folder: str | Path, index: int, code: str | None = None) -> Any
             start, processor = time.perf_counter(), time.process_time()
             content = plan.kind_of_part.part(plan.part_inputs, index)
             plan.expect_inputs()
-            return work.keep(
-                index,
-                content,
-                Measured(time.perf_counter() - start, time.process_time() - processor),
-            )
+            seconds = time.perf_counter() - start, time.process_time() - processor
+            return work.keep(index, content, *seconds)
     except RankwellError as error:
         work.fail(index, error)
         raise
@@ -271,9 +257,7 @@ def complete(
         )
 
 
-def part_calls(
-    work: WorkFolder, missing: Mapping[int, str], seconds: float | None = None
-) -> PartCalls:
+def part_calls(work: WorkFolder, missing: Mapping[int, str], seconds: float | None) -> PartCalls:
     """What an executor knows of the parts that are missing."""
     folder = work.place.workers_name
     code = work.plan.code_file
@@ -290,8 +274,15 @@ def part_calls(
         note = work.failure(index)
         return json.dumps(note) if note else ""
 
-    command = ["worker", folder, *([] if code is None else ["--bench", code])]
-    return PartCalls([*missing], RUN_PART, _argument, command, _is_done, _failure, seconds)
+    return PartCalls(
+        [*missing],
+        RUN_PART,
+        _argument,
+        ["worker", folder, *([] if code is None else ["--bench", code])],
+        _is_done,
+        _failure,
+        seconds,
+    )
 
 
 def _refuse_error(answer: dict[str, Any]) -> None:
@@ -314,9 +305,8 @@ def merged(rounds: Sequence[WorkFolder], *, mixed: bool = False) -> Any:
         work.plan.refuse_changed_inputs()
     first = rounds[0]
     completed_rounds = [work.whole(mixed=mixed) for work in rounds]
-    inputs = first.plan.part_inputs._replace(machines=completed_rounds[0].machines)
     return first.plan.kind_of_part.merge(
-        inputs,
+        first.plan.part_inputs._replace(machines=completed_rounds[0].machines),
         [file for completed_round in completed_rounds for file in completed_round.files],
         first.place,
     )
@@ -475,9 +465,10 @@ def run_in_parts(
                 if not states.missing and not work.place.is_local:
                     states = work.states()
                 if states.missing:
-                    job = _array_job(work, states.missing, choices.gpus or 0)
                     return PartOutcome(
-                        text=executor.script(address, job),
+                        text=executor.script(
+                            address, _array_job(work, states.missing, choices.gpus or 0)
+                        ),
                         messages=_messages(work, states, is_new=is_new, mixed=mixed),
                         missing=None if is_new else tuple(states.missing),
                     )
@@ -489,8 +480,13 @@ def run_in_parts(
             def _merge() -> Any:
                 finished_rounds = list[WorkFolder]()
                 for work in _rounds(first, limits):
-                    label = "second round" if finished_rounds else "parts"
-                    complete(work, run, progress, label, choices.part_timeout)
+                    complete(
+                        work,
+                        run,
+                        progress,
+                        "second round" if finished_rounds else "parts",
+                        choices.part_timeout,
+                    )
                     finished_rounds.append(work)
                 return merged(finished_rounds, mixed=mixed)
 
@@ -510,14 +506,8 @@ def _opened(executor: Executor, address: str, resources: Resources) -> Generator
     if open_executor is None:
         raise ValueError(f"the executor {executor.name} neither runs parts nor submits them")
     with ExitStack() as stack:
-        opened = list[Run]()
-
-        def _run(calls: PartCalls) -> Answers:
-            if not opened:
-                opened.append(stack.enter_context(open_executor(address, resources)))
-            return opened[0](calls)
-
-        yield _run
+        opened = cache(lambda: stack.enter_context(open_executor(address, resources)))
+        yield lambda calls: opened()(calls)
 
 
 def executor_of(kind: PartKind, choices: PartOptions) -> tuple[Executor, str, Limits]:
@@ -526,7 +516,7 @@ def executor_of(kind: PartKind, choices: PartOptions) -> tuple[Executor, str, Li
     Raises BadUsage for GPUs that no part gets, for a time limit that nothing enforces, for memory
     without effect.
     """
-    executor, address = find_executor("here" if choices.executor is None else choices.executor)
+    executor, address = find_executor(choices.executor)
     limits = Limits(
         memory_size("2G" if choices.memory is None else choices.memory),
         executor.workers(address),
@@ -569,8 +559,9 @@ def _rounds(first: WorkFolder, limits: Limits) -> Iterator[WorkFolder]:
         limits = limits._replace(
             memory=plan.memory, shards=limits.shards if second.divided else None
         )
-        kind = KINDS[second.kind]
-        second_plan, _ = open_plan(storage, kind, second.options, plan.command, limits)
+        second_plan, _ = open_plan(
+            storage, KINDS[second.kind], second.options, plan.command, limits
+        )
         yield from _rounds(WorkFolder(storage, second_plan), limits)
 
 
@@ -594,7 +585,7 @@ def work_folder(choices: PartOptions) -> Generator[WorkPlace]:
             )
         yield place_of(work)
         return
-    executor, address = find_executor("here" if choices.executor is None else choices.executor)
+    executor, address = find_executor(choices.executor)
     if not choices.dry_run and (executor.open is None or executor.is_shared(address)):
         raise BadUsage(
             f"{flag('--executor', choices.executor)} needs {flag('--work')}: a folder that "

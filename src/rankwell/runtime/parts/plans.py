@@ -460,17 +460,6 @@ class PartVanished(BadInput):
     """A part that was whole, and is no more."""
 
 
-class Measured(NamedTuple):
-    """The time that computing a part took.
-
-    seconds: time on the clock.
-    processor_seconds: processor time of all threads together.
-    """
-
-    seconds: float
-    processor_seconds: float
-
-
 @dataclass
 class PartStates:
     """The parts of a plan by their state. A part is given by its index.
@@ -506,7 +495,7 @@ class WorkFolder:
     def __init__(self, folder: str | Path | WorkPlace, plan: Plan | None = None) -> None:
         self.place = place_of(folder)
         self.plan = plan or read_plan(self.place)
-        self._verified: set[tuple[str, str]] = set()
+        self._verified = set[tuple[str, str]]()
 
     def stem(self, index: int) -> str:
         """The beginning of the names of a part's files."""
@@ -645,8 +634,7 @@ class WorkFolder:
 
         mixed: whether parts of different kinds of machine are accepted.
         """
-        input_digests = dict[str, tuple[int, str]]()
-        alike = dict[str, tuple[int, str]]()
+        first_values = dict[tuple[str, str], tuple[int, str]]()
         records = dict[int, Record]()
         names = list[str]()
         for index, state in enumerate(self._records(self._sizes())):
@@ -654,21 +642,25 @@ class WorkFolder:
                 raise PartVanished(
                     f"{self.place.name}: part {index} has vanished; run the command again."
                 )
-            for name, digest in state[0].get("inputs", {}).items():
-                first_part, first_value = input_digests.setdefault(name, (index, digest))
-                if first_value != digest:
+            traits = [
+                (kind, *trait)
+                for kind in ("inputs", "alike")
+                for trait in state[0].get(kind, {}).items()
+            ]
+            for kind, name, value in traits:
+                first_part, first_value = first_values.setdefault((kind, name), (index, value))
+                if first_value == value:
+                    continue
+                if kind == "inputs":
                     raise BadInput(
                         f"{self._place_of(name)}: parts {first_part} and {index} read different "
                         "bytes of it; it changed meanwhile. Name another work folder."
                     )
-            for name, value in state[0].get("alike", {}).items():
-                first_part, first_value = alike.setdefault(name, (index, value))
-                if first_value != value:
-                    raise BadInput(
-                        f"{self.place.name}: part {first_part} was made with the {name} "
-                        f"{first_value}, part {index} with {value}. Remove one, and compute it as "
-                        "the other."
-                    )
+                raise BadInput(
+                    f"{self.place.name}: part {first_part} was made with the {name} "
+                    f"{first_value}, part {index} with {value}. Remove one, and compute it as "
+                    "the other."
+                )
             records[index] = state[0]
             names.append(state[1])
         machines = machines_of(records)
@@ -686,10 +678,13 @@ class WorkFolder:
         ]
         return f"{paths[0]}, {rows}" if len(paths) == 1 else block
 
-    def keep(self, index: int, content: PartContent, measured: Measured) -> Record:
+    def keep(
+        self, index: int, content: PartContent, seconds: float, processor_seconds: float
+    ) -> Record:
         """Writes a part and then its record; both are there whole or not at all. A whole part that
         another process has put stays, and nothing is ever removed: what is damaged is replaced.
 
+        seconds: time on the clock that it took. processor_seconds: that of all threads together.
         Raises BadInput where that one has another digest, unless another kind of machine computed
         it.
         """
@@ -712,8 +707,8 @@ class WorkFolder:
             "file": written.name,
             "digest": written.digest,
             "bytes": written.size,
-            "seconds": round(measured.seconds, 3),
-            "processor_seconds": round(measured.processor_seconds, 3),
+            "seconds": round(seconds, 3),
+            "processor_seconds": round(processor_seconds, 3),
             "host": platform.node()[:64],
             "device": content.device[:64],
             "inputs": dict(content.inputs),

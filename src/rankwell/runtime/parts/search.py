@@ -45,11 +45,9 @@ def _files(options: PlanOptions) -> dict[str, str]:
     """The files that a search reads."""
     paths = dict[str, str]()
     for name in ("base", "queries"):
-        for input_name, files in (
-            (name, files_of(options[name])),
-            (f"{name} ids", id_files(options[name], options[f"{name}_ids"])),
-        ):
-            paths |= named_files(input_name, files)
+        paths |= named_files(name, files_of(options[name])) | named_files(
+            f"{name} ids", id_files(options[name], options[f"{name}_ids"])
+        )
     groups = {f"{name} groups": options[f"{name}_groups"] for name in ("base", "queries")}
     return paths | {name: split_part(path)[0] for name, path in groups.items() if path is not None}
 
@@ -137,8 +135,12 @@ def _part(inputs: PartInputs, index: int) -> PartContent:
     search_options = {name: options[name] for name in ("metric", "exclude", "backend", "device")}
     depth = min(options["neighbours"], columns.stop - columns.start)
     top_k = search(tables[0], tables[1], k=max(depth, 1), groups=groups, **search_options)
-    lists = lists_of(top_k.positions, top_k.scores, columns.start, depth)
-    return PartContent(".npy", partial(write_array, lists), digests, options["device"] or "cpu")
+    return PartContent(
+        ".npy",
+        partial(write_array, lists_of(top_k.positions, top_k.scores, columns.start, depth)),
+        digests,
+        options["device"] or "cpu",
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,31 +170,32 @@ class MergedSearch:
     def top_k(self) -> TopK:
         """The best items of all shards, in memory, with their names."""
         options = self._inputs.options
-        k = self.shape[1]
-        positions, scores = merged_lists(_grid(self._inputs), self._files, self._storage.folder, k)
+        positions, scores = merged_lists(
+            _grid(self._inputs), self._files, self._storage.folder, self.shape[1]
+        )
         layouts = self._inputs.boundaries["files"]
         base, queries = (
             Ids(VectorFiles(options[name], layouts[name]), options[f"{name}_ids"])
             for name in ("base", "queries")
         )
-        names = base.names_of(positions[positions >= 0])
-        return TopK(positions, scores, queries.names(), names, options["metric"])
-
-
-def _amounts(inputs: PartInputs) -> Amounts:
-    return Amounts("products", _grid(inputs).products)
+        return TopK(
+            positions,
+            scores,
+            queries.names(),
+            base.names_of(positions[positions >= 0]),
+            options["metric"],
+        )
 
 
 KINDS.add(
     "search",
     PartKind(
         "search",
-        "Exact search among embeddings",
         _files,
         _cut,
         _part,
         MergedSearch,
         _check,
-        amounts=_amounts,
+        amounts=lambda inputs: Amounts("products", _grid(inputs).products),
     ),
 )

@@ -3,11 +3,12 @@ strings only where they are needed; vectors come where something needs them.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import islice, pairwise
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,10 +36,12 @@ class ObjectEmbeddings(Embeddings):
         shards = list(zip(files.files, files.starts, strict=False)) if len(files.files) > 1 else ()
         vars(self).update(ids=ids, shards=shards, _files=files)
 
+    _files: VectorFiles
+
     @cached_property
     def vectors(self) -> Vectors:  # pyright: ignore[reportIncompatibleVariableOverride] - what is read once is read late
         """The vectors, in a mapped file that ends with the process."""
-        files: VectorFiles = vars(self)["_files"]
+        files = self._files
         size = sum(existing(file).size for file in files.files)
         is_parquet = any(file.lower().endswith(".parquet") for file in files.files)
         if not is_parquet or 2 * size < 3 * int(np.prod(files.shape)) * files.dtype.itemsize:
@@ -52,21 +55,21 @@ class ObjectEmbeddings(Embeddings):
     @property
     def n(self) -> int:
         """Number of vectors."""
-        return vars(self)["_files"].shape[0]
+        return self._files.shape[0]
 
     @property
     def dimensions(self) -> int:
         """Number of dimensions of a vector."""
-        return vars(self)["_files"].shape[1]
+        return self._files.shape[1]
 
     @property
     def dtype(self) -> np.dtype[Any]:
         """The kind of their numbers."""
-        return vars(self)["_files"].dtype
+        return self._files.dtype
 
     def named(self, ids: Sequence[str] | None) -> "ObjectEmbeddings":
         """The same vectors with other ids."""
-        return ObjectEmbeddings(vars(self)["_files"], ids)
+        return ObjectEmbeddings(self._files, ids)
 
 
 def planned_embeddings(source: Any, *, ids: Any = None) -> Embeddings:
@@ -187,16 +190,10 @@ class Ids:
             id_files = [_ids_of_vectors(files.files[0], files.place)]
         else:
             id_files = [_ids_of_vectors(file, file) for file in files.files]
-        has, lacks = (
-            [
-                file
-                for file, id_file in zip(files.files, id_files, strict=False)
-                if (id_file is None) == is_lacking
-            ]
-            for is_lacking in (False, True)
-        )
-        if has and lacks:
-            raise BadInput(f"{has[0]} has ids and {lacks[0]} none; give every shard ids, or none.")
+        has_ids = [id_file is not None for id_file in id_files]
+        if any(has_ids) and not all(has_ids):
+            first, lacking = (files.files[has_ids.index(has)] for has in (True, False))
+            raise BadInput(f"{first} has ids and {lacking} none; give every shard ids, or none.")
         bounds = [(0, self._n)] if len(id_files) == 1 else pairwise(files.starts)
         # Each with its first row in the table and that behind its last.
         self._files = [
@@ -314,19 +311,18 @@ def _refuse_other_number(n_ids: int, n: int) -> None:
         raise BadInput(f"{n_ids} ids for {n} vectors; every vector has one id.")
 
 
+@dataclass(eq=False)
 class _ChosenIds(Sequence[str]):
-    """Ids of some rows of a table."""
+    """Ids of some rows of a table.
 
-    def __init__(self, names: dict[int, str], n: int) -> None:
-        self._names, self._n = names, n
+    _names: row -> its id.
+    _n: number of all rows.
+    """
 
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[str]: ...
-    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
-        if isinstance(index, slice):
-            return [self._names[row] for row in range(*index.indices(self._n))]
+    _names: dict[int, str]
+    _n: int
+
+    def __getitem__(self, index: Any) -> Any:
         return self._names[index]
 
     def __len__(self) -> int:

@@ -12,18 +12,19 @@ from functools import lru_cache
 from itertools import accumulate, pairwise
 from mmap import mmap
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, Protocol
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rankwell._native.products import Best, foremost, packed
 from rankwell.data.matrices import Embeddings, Positions, Vectors, npy_layout, refuse_other_shard
 from rankwell.data.tables import Floats, Ints
 from rankwell.errors import BadInput, BadUsage, flag, naming
 from rankwell.io.column_tables.numeric import ParquetVectors
 from rankwell.io.matrices import read_vectors
 from rankwell.io.vectors import RemoteVectors
-from rankwell.runtime.parts import MAX_SHARDS, Json, Limits, draft_beside
+from rankwell.runtime.parts import Json, Limits, draft_beside
 from rankwell.store import remote_url, shard_files, split_part
 from rankwell.store.remote import Object, existing
 from rankwell.threads import in_threads
@@ -34,42 +35,20 @@ _NEAR, _BLOCK = 64 << 10, 16 << 20
 _MOST_READ = 16 << 20
 
 
-class _Rows(Protocol):
-    """The vectors of one file.
-
-    shape: number of vectors and of dimensions.
-    dtype: the type of numbers in the file.
-    """
-
-    shape: tuple[int, int]
-    dtype: np.dtype[Any]
-
-    def read(self, start: int, stop: int) -> Vectors:
-        """The vectors of some rows, in memory."""
-        ...
-
-
-def mapped(path: str) -> Embeddings:
-    """The vectors of a local file, read in place, without ids. Raises BadUsage for a file that can
-    only be read whole.
-    """
-    text, part = split_part(path)
-    with naming(text):
-        vectors = read_vectors(text, part).vectors
-    if vectors.size and not isinstance(vectors, np.memmap):
-        raise BadUsage(
-            f"{path} can only be read whole; save its vectors as .npy in float32 (or float16, "
-            "float64, int8, uint8) to work on it in parts."
-        )
-    return Embeddings(None, vectors)
-
-
 class _MappedVectors:
-    """The vectors of a local file, read in place. Raises as `mapped`."""
+    """The vectors of a local file, read in place. Raises BadUsage for a file that can only be read
+    whole.
+    """
 
     def __init__(self, path: str, part: str) -> None:
         self._file = path
-        self._vectors = mapped(f"{path}:{part}" if part else path).vectors
+        with naming(path):
+            self._vectors = read_vectors(path, part).vectors
+        if self._vectors.size and not isinstance(self._vectors, np.memmap):
+            raise BadUsage(
+                f"{path}:{part}".rstrip(":") + " can only be read whole; save its vectors as .npy "
+                "in float32 (or float16, float64, int8, uint8) to work on it in parts."
+            )
         self.shape: tuple[int, int] = (len(self._vectors), int(self._vectors.shape[1]))
         self.dtype = self._vectors.dtype
         self._row = self.shape[1] * self.dtype.itemsize
@@ -87,8 +66,9 @@ class _MappedVectors:
             and vectors.flags.c_contiguous
         ):
             size = (stop - start) * self.shape[1]
-            offset = vectors.offset + start * self._row
-            rows = np.fromfile(self._file, self.dtype, size, offset=offset)
+            rows = np.fromfile(
+                self._file, self.dtype, size, offset=vectors.offset + start * self._row
+            )
             if rows.size < size:
                 raise _changed(self._file)
             return rows.reshape(-1, self.shape[1])
@@ -97,6 +77,10 @@ class _MappedVectors:
     def take(self, rows: Ints) -> Vectors:
         """The vectors of any rows, in memory."""
         return self._vectors[rows]
+
+
+_Rows = _MappedVectors | ParquetVectors | RemoteVectors
+"""The vectors of one file."""
 
 
 def _changed(file: str) -> BadInput:
@@ -369,14 +353,11 @@ class PartGrid(NamedTuple):
                 f"{flag('--memory', limits.memory)}: a vector takes {row} bytes, a query with its "
                 f"list {state}, each of one half; give {2 * max(row, state)} or more."
             )
-        least = -(-items * row // half)
-        usual = max(least, min(2 * limits.workers, items // (_LEAST * depth)), 1)
-        shards = usual if limits.shards is None else limits.shards
-        if limits.shards is not None and not 0 < shards <= MAX_SHARDS:
-            raise BadUsage(
-                f"{flag('--shards', shards)}; expected an integer from 1 to {MAX_SHARDS}."
-            )
-        return cls(_bounds(queries, max(1, -(-queries * state // half))), _bounds(items, shards))
+        usual = max(-(-items * row // half), min(2 * limits.workers, items // (_LEAST * depth)), 1)
+        return cls(
+            _bounds(queries, max(1, -(-queries * state // half))),
+            _bounds(items, limits.shards_or(usual)),
+        )
 
     def ending_at(self, breaks: Sequence[int]) -> "PartGrid":
         """Shards whose ends are moved to the nearest break that is nearer than half a shard, so
@@ -492,33 +473,19 @@ def _merged_blocks(
         columns = zip(*(part_lists.rows(start, stop) for part_lists in lists), strict=True)
         positions, scores = (np.concatenate(blocks, axis=1) for blocks in columns)
         if total > k:
-            positions, scores = _foremost(positions, scores, k)
-        # Stable: of equal scores the first list has the first items, and within a list they are in
-        # order. NaN is last.
-        if tie_ranks is None:
-            order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
-        else:
-            order = np.lexsort((tie_ranks[positions], -scores), axis=1)[:, :k]
-        yield (
-            slice(start, stop),
-            np.take_along_axis(positions, order, axis=1),
-            np.take_along_axis(scores, order, axis=1),
-        )
+            positions, scores = _candidates(positions, scores, k)
+        # Of equal scores the first list has the first items, and within a list they are in order.
+        yield slice(start, stop), *foremost(positions, scores, k, tie_ranks)
 
 
-def _foremost(positions: Ints, scores: Floats, k: int) -> tuple[Ints, Floats]:
+def _candidates(positions: Ints, scores: Floats, k: int) -> Best:
     """Those of each row that score at least as high as the k-th best, in their order, and then -1
     and NaN.
     """
     lowest = -np.partition(-scores, k - 1, axis=1)[:, k - 1]
     is_best = (scores >= lowest[:, None]) | (np.isnan(lowest)[:, None] & ~np.isnan(scores))
-    counts = np.count_nonzero(is_best, axis=1)
-    row = np.repeat(np.arange(len(scores)), counts)
-    target = row, np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
-    shape = len(scores), max(k, int(counts.max(initial=0)))
-    best = np.full(shape, -1, dtype=np.int64)
-    exact = np.full(shape, np.nan)
-    best[target], exact[target] = positions[is_best], scores[is_best]
+    cells, (best, exact) = packed(is_best, k)
+    best[cells], exact[cells] = positions[is_best], scores[is_best]
     return best, exact
 
 
@@ -561,8 +528,11 @@ def merged_blocks(
             ):
                 missing = (0, 0), (0, k - best.shape[1])
                 positions = np.pad(best, missing, constant_values=-1)
-                scores = np.pad(exact, missing, constant_values=np.nan)
-                yield ListBlock(slice(start + rows.start, start + rows.stop), positions, scores)
+                yield ListBlock(
+                    slice(start + rows.start, start + rows.stop),
+                    positions,
+                    np.pad(exact, missing, constant_values=np.nan),
+                )
 
 
 def merged_lists(

@@ -37,7 +37,7 @@ from rankwell.store import Source, encode_id, sources_of, split_part
 from rankwell.tasks.keywords.findings import distances_kept, engine_failures, ids_unmatched
 from rankwell.tasks.keywords.inputs import ClipInputs, named
 from rankwell.vectors.encoders import load_encoder
-from rankwell.vectors.neighbours import SearchOptions, counts_among, ranks_of, search
+from rankwell.vectors.neighbours import SearchOptions, ranks_of, search
 
 _PAIRS_AT_ONCE = 1 << 22
 
@@ -206,7 +206,7 @@ class ClipVectors(RankedClips):
         queries = self.queries.take(row_of_query[is_searched])
         shape = queries.n, 1
         targets = RankTargets(np.full(shape, least), np.zeros(shape, dtype=np.int64))
-        above = counts_among(queries, self.items, targets, options=self._options(queries))
+        above = ranks_of(queries, self.items, targets, options=self._options(queries))
         retrieved[is_searched] = (above.above + above.tied)[:, 0]
         return _at_least(hits, least, retrieved)
 

@@ -2,9 +2,10 @@
 stands here.
 """
 
+import hashlib
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, Protocol, Self, get_args
 
@@ -33,9 +34,9 @@ class TextEncoder(Protocol):
         """Number of dimensions of a vector."""
         ...
 
-    def fit(self, texts: Sequence[str]) -> Self:
+    def fit(self, texts: Sequence[str]) -> Self:  # noqa: ARG002 - trained elsewhere
         """The encoder adapted to a corpus; itself where it was trained elsewhere."""
-        ...
+        return self
 
     def encode(self, texts: Sequence[str]) -> Singles:
         """One vector per text, in order."""
@@ -107,6 +108,15 @@ def is_trained(model: str) -> bool:
     its time to load.
     """
     return _family(model)[0] == DEFAULT
+
+
+def hash_all(texts: Iterable[str], kind: bytes = b"") -> str:
+    """The SHA-256 over a word for texts and all texts, in order; where one ends is part of it."""
+    total = hashlib.sha256(kind)
+    for text in texts:
+        raw = text.encode("utf-8", "surrogatepass")
+        total.update(len(raw).to_bytes(8, "little") + raw)
+    return "sha256:" + total.hexdigest()
 
 
 def unit_length(vectors: NDArray[Any]) -> Singles:
@@ -353,8 +363,7 @@ class Pixels:
         """Everything that determines the numbers, with Pillow's version."""
         from PIL import __version__
 
-        settings = {name: getattr(self, name) for name in self.SETTINGS}
-        return settings | {
+        return asdict(self) | {
             "size": self.size or "original",
             "filter": "bilinear",
             "pillow": __version__,

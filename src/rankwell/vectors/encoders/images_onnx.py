@@ -78,8 +78,9 @@ def _load(model: str, settings: ImageSettings, *, preset: str | None = None) -> 
         # A batch of fixed size is filled with the last picture, whose copies are dropped.
         batch = np.concatenate([pictures, *[pictures[-1:]] * (taken.batch - len(pictures))])
         ready = batch.transpose(0, 2, 3, 1) if taken.channels_last else batch
-        inputs = {taken.name: np.ascontiguousarray(ready, dtype=taken.dtype)}
-        return np.asarray(session.run([output], inputs)[0])[: len(pictures)]
+        return np.asarray(
+            session.run([output], {taken.name: np.ascontiguousarray(ready, dtype=taken.dtype)})[0]
+        )[: len(pictures)]
 
     def _encode(paths: Sequence[Path]) -> Any:
         vectors = pixels.through(_run, paths, taken.batch)
@@ -152,8 +153,13 @@ class _Input(NamedTuple):
                 f"{path} fixes one side of a picture ({shape}); export it with both sides "
                 "fixed, or both free."
             )
-        size = (width, height) if width else None
-        return cls(inputs[0].name, _TYPES[inputs[0].type], last, size, sides[0])
+        return cls(
+            inputs[0].name,
+            _TYPES[inputs[0].type],
+            last,
+            (width, height) if width else None,
+            sides[0],
+        )
 
 
 def _session(path: str, device: str | None) -> Any:

@@ -96,7 +96,7 @@ def encode_images(
             keys = [
                 digest or f"path:{path}" for digest, path in zip(digests(batch), batch, strict=True)
             ]
-            to_encode: dict[str, Path] = {}
+            to_encode = dict[str, Path]()
             for key, path in zip(keys, batch, strict=True):
                 if key in by_content:
                     continue
@@ -213,7 +213,7 @@ def _encode(encoder: ImageEncoder, paths: list[Path]) -> list[_Made]:
             message = f"{name}: {message}"
         return [_Made(np.zeros(0, np.float32), math.nan, message)]
     seconds = (time.perf_counter() - begin) / len(paths)
-    made: list[_Made] = []
+    made = list[_Made]()
     for vector, path in zip(vectors, paths, strict=True):
         problem = ""
         if not np.isfinite(vector).all():
@@ -450,14 +450,15 @@ def write_vectors(
         stream.seek(0, io.SEEK_END)
         write_text(plan, "".join(f"{line}\n" for line in (run_identity, *valid)))
         for start in range(done, n, chunk):
-            raw = _encoded(encoder, texts, range(start, min(start + chunk, n)), dtype)
+            rows = range(start, min(start + chunk, n))
+            raw = encoded_rows(encoder, texts, rows, dtype).tobytes()
             stream.write(raw)
             stream.flush()
             digest.update(raw)
             with plan.open("a") as lines:
                 lines.write(hashlib.sha256(raw).hexdigest() + "\n")
             if progress is not None:
-                progress(min(start + chunk, n), n)
+                progress(rows.stop, n)
     path.unlink(missing_ok=True)
     before(f"sha256:{digest.hexdigest()}")
     file.replace(path)
@@ -465,18 +466,20 @@ def write_vectors(
     return done
 
 
-def _encoded(encoder: TextEncoder, texts: Sequence[str], rows: range, dtype: str) -> bytes:
-    """The vectors of some texts, as they are written."""
+def encoded_rows(
+    encoder: TextEncoder, texts: Sequence[str], rows: range, dtype: str, place: str = ""
+) -> NDArray[Any]:
+    """The vectors of some texts, as they are written. place: of the texts, before messages."""
     with np.errstate(over="ignore"):
         vectors = encoder.encode(texts[rows.start : rows.stop]).astype(dtype)
     wrong = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
     if len(wrong):
         row = rows[int(wrong[0])]
         raise BadScore(
-            f"text {row} (from 0): {texts[row][:60]!r} has a vector with a number "
+            f"{place}text {row} (from 0): {texts[row][:60]!r} has a vector with a number "
             f"that is not finite in {dtype}."
         )
-    return vectors.tobytes()
+    return vectors
 
 
 def _part_files(path: Path) -> tuple[Path, Path]:

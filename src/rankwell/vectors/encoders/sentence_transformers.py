@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from rankwell.vectors.encoders import (
     ImageSettings,
     Settings,
     Singles,
+    TextEncoder,
     encoder,
     hub,
     image_encoder,
@@ -28,7 +29,7 @@ _PACKAGES = ("sentence-transformers", "transformers", "torch")
 
 
 @encoder("sentence-transformers")
-class SentenceTransformers:
+class SentenceTransformers(TextEncoder):
     """A model of sentence-transformers, by folder or name, with its own pooling and prompts;
     nothing is fitted.
 
@@ -60,10 +61,6 @@ class SentenceTransformers:
                 f"requested; request at most {full_width}."
             )
         return int(requested or full_width)
-
-    def fit(self, texts: Sequence[str]) -> Self:  # noqa: ARG002 - trained elsewhere
-        """The model as it is: it was trained elsewhere."""
-        return self
 
     def encode(self, texts: Sequence[str]) -> Singles:
         """One vector per text; which texts share a batch may move the last bits of a number."""

@@ -58,22 +58,16 @@ def colours_and_shapes(images: Iterable["Image"]) -> Singles:
     return unit_length(np.array(rows, dtype=np.float32).reshape(len(rows), 4**3 + 16 * 9))
 
 
-def edges(
-    images: Iterable["Image"],
-    *,
-    part: tuple[float, float, float, float] = (0, 0, 1, 1),
-    width: int = 16,
-    height: int = 12,
-) -> Singles:
-    """Where in a part of each picture its brightness changes, width · height numbers; the length is
-    1, or 0 for an even picture.
+def edges(images: Iterable["Image"], part: tuple[float, float, float, float]) -> Singles:
+    """Where in a part of each picture its brightness changes, 16 · 12 numbers; the length is 1, or
+    0 for an even picture.
 
     part: left, top, right and bottom as shares of the picture. Day and night look alike, what
     stands there does not.
     """
     from PIL import ImageFilter, ImageOps
 
-    rows: list[Singles] = []
+    rows = list[Singles]()
     for image in images:
         left, top, right, bottom = (
             round(share * side) for share, side in zip(part, image.size * 2, strict=True)
@@ -82,8 +76,8 @@ def edges(
             image.crop((left, top, right, bottom)).convert("L").filter(ImageFilter.FIND_EDGES)
         )
         # The filter leaves the outermost pixels as they are.
-        rows.append(small_grey(ImageOps.crop(edge_picture, 1), width=width, height=height))
-    return np.array(rows, dtype=np.float32).reshape(len(rows), width * height)
+        rows.append(small_grey(ImageOps.crop(edge_picture, 1), height=12))
+    return np.array(rows, dtype=np.float32).reshape(len(rows), 16 * 12)
 
 
 _LONGEST = 256
@@ -109,8 +103,9 @@ def load_small_grey(model: str, settings: ImageSettings) -> ImageEncoder:
     numbers 16 x 9.
     """
     width, height = _numbers("small-grey:WIDTHxHEIGHT", model or "16x9")
-    describe = partial(small_grey, width=width, height=height)
-    return _simple(f"small-grey:{width}x{height}", describe, settings)
+    return _simple(
+        f"small-grey:{width}x{height}", partial(small_grey, width=width, height=height), settings
+    )
 
 
 @image_encoder("colours-and-shapes")

@@ -5,7 +5,6 @@ Source: Deerwester et al. 1990; the randomised decomposition is algorithm 4.4 of
 and Tropp 2011.
 """
 
-import hashlib
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -14,9 +13,9 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from rankwell.data.tables import Floats, Ints, segment_offsets
+from rankwell.data.tables import Floats, Ints, offsets_from_rows, segment_of_row, segment_offsets
 from rankwell.errors import BadInput, BadUsage, count_of, flag
-from rankwell.vectors.encoders import Settings, Singles, encoder, unit_length
+from rankwell.vectors.encoders import Settings, Singles, encoder, hash_all, unit_length
 
 _WORD = re.compile(r"\w\w+")
 _EXACT_BELOW = 1500
@@ -90,15 +89,16 @@ class TfidfSvd:
         # Sums of several threads differ in their last bits, and workers of an executor have fewer.
         with threadpool_limits(1, user_api="blas"):
             axes = _axes(_weighed(counted, words, rarity), self.dimensions, self.seed)
-        return replace(self, words=words, rarity=rarity, axes=axes, fitted_on=_hash(texts))
+        return replace(self, words=words, rarity=rarity, axes=axes, fitted_on=hash_all(texts))
 
     def encode(self, texts: Sequence[str]) -> Singles:
         """One vector per text, the same whatever other texts are given. Raises BadUsage before
         `fit`.
         """
         rarity, axes = self._fitted()
-        counted = [Counter(_WORD.findall(text.lower())) for text in texts]
-        vectors = _weighed(counted, self.words, rarity).times(axes)
+        vectors = _weighed(
+            [Counter(_WORD.findall(text.lower())) for text in texts], self.words, rarity
+        ).times(axes)
         return unit_length(vectors) if self.normalize else vectors.astype(np.float32)
 
     def _fitted(self) -> tuple[Floats, Floats]:
@@ -137,8 +137,11 @@ def load(model: str, settings: Settings) -> TfidfSvd:
         )
     if settings.device is not None:
         raise BadUsage("tfidf-svd computes with NumPy on the CPU; leave the device out.")
-    dimensions = settings.dimensions or int(model or 256)
-    return TfidfSvd(dimensions, normalize=settings.normalize is not False, seed=settings.seed or 0)
+    return TfidfSvd(
+        settings.dimensions or int(model or 256),
+        normalize=settings.normalize is not False,
+        seed=settings.seed or 0,
+    )
 
 
 class _Sparse(NamedTuple):
@@ -163,8 +166,16 @@ class _Sparse(NamedTuple):
         product = np.zeros((rows, dense.shape[1]))
         while first < rows:
             # Rows whose terms fit the cache together; one row at least.
-            end = self.offsets[first] + max(1, _PIECE // dense.shape[1])
-            last = int(np.searchsorted(self.offsets, end, side="right")) - 1
+            last = (
+                int(
+                    np.searchsorted(
+                        self.offsets,
+                        self.offsets[first] + max(1, _PIECE // dense.shape[1]),
+                        side="right",
+                    )
+                )
+                - 1
+            )
             last = min(max(last, first + 1), rows)
             start, stop = self.offsets[first], self.offsets[last]
             terms = dense[self.columns[start:stop]]
@@ -180,11 +191,8 @@ class _Sparse(NamedTuple):
     def turned(self) -> "_Sparse":
         """The matrix with rows and columns exchanged."""
         order = np.argsort(self.columns, kind="stable")
-        rows = np.repeat(np.arange(len(self.offsets) - 1, dtype=np.int64), np.diff(self.offsets))
-        counts = np.bincount(self.columns, minlength=self.width).astype(np.int64)
-        return _Sparse(
-            segment_offsets(counts), rows[order], self.values[order], len(self.offsets) - 1
-        )
+        rows, offsets = segment_of_row(self.offsets), offsets_from_rows(self.columns, self.width)
+        return _Sparse(offsets, rows[order], self.values[order], len(self.offsets) - 1)
 
 
 def _weighed(
@@ -198,7 +206,7 @@ def _weighed(
     offsets = segment_offsets(np.array([len(row) for row in rows], dtype=np.int64))
     flat = np.array([pair for row in rows for pair in row], dtype=np.int64).reshape(-1, 2)
     values = flat[:, 1] * rarity[flat[:, 0]]
-    row_of = np.repeat(np.arange(len(rows)), np.diff(offsets))
+    row_of = segment_of_row(offsets)
     lengths = np.sqrt(np.bincount(row_of, weights=values**2, minlength=len(rows)))
     return _Sparse(offsets, flat[:, 0], values / lengths[row_of], len(words))
 
@@ -207,8 +215,7 @@ def _axes(matrix: _Sparse, dimensions: int, seed: int) -> Floats:
     """The strongest right singular vectors, in columns, each with its largest entry positive."""
     small = min(len(matrix.offsets) - 1, matrix.width) <= _EXACT_BELOW
     axes = _exact_axes(matrix, dimensions) if small else _random_axes(matrix, dimensions, seed)
-    largest = np.abs(axes).argmax(axis=0)
-    return axes * np.where(axes[largest, np.arange(dimensions)] < 0, -1.0, 1.0)
+    return axes * np.where(axes[np.abs(axes).argmax(axis=0), np.arange(dimensions)] < 0, -1.0, 1.0)
 
 
 def _exact_axes(matrix: _Sparse, dimensions: int) -> Floats:
@@ -235,11 +242,3 @@ def _random_axes(matrix: _Sparse, dimensions: int, seed: int) -> Floats:
     for _ in range(_POWERS):
         basis = matrix.times(np.linalg.qr(turned.times(np.linalg.qr(basis).Q)).Q)
     return np.linalg.svd(turned.times(np.linalg.qr(basis).Q), full_matrices=False).U[:, :dimensions]
-
-
-def _hash(texts: Sequence[str]) -> str:
-    total = hashlib.sha256()
-    for text in texts:
-        raw = text.encode("utf-8", "surrogatepass")
-        total.update(len(raw).to_bytes(8, "little") + raw)
-    return "sha256:" + total.hexdigest()

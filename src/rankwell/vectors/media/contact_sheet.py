@@ -65,7 +65,6 @@ class Sheet(NamedTuple):
     lines: lines below the title.
     query: tile of the query, where it is a picture.
     score: the word for the scores of tiles.
-    empty: words in place of results where there is no tile.
     """
 
     name: str
@@ -74,7 +73,6 @@ class Sheet(NamedTuple):
     lines: tuple[str, ...] = ()
     query: Tile | None = None
     score: str = "similarity"
-    empty: str = "no results"
 
 
 class _Row(NamedTuple):
@@ -208,7 +206,7 @@ def picture_columns(
         )
         drawn_items.update(item for rank, item, _ in ranked if rank <= first)
         drawn_items.update([item for _, item, is_right in ranked if is_right][:1])
-    rows: list[tuple[Any, ...]] = []
+    rows = list[tuple[Any, ...]]()
     for item in sort_ids(drawn_items):
         image, problem = pictures[item]
         row = item, None, None, None, problem
@@ -232,7 +230,7 @@ def pictured(queries: Columns, pictures: Mapping[str, Any]) -> dict[str, Any]:
 
 def _rows(details: Columns) -> dict[tuple[str, str], list[_Row]]:
     """The rows of a result by (run, query)."""
-    rows_of_queries: dict[tuple[str, str], list[_Row]] = {}
+    rows_of_queries = dict[tuple[str, str], list[_Row]]()
     columns = [details[name] for name in ("run", "query", "item", "rank", "score", "state")]
     columns.append(details.get("detail", [None] * len(details["item"])))
     for run, query, item, rank, score, state, detail in zip(*columns, strict=True):
@@ -328,18 +326,6 @@ def _cluster(letter: str) -> tuple[str, str]:
     return ascii(letter)[1:-1], ""
 
 
-class TextLine(NamedTuple):
-    """One line of text in drawable form.
-
-    signs: letters of the font, without accents.
-    accents: position in `signs` of each letter with accents, and its accents as combining
-        characters.
-    """
-
-    signs: str
-    accents: list[tuple[int, str]]
-
-
 class Letters:
     """Text of one size in pixels. `height` is that from line to line, `ascent` from a line's top to
     its base line.
@@ -349,9 +335,10 @@ class Letters:
         self._size, self._font = size, _font(size)
         self.height, self.ascent = round(size * 1.36), round(size * 1.02)
 
-    def line(self, text: str) -> TextLine:
-        """The text as one line: letters with accents are put together, what the font cannot show is
-        written as an escape.
+    def line(self, text: str) -> tuple[str, list[tuple[int, str]]]:
+        """The text as one line of letters of the font, and the position of each letter with
+        accents, with them as combining characters; what the font cannot show is written as an
+        escape.
         """
         signs, accents = "", list[tuple[int, str]]()
         for letter in unicodedata.normalize("NFC", text):
@@ -359,11 +346,11 @@ class Letters:
             signs += sign
             if marks:
                 accents.append((len(signs) - 1, marks))
-        return TextLine(signs, accents)
+        return signs, accents
 
     def width(self, text: str) -> float:
         """The width of the text on one line, in pixels."""
-        return self._font.getlength(self.line(text).signs)
+        return self._font.getlength(self.line(text)[0])
 
     def wrap(self, text: str, width: float, *, lines: int = 3) -> list[str]:
         """The text in at most so many lines of that width; a longer one loses its middle: ids
@@ -409,12 +396,12 @@ class Letters:
         """Writes one line with its upper left corner at a place. bold: the font has one weight, so
         the line is drawn twice.
         """
-        y, line = corner[1] + self.ascent, self.line(text)
+        y, (signs, accents) = corner[1] + self.ascent, self.line(text)
         for shift in (0, max(1, self._size // 24)) if bold else (0,):
             x = corner[0] + shift
-            canvas.text((x, y), line.signs, fill=colour, font=self._font, anchor="ls")
-            for position, marks in line.accents:
-                self._accent(canvas, (x, y), line.signs[: position + 1], marks, colour)
+            canvas.text((x, y), signs, fill=colour, font=self._font, anchor="ls")
+            for position, marks in accents:
+                self._accent(canvas, (x, y), signs[: position + 1], marks, colour)
 
     def _accent(
         self, canvas: "ImageDraw", origin: tuple[float, float], signs: str, marks: str, colour: str
@@ -470,7 +457,7 @@ def write_sheets(directory: Path, sheets: Iterable[Sheet]) -> list[Path]:
     """Draws each sheet into a PNG named by its place and the query's id; letters that not every
     file system takes become `_`.
     """
-    paths: list[Path] = []
+    paths = list[Path]()
     for number, sheet in enumerate(sheets, 1):
         safe = re.sub(r"[^A-Za-z0-9.-]+", "_", sheet.name).strip("._-")[:80]
         paths.append(directory / f"{number:03d}{'_' if safe else ''}{safe}.png")
@@ -537,7 +524,7 @@ class _Drawing:
         if sheet.query is not None:
             indent, words_top = self._box[0] + gap, top
         if not sheet.tiles:
-            empty = [self._text(self._normal, sheet.empty, self._room - indent)]
+            empty = [self._text(self._normal, "no results", self._room - indent)]
             bottom += 0 if indent else empty[0].height + gap
         self._image = Image.new(
             "RGB", (_WIDTH * unit, bottom + self._small.height + margin), COLOURS["ground"]
@@ -571,8 +558,13 @@ class _Drawing:
         before: int = 0,
         mark: str = "",
     ) -> _Text:
-        broken = letters.wrap(text, width, lines=lines)
-        return _Text(broken, letters, COLOURS[colour], before * self._scale, mark)
+        return _Text(
+            letters.wrap(text, width, lines=lines),
+            letters,
+            COLOURS[colour],
+            before * self._scale,
+            mark,
+        )
 
     def _texts(self, tile: Tile) -> list[_Text]:
         """The texts below a picture, after the line with rank and score."""
@@ -661,8 +653,9 @@ class _Drawing:
         self._mark("no picture", (x + (self._box[0] - side) // 2, top), side)
         top += side + 6 * unit
         for line in lines:
-            left = x + (self._box[0] - small.width(line)) / 2
-            small.draw(self._pen, (left, top), line, COLOURS["quiet"])
+            small.draw(
+                self._pen, (x + (self._box[0] - small.width(line)) / 2, top), line, COLOURS["quiet"]
+            )
             top += small.height
 
     def _mark(self, kind: str, corner: tuple[int, int], room: int) -> None:
@@ -717,8 +710,12 @@ def _draw_mark(pen: Any, kind: str, size: int) -> None:
     def _line(
         *shares: float, width: float = 0.11, ink: int = 255 * (kind not in ("right", "wrong"))
     ) -> None:
-        joint = "curve" if len(shares) > 4 else None
-        pen.line(_sized(*shares), fill=ink, width=round(size * width), joint=joint)
+        pen.line(
+            _sized(*shares),
+            fill=ink,
+            width=round(size * width),
+            joint="curve" if len(shares) > 4 else None,
+        )
 
     if kind == "right":
         pen.ellipse(_sized(0.08, 0.08, 0.92, 0.92), fill=255)

@@ -302,7 +302,7 @@ def list_media(folder: Path) -> list[Path]:
     """
     if not folder.is_dir():
         raise BadInput(f"{folder}: no such folder; name the folder of the pictures or videos.")
-    paths: list[Path] = []
+    paths = list[Path]()
     for directory, folders, names in os.walk(folder):
         folders[:], names = (
             [name for name in group if not name.startswith(".")] for group in (folders, names)
@@ -324,7 +324,7 @@ def locate(ids: Iterable[str], folder: Path) -> dict[str, Path]:
     same ending comes first, then pictures before videos. Raises BadInput where files of two folders
     answer to one id.
     """
-    paths_of_name: dict[str, list[Path]] = {}
+    paths_of_name = dict[str, list[Path]]()
     for path in list_media(folder):
         inner = path.relative_to(folder)
         for name in {inner.as_posix(), inner.name, inner.with_suffix("").as_posix(), inner.stem}:
@@ -370,7 +370,7 @@ class Thumbnails:
 
     def __init__(self, files: Mapping[str, Path], *, longest: int = 480, keep: int = 64) -> None:
         self._files, self._longest, self._kept = files, longest, lru_cache(keep)(self._read)
-        self.problems: dict[str, str] = {}
+        self.problems = dict[str, str]()
 
     def __contains__(self, name: str) -> bool:
         return name in self._files
@@ -408,7 +408,7 @@ class ItemPictures:
                 f"as 'img/{{id}}.jpg'."
             )
         self._place, self._longest = template, longest
-        self.missing: list[str] = []
+        self.missing = list[str]()
 
     def __call__(self, items: Sequence[str]) -> dict[str, str]:
         """The pictures of those items that have one; `missing` says which are missing."""

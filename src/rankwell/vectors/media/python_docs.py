@@ -91,7 +91,7 @@ def modules() -> list[Entry]:
     """One entry per public module that can be read, sorted by name; the text holds its functions,
     classes and methods as well.
     """
-    entries: list[Entry] = []
+    entries = list[Entry]()
     for name, (doc, members) in _library().items():
         texts = [
             f"{_named(path)}({member.parameters})\n{member.doc}".strip()
@@ -291,7 +291,7 @@ def _leading_comment(source: str) -> str:
     """The first paragraph of the comment that opens a file without a docstring, as pydoc shows
     it.
     """
-    lines: list[str] = []
+    lines = list[str]()
     for line in source.splitlines():
         text = line.lstrip("#").strip()
         if not line.startswith("#") or (lines and not text):
@@ -306,7 +306,7 @@ def _leading_comment(source: str) -> str:
 def _defined(statements: Iterable[ast.stmt]) -> tuple[Member, ...]:
     statements = list(statements)
     classes = {node.name: node for node in statements if isinstance(node, ast.ClassDef)}
-    members: dict[str, Member] = {}
+    members = dict[str, Member]()
     for node in statements:
         if not isinstance(
             node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -355,8 +355,9 @@ def _imported(name: str) -> Module | None:
         module = importlib.import_module(name)
     except (ImportError, ValueError):
         return None
-    members = _objects(vars(module), of_builtins=name == "builtins")
-    return Module(inspect.getdoc(module) or "", tuple(members))
+    return Module(
+        inspect.getdoc(module) or "", tuple(_objects(vars(module), of_builtins=name == "builtins"))
+    )
 
 
 def _objects(

@@ -11,46 +11,38 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rankwell._native import native
 from rankwell._native.products import (
-    Counted,
     Exclude,
     ExcludedPairs,
     Exclusion,
     Groups,
     Multiplier,
-    ProductHits,
     Shortlist,
-    sift,
-    tally,
+    no_items,
     width,
 )
 from rankwell._native.similarity import (
     Block,
-    DeviceSearch,
     Metric,
-    Passes,
-    QueryRange,
     RankTargets,
     Reals,
     Space,
     TargetsOf,
     plan_passes,
-    ranges_of,
     score_pairs,
-    sweep,
 )
 from rankwell.data.matrices import Embeddings, Vectors, as_embeddings
 from rankwell.data.options import takes_options
 from rankwell.data.rankings import Ranking
 from rankwell.data.registry import Catalogue
-from rankwell.data.tables import Bools, Floats, Ints, RankCounts
+from rankwell.data.tables import Floats, Ints, RankCounts
 from rankwell.errors import BadInput, BadUsage, flag, needing
-from rankwell.threads import blas_threads, processors, spare_memory
+from rankwell.threads import blas_threads, in_threads, processors, spare_memory
 
 # Called with the products done and the products in all.
 Progress = Callable[[int, int], None]
@@ -64,26 +56,26 @@ _FREE = 32
 _PRODUCTS_SCORED, _OVERHEAD = 32, 300
 _MOST_WORKERS = 16
 _WORTH_A_WORKER = 1 << 22  # products
+_READY_BYTES = 48 << 20
+_MOST_TILES, _EACH = 32, 4
 
 
 @dataclass(frozen=True)
 class Backend:
     """A search backend.
 
-    name: the name in options.
     open: (queries, query block, item block) -> Multiplier.
     query_block, item_block: suitable numbers of vectors to multiply at once.
     parallel: whether several multipliers work at once, each on a share of the processors.
-    device: does a whole search task on a device of a given name, in place of `open`; None where the
-        backend has no devices.
+    device: (task, device's name) -> the whole task on a device, a `TorchSearch`, in place of
+        `open`; None where the backend has no devices.
     """
 
-    name: str
     open: Callable[[Reals, int, int], Multiplier]
     query_block: int
     item_block: int
     parallel: bool = False
-    device: "Callable[[SearchTask, str | None], DeviceSearch] | None" = None
+    device: Callable[["SearchTask", str | None], Any] | None = None
 
 
 BACKENDS: Catalogue[Backend] = Catalogue("vectors.neighbours", "search backend")
@@ -132,7 +124,7 @@ class SearchOptions:
     device: the device for torch; None uses a GPU where there is one.
     query_block, item_block: numbers of vectors that are multiplied at once; None uses those that
         suit the backend.
-    memory: number of bytes for queries and the state of each (`passes`); None uses a quarter of the
+    memory: number of bytes for queries and the state of each; None uses a quarter of the
         available memory.
     """
 
@@ -144,18 +136,6 @@ class SearchOptions:
     query_block: int | None = None
     item_block: int | None = None
     memory: int | None = None
-
-
-def passes(
-    queries: int, dimensions: int, k: int, *, metric: Metric = "cosine", memory: int | None = None
-) -> Passes:
-    """Number of times that a search for the best k reads its items, and the bytes of memory that
-    each query takes.
-
-    memory: bytes for all queries that are worked on at once; None as in `SearchOptions`.
-    """
-    state = 8 * (dimensions + (metric == "l2")) + _BYTES_LISTED * width(k)
-    return plan_passes(queries, state, spare_memory() if memory is None else memory)
 
 
 @takes_options(SearchOptions)
@@ -181,8 +161,7 @@ def search(
     if depth and (device := task.on_device()) is not None:
         positions, scores = device.best(depth)
     else:
-        shape = task.queries.n, depth
-        positions, scores = np.full(shape, -1, dtype=np.int64), np.full(shape, np.nan)
+        positions, scores = no_items(task.queries.n, depth)
         if depth:
             task.run(
                 partial(_BestItems, positions=positions, scores=scores),
@@ -199,7 +178,7 @@ def search(
 def ranks_of(
     queries: Embeddings | Vectors,
     items: Embeddings | Vectors,
-    wanted: Ints,
+    wanted: Ints | RankTargets,
     *,
     places: Ints | None = None,
     options: SearchOptions,
@@ -208,12 +187,32 @@ def ranks_of(
     """For each query and each of its wanted items the numbers of items that score higher and the
     same; counted, never sorted.
 
-    wanted: (queries, m) positions of items, -1 for none. places: (items,) the order of items of
-    equal score, None for that of the table. Excluded items are not counted; to request one is an
-    error. The rank of an item is `above + 1` at best and `above + tied` at worst. Errors are those
-    of `search`; the backend `faiss` cannot count.
+    wanted: (queries, m) positions of items, -1 for none; or the scores and places of items, which
+    need not be among `items`, so that counts of several tables add up. places: (items,) the order
+    of items of equal score, None for that of the table. Excluded items are not counted; to request
+    one is an error. The rank of an item is `above + 1` at best and `above + tied` at worst. Errors
+    are those of `search`; the backend `faiss` cannot count.
     """
     task = SearchTask(queries, items, options, progress)
+    if isinstance(wanted, RankTargets):
+        targets, m = _given(wanted), wanted.scores.shape[1]
+    else:
+        targets, m = _scored(task, wanted, places), wanted.shape[-1]
+    if (device := task.on_device()) is not None:
+        return device.counts(m, targets, places)
+    counts = no_counts(task.queries.n, m)
+    task.run(partial(_RankCounts, counts=counts, wanted=targets, places=places), 64 * m)
+    return counts
+
+
+def _given(wanted: RankTargets) -> TargetsOf:
+    return lambda part: RankTargets(wanted.scores[part], wanted.tie_places[part])
+
+
+def _scored(task: "SearchTask", wanted: Ints, places: Ints | None) -> TargetsOf:
+    """The targets that items of a table are, once some queries are at work. Raises BadInput for
+    other positions than those of the table.
+    """
     if (
         wanted.ndim != 2
         or len(wanted) != task.queries.n
@@ -226,7 +225,7 @@ def ranks_of(
             f"positions below {task.items.n}, or -1 for none."
         )
 
-    def _wanted(part: slice) -> RankTargets:
+    def _targets(part: slice) -> RankTargets:
         positions = wanted[part]
         is_item, scores = positions >= 0, np.full(positions.shape, np.nan)
         pairs = np.nonzero(is_item)[0] + part.start, positions[is_item]
@@ -234,39 +233,7 @@ def ranks_of(
         scores[is_item] = task.score(*pairs)
         return RankTargets(scores, positions if places is None else places[positions])
 
-    return _counted(task, wanted.shape[1], _wanted, places)
-
-
-@takes_options(SearchOptions)
-def counts_among(
-    queries: Embeddings | Vectors,
-    items: Embeddings | Vectors,
-    wanted: RankTargets,
-    *,
-    places: Ints | None = None,
-    options: SearchOptions,
-    progress: Progress | None = None,
-) -> RankCounts:
-    """As `ranks_of`, for items whose scores are known: they need not be among `items`, so that
-    counts of several tables add up.
-
-    places: (items,) that of each item among items of equal score; its position where it is None.
-    """
-    task = SearchTask(queries, items, options, progress)
-    return _counted(
-        task,
-        wanted.scores.shape[1],
-        lambda part: RankTargets(wanted.scores[part], wanted.tie_places[part]),
-        places,
-    )
-
-
-def _counted(task: "SearchTask", m: int, wanted: TargetsOf, places: Ints | None) -> RankCounts:
-    if (device := task.on_device()) is not None:
-        return device.counts(m, wanted, places)
-    counts = no_counts(task.queries.n, m)
-    task.run(partial(_RankCounts, counts=counts, wanted=wanted, places=places), 64 * m)
-    return counts
+    return _targets
 
 
 def no_counts(queries: int, m: int) -> RankCounts:
@@ -275,6 +242,19 @@ def no_counts(queries: int, m: int) -> RankCounts:
     return RankCounts(
         np.full(shape, np.nan), *(np.full(shape, -1, dtype=np.int64) for _ in range(3))
     )
+
+
+class QueryRange(NamedTuple):
+    """A range of queries of one pass.
+
+    queries: their rows in the table.
+    rows: their rows in the vectors of a multiplier, which holds the whole pass.
+    block: the vectors in those rows.
+    """
+
+    queries: slice
+    rows: slice
+    block: Block
 
 
 class SearchTask:
@@ -313,7 +293,7 @@ class SearchTask:
             raise BadUsage(f"a memory of {options.memory} bytes; it has one or more.")
         self.exclusion = Exclusion(self.queries, self.items, options.exclude, options.groups)
 
-    def on_device(self) -> DeviceSearch | None:
+    def on_device(self) -> Any:
         """The task on a device, where the backend does it there."""
         return None if self._backend.device is None else self._backend.device(self, self._device)
 
@@ -328,34 +308,88 @@ class SearchTask:
         Where one gives up, because products in float32 distinguish too few pairs, it is made again
         in float64.
         """
-        n, backend = self.queries.n, self._backend
+        n, workers = self.queries.n, 1
         space = Space(self.queries, self.items, self.metric)
-        memory = spare_memory() if self.memory is None else self.memory
-        passes = plan_passes(n, 8 * space.width + bytes_each, memory).passes
-        workers = 1
-        if backend.parallel:
+        passes = plan_passes(
+            n, 8 * space.width + bytes_each, spare_memory() if self.memory is None else self.memory
+        )
+        if self._backend.parallel:
             workers = min(processors(), _MOST_WORKERS, 1 + n * self.items.n // _WORTH_A_WORKER)
-
-        def _pass(space: Space, parts: Sequence[range]) -> list[range]:
-            """The ranges of those queries that gave up."""
-            return sweep(
-                space,
-                self.items.n,
-                lambda vectors: backend.open(vectors, self.query_block, self.item_block),
-                parts,
-                lambda part: begin(self, space, part),
-                lambda findings: findings.finish(),
-                item_block=self.item_block,
-                workers=workers,
-                shared=backend.parallel,
-            )
-
         with blas_threads(workers):
             for number in range(passes):
                 rows = range(n * number // passes, n * (number + 1) // passes)
-                if unfinished := _pass(space, ranges_of(rows, self.query_block, workers)):
+                parts = _ranges_of(rows, self.query_block, workers)
+                if unfinished := self._sweep(space, parts, partial(begin, self), workers):
                     space = Space(self.queries, self.items, self.metric, double=True)
-                    _pass(space, unfinished)
+                    self._sweep(space, unfinished, partial(begin, self), workers)
+
+    def _sweep(
+        self,
+        space: Space,
+        parts: Sequence[range],
+        begin: "Callable[[Space, QueryRange], _BestItems | _RankCounts]",
+        workers: int,
+    ) -> list[range]:
+        """Finishes the findings of every range of queries after all items, in one pass over them;
+        the ranges that gave up. Raises as `Space.queries`.
+        """
+        # Where several blocks are ready at a time, for as many workers, is up to the backend: what
+        # copies a block to a device copies it once.
+        n_items, item_block, n_ready = self.items.n, self.item_block, 1
+        if self._backend.parallel:
+            block_bytes = space.dtype.itemsize * space.width * item_block
+            n_ready = max(workers, _READY_BYTES // block_bytes)
+        lot = item_block * min(n_ready, -(-n_items // item_block))
+        ends = np.cumsum([0, *map(len, parts)]).tolist()
+        vectors = np.empty((ends[-1], space.width), dtype=space.dtype)
+        findings, gave_up = dict[int, _BestItems | _RankCounts](), set[int]()
+        spare = list[tuple[Multiplier, int]]()
+        """Multipliers, and the first item of the block that each has loaded."""
+        # One array: memory in large pages is mapped several times as fast as in small ones. The
+        # last blocks are written over.
+        buffer = np.empty((min(n_items, lot), space.width), dtype=space.dtype)
+
+        def _load(first: int) -> tuple[int, Block]:
+            stop = min(first + item_block, n_items)
+            return first, space.items(first, stop, out=buffer[first % lot :][: stop - first])
+
+        def _begin(number: int) -> "_BestItems | _RankCounts":
+            queries, rows = parts[number], slice(ends[number], ends[number + 1])
+            block = space.queries(queries.start, queries.stop, out=vectors[rows])
+            return begin(space, QueryRange(slice(queries.start, queries.stop), rows, block))
+
+        def _take(top: int, ready: Sequence[tuple[int, Block]], number: int) -> None:
+            # A gallery that is ready as a whole needs no memory for the findings of more than one
+            # range per thread.
+            range_findings = findings.pop(number) if top else _begin(number)
+            if spare:
+                multiplier, loaded = spare.pop()
+            else:
+                blocks = self.query_block, item_block
+                multiplier, loaded = self._backend.open(vectors, *blocks), -1
+            for first, block in ready:
+                if first != loaded:
+                    multiplier.load(block.vectors)
+                    loaded = first
+                if not range_findings.take(multiplier, first, block):
+                    gave_up.add(number)
+                    break
+            else:
+                if top + lot >= n_items:
+                    range_findings.finish()
+                else:
+                    findings[number] = range_findings
+            spare.append((multiplier, loaded))
+
+        for top in range(0, n_items, lot):
+            blocks = range(top, min(top + lot, n_items), item_block)
+            ready = in_threads(_load, blocks, workers=workers)
+            in_threads(
+                partial(_take, top, ready),
+                [number for number in range(len(parts)) if number not in gave_up],
+                workers=workers,
+            )
+        return [parts[number] for number in sorted(gave_up)]
 
     def advance(self, products: int) -> None:
         """Counts finished products, or takes back a number of them, and reports their number."""
@@ -380,11 +414,33 @@ class SearchTask:
         return score_pairs(self.queries.vectors, self.items.vectors, rows, columns, self.metric)
 
 
-class _Findings:
-    """A range of queries, and the number of their products that are done."""
+def _ranges_of(rows: range, size: int, workers: int) -> list[range]:
+    """Ranges of queries of nearly one length, as many for every worker; several times `size` where
+    all workers have some.
+    """
+    size *= max(1, min(_MOST_TILES, len(rows) // (_EACH * workers * size)))
+    number = -(-len(rows) // size)
+    number = min(len(rows), -(-number // workers) * workers)
+    return [
+        rows[len(rows) * part // number : len(rows) * (part + 1) // number]
+        for part in range(number)
+    ]
 
-    def __init__(self, task: SearchTask, space: Space, part: QueryRange) -> None:
-        self._task, self._space, self._part, self._done = task, space, part, 0
+
+@dataclass(eq=False)
+class _Findings:
+    """A range of queries, compared with items.
+
+    _task: the search or count of all queries.
+    _space: the products.
+    _part: the queries.
+    _done: number of their products that are done.
+    """
+
+    _task: SearchTask
+    _space: Space
+    _part: QueryRange
+    _done: int = 0
 
     def _tiles(self, start: int, items: Block) -> Iterator[tuple[slice, slice, ExcludedPairs]]:
         """The rows of the queries that are multiplied at once, those in a multiplier, and their
@@ -514,48 +570,10 @@ class _RankCounts(_Findings):
             column[self._part.queries] = values
 
 
-class _NumpyMultiplier:
-    """Search with NumPy alone: blocks of products written into one buffer again and again, and
-    compared with a rising threshold.
-    """
-
-    def __init__(self, queries: Reals, query_block: int, item_block: int) -> None:
-        self._queries = queries
-        self._space = np.empty(min(query_block, len(queries)) * item_block, dtype=queries.dtype)
-        self._marks = np.empty(len(self._space), dtype=np.bool_)
-
-    def load(self, items: Reals) -> None:
-        """Takes the items of the next products."""
-        self._items = items
-
-    def _products(self, rows: slice) -> tuple[Reals, Bools]:
-        queries = self._queries[rows]
-        shape = len(queries), len(self._items)
-        out, marks = (
-            room[: shape[0] * shape[1]].reshape(shape) for room in (self._space, self._marks)
-        )
-        return np.matmul(queries, self._items.T, out=out), marks
-
-    def hits(
-        self, rows: slice, cut: Reals, slack: Reals, keep: int, excluded: ExcludedPairs
-    ) -> ProductHits:
-        """The best products above the cut of each query."""
-        products, mask = self._products(rows)
-        return sift(products, cut, slack, keep, excluded, mask)
-
-    def counts(self, rows: slice, low: Reals, high: Reals, excluded: ExcludedPairs) -> Counted:
-        """The number of products above each range, and the products in it."""
-        products, mask = self._products(rows)
-        return tally(products, low, high, excluded, mask)
-
-
 # NumPy compares rows with one number each half again as fast from 8,192 numbers a row on, the size
 # of its buffers; the compiled kernel is fastest on what is still in the cache.
 BACKENDS.add(
-    "numpy",
-    Backend(
-        "numpy", _NumpyMultiplier, 512, 8192 if native.library is None else 4096, parallel=True
-    ),
+    "numpy", Backend(Multiplier, 512, 8192 if native.library is None else 4096, parallel=True)
 )
 
 

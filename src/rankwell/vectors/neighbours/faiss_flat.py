@@ -2,27 +2,24 @@
 all, it is compared whole.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from rankwell._native.products import Counted, ExcludedPairs, ProductHits, sift, tally
+from rankwell._native.products import Counted, ExcludedPairs, Multiplier, ProductHits, sift, tally
 from rankwell._native.similarity import Reals
-from rankwell.data.tables import Bools, Ints
+from rankwell.data.tables import Ints
 from rankwell.vectors.neighbours import BACKENDS, Backend, optional
 
 _MARGIN = 8
 _CELLS = 1 << 22
 
 
-class _FaissMultiplier:
+class _FaissMultiplier(Multiplier):
     def __init__(self, queries: Reals) -> None:
         self._faiss = optional("faiss", "faiss-cpu")
-        self._queries = queries
-
-    def load(self, items: Reals) -> None:
-        """Takes the items of the next products."""
-        self._items = items
+        super().__init__(queries, 0, 0)
 
     def hits(
         self, rows: slice, cut: Reals, slack: Reals, keep: int, excluded: ExcludedPairs
@@ -33,8 +30,9 @@ class _FaissMultiplier:
         queries, n = self._queries[rows], len(self._items)
         if queries.dtype == np.float64:  # which faiss does not multiply
             return self._sifted(rows, np.arange(len(queries)), cut, slack, keep, excluded)
-        most_excluded = int(np.bincount(excluded.rows, minlength=1).max())
-        depth = min(n, keep + _MARGIN + min(most_excluded, keep))
+        depth = min(
+            n, keep + _MARGIN + min(int(np.bincount(excluded.rows, minlength=1).max()), keep)
+        )
         products, columns = self._faiss.knn(
             queries, self._items, depth, metric=self._faiss.METRIC_INNER_PRODUCT
         )
@@ -48,9 +46,18 @@ class _FaissMultiplier:
         bound = np.maximum(cut, kth.astype(np.float64) - 2 * slack.astype(np.float64))
         unsure = (products[:, -1] >= bound) & (depth < n)
         row, slot = np.nonzero(free & (products >= cut[:, None]) & ~unsure[:, None])
-        sifted = self._sifted(rows, np.flatnonzero(unsure), cut, slack, keep, excluded)
-        sure = ProductHits(row, columns[row, slot], products[row, slot])
-        hits = ProductHits(*map(np.concatenate, zip(sure, sifted, strict=True)))
+        hits = ProductHits(row, columns[row, slot], products[row, slot])
+        if unsure.any():
+            hits = ProductHits(
+                *map(
+                    np.concatenate,
+                    zip(
+                        hits,
+                        self._sifted(rows, np.flatnonzero(unsure), cut, slack, keep, excluded),
+                        strict=True,
+                    ),
+                )
+            )
         order = np.lexsort((hits.columns, hits.rows))
         return ProductHits(*(column[order] for column in hits))
 
@@ -58,31 +65,28 @@ class _FaissMultiplier:
         self, tile: slice, rows: Ints, cut: Reals, slack: Reals, keep: int, excluded: ExcludedPairs
     ) -> ProductHits:
         """The hits of some queries of a tile, from all of their products."""
-        empty = np.empty(0, dtype=np.int64)
-        parts = [ProductHits(empty, empty, cut[:0])]
-        for block, products, inner, mask in self._whole(tile, rows, excluded):
-            hits = sift(products, cut[block], slack[block], keep, inner, mask)
-            parts.append(hits._replace(rows=block[hits.rows]))
-        return ProductHits(*map(np.concatenate, zip(*parts, strict=True)))
+        return self._whole(
+            *(tile, rows, excluded),
+            lambda block, products, *more: sift(products, cut[block], slack[block], keep, *more),
+        )
 
     def counts(self, rows: slice, low: Reals, high: Reals, excluded: ExcludedPairs) -> Counted:
         """The number of products above each range, and the products in it."""
         # faiss finds the best and counts nothing, so the products are made here.
-        parts = [
-            Counted(np.empty_like(low, dtype=np.int64)[:0], *[np.empty(0, dtype=np.int64)] * 3)
-        ]
-        for block, products, inner, mask in self._whole(rows, np.arange(len(low)), excluded):
-            counted = tally(products, low[block], high[block], inner, mask)
-            parts.append(counted._replace(rows=block[counted.rows]))
-        return Counted(*map(np.concatenate, zip(*parts, strict=True)))
+        return self._whole(
+            *(rows, np.arange(len(low)), excluded),
+            lambda block, products, *more: tally(products, low[block], high[block], *more),
+        )
 
     def _whole(
-        self, tile: slice, rows: Ints, excluded: ExcludedPairs
-    ) -> Iterator[tuple[Ints, Reals, ExcludedPairs, Bools]]:
-        """A few queries of a tile at a time: their places, all their products, their excluded
-        pairs, and room for marks.
+        self, tile: slice, rows: Ints, excluded: ExcludedPairs, work: Callable[..., Any]
+    ) -> Any:
+        """The results of work on a few queries of a tile at a time, joined.
+
+        work: (their places, all their products, their excluded pairs, room for marks) -> hits or
+        counts within them.
         """
-        step = max(1, _CELLS // len(self._items))
+        step, parts = max(1, _CELLS // len(self._items)), list[Any]()
         for top in range(0, len(rows), step):
             block_rows = rows[top : top + step]
             in_block = np.isin(excluded.rows, block_rows)
@@ -90,7 +94,9 @@ class _FaissMultiplier:
                 np.searchsorted(block_rows, excluded.rows[in_block]), excluded.columns[in_block]
             )
             products = np.matmul(self._queries[tile][block_rows], self._items.T)
-            yield block_rows, products, inner, np.empty(products.shape, dtype=np.bool_)
+            part = work(block_rows, products, inner, np.empty(products.shape, dtype=np.bool_))
+            parts.append(part._replace(rows=block_rows[part.rows]))
+        return type(parts[0])(*map(np.concatenate, zip(*parts, strict=True)))
 
 
-BACKENDS.add("faiss", Backend("faiss", lambda queries, *_: _FaissMultiplier(queries), 8192, 32_768))
+BACKENDS.add("faiss", Backend(lambda queries, *_: _FaissMultiplier(queries), 8192, 32_768))

@@ -6,8 +6,7 @@ The functions count among some of the items: counts of items that are apart add 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,6 @@ from rankwell._native.matrix_counts import (
     PositiveCounts,
     Progress,
     equal_rows,
-    first_groups,
     lots,
     names_of,
 )
@@ -24,44 +22,28 @@ from rankwell._native.similarity import Metric, Space, score_pairs
 from rankwell.data.matrices import Embeddings, Positives
 from rankwell.data.tables import Floats, Ints
 from rankwell.errors import BadInput
-from rankwell.vectors.neighbours import RankTargets, counts_among, search
+from rankwell.vectors.neighbours import RankTargets, ranks_of, search
 
 _QUERIES, _ITEMS = 512, 4096
 
 
-class WantedPairs(NamedTuple):
-    """Items of queries whose ranks are counted.
-
-    owner: (pairs,) the row of each item's query, ascending.
-    scores: (pairs,) exact scores.
-    places: (pairs,) place of each item among items of equal score.
-    """
-
-    owner: Ints
-    scores: Floats
-    places: Ints
-
-
 def count_pairs(
-    queries: Embeddings,
-    items: Embeddings,
-    wanted: WantedPairs,
-    *,
-    places: Ints | None = None,
-    **options: Any,
+    queries: Embeddings, items: Embeddings, owner: Ints, wanted: RankTargets, **options: Any
 ) -> tuple[Ints, Ints, Ints]:
-    """The numbers of items above, tied and before, for each pair. places: as in `counts_among`.
-    options: of it, and its progress.
+    """The numbers of items above, tied and before, for each pair of a query and an item.
+
+    owner: (pairs,) the row of each item's query, ascending. wanted: (pairs,) their scores and their
+    places among items of equal score. options: those of `ranks_of`, its places and its
+    progress.
     """
     if not items.n:
-        none = np.zeros(len(wanted.owner), dtype=np.int64)
+        none = np.zeros(len(owner), dtype=np.int64)
         return none, none, none
-    level = np.arange(len(wanted.owner)) - np.searchsorted(wanted.owner, wanted.owner)
-    shape = queries.n, int(level.max(initial=0)) + 1
-    cells = wanted.owner, level
+    cells = owner, np.arange(len(owner)) - np.searchsorted(owner, owner)
+    shape = queries.n, int(cells[1].max(initial=0)) + 1
     scores, order = np.full(shape, np.nan), np.zeros(shape, dtype=np.int64)
-    scores[cells], order[cells] = wanted.scores, wanted.places
-    counts = counts_among(queries, items, RankTargets(scores, order), places=places, **options)
+    scores[cells], order[cells] = wanted
+    counts = ranks_of(queries, items, RankTargets(scores, order), **options)
     return counts.above[cells], counts.tied[cells], counts.before[cells]
 
 
@@ -171,12 +153,9 @@ class ComparedVectors:
         )
         pairs = np.flatnonzero(positives.is_best(scores)) if best else np.arange(len(scores))
         targets = positives.items[pairs]
-        wanted = WantedPairs(
-            positives.owner[pairs], scores[pairs], targets if order is None else order[targets]
-        )
-        counts = count_pairs(
-            queries, items, wanted, places=order, metric=self.metric, progress=progress
-        )
+        wanted = RankTargets(scores[pairs], targets if order is None else order[targets])
+        owner, options = positives.owner[pairs], {"metric": self.metric, "progress": progress}
+        counts = count_pairs(queries, items, owner, wanted, places=order, **options)
         return PositiveCounts(pairs, wanted.scores, *counts)
 
     def count_groups(
@@ -203,21 +182,19 @@ class ComparedVectors:
     ) -> tuple[Ints, Floats]:
         """As in `ComparedScores`."""
         queries, items = self._sides(transposed)
-        if order is None:
-            nearest = search(queries, items, k=depth, metric=self.metric)
-            return nearest.positions, nearest.scores
-        rows = np.argsort(order)
-        names = None if items.ids is None else names_of(items.ids, rows)
-        items = Embeddings(names, np.asarray(items.vectors)[rows])
+        rows = None if order is None else np.argsort(order)
+        if rows is not None:
+            items = Embeddings(
+                None if items.ids is None else names_of(items.ids, rows),
+                np.asarray(items.vectors)[rows],
+            )
         nearest = search(queries, items, k=depth, metric=self.metric)
-        return np.where(nearest.positions >= 0, rows[nearest.positions], -1), nearest.scores
+        positions = nearest.positions
+        if rows is not None:
+            positions = np.where(positions >= 0, rows[positions], -1)
+        return positions, nearest.scores
 
-    def first_groups(
-        self, groups: Positives, depth: int, *, order: Ints | None = None
-    ) -> tuple[Ints, Floats]:
-        """As in `ComparedScores`."""
-        first_items = partial(self.first_items, transposed=True)
-        return first_groups(first_items, self.queries.n, groups, depth, order)
+    first_groups = ComparedScores.first_groups
 
     def copies(self, *, transposed: bool) -> Ints | None:
         """As in `ComparedScores`."""

@@ -377,8 +377,7 @@ def with_neighbours(
     where a vector and its neighbours cancel out.
     """
     k = check_whole("k", k)
-    if not 0 <= alpha < float("inf"):
-        raise BadUsage(f"alpha={alpha!r}: expected a finite number from 0.")
+    check_finite("alpha", alpha)
     references = unit_rows(descriptors.references, "references")
     nearest = descriptors.nearest(vectors, references, k=k + bool((own_references >= 0).any()))
     is_neighbour = (nearest.positions >= 0) & (nearest.positions != own_references[:, None])
@@ -399,7 +398,7 @@ def check_whole(name: str, value: float, least: int = 1) -> int:
     return int(value)
 
 
-def check_positive(name: str, value: float) -> None:
-    """Raises BadUsage for a parameter that is not a finite number above 0."""
-    if not 0 < value < float("inf"):
-        raise BadUsage(f"{name}={value!r}: expected a finite number above 0.")
+def check_finite(name: str, value: float, least: str = "from 0") -> None:
+    """Raises BadUsage for a parameter that is not a finite number from 0, or `above 0`."""
+    if not 0 <= value < float("inf") or (value == 0 and least == "above 0"):
+        raise BadUsage(f"{name}={value!r}: expected a finite number {least}.")

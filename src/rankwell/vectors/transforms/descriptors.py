@@ -11,6 +11,7 @@ from rankwell.errors import BadInput, BadUsage
 from rankwell.vectors.transforms import (
     Descriptors,
     Matrix,
+    check_finite,
     check_whole,
     row_ranges,
     transform,
@@ -57,8 +58,7 @@ def whitening(descriptors: Descriptors, *, dimensions: int = 0, power: float = 0
     True
     """
     dimensions = check_whole("dimensions", dimensions, least=0)
-    if not 0 <= power < float("inf"):
-        raise BadUsage(f"power={power!r}: expected a finite number from 0.")
+    check_finite("power", power)
     references, to_learn = unit_rows(descriptors.references, "references"), "vectors to learn from"
     learn = references if descriptors.learn is None else unit_rows(descriptors.learn, to_learn)
     mean, directions, variances = _principal(learn, descriptors.learnt_on)
@@ -77,10 +77,9 @@ def whitening(descriptors: Descriptors, *, dimensions: int = 0, power: float = 0
             np.matmul(vectors[rows] - mean, matrix, out=whitened[rows])
         return unit_rows(whitened, f"whitened {name}").astype(vectors.dtype)
 
-    queries = unit_rows(descriptors.queries, "queries")
     return replace(
         descriptors,
-        queries=_moved(queries, "queries"),
+        queries=_moved(unit_rows(descriptors.queries, "queries"), "queries"),
         references=_moved(references, "references"),
         learn=None if descriptors.learn is None else _moved(learn, to_learn),
     )
@@ -133,11 +132,15 @@ def query_expansion(descriptors: Descriptors, *, k: int = 10, alpha: float = 3.0
     >>> query_expansion(descriptors, k=1, alpha=1.0).queries.round(3).tolist()
     [[0.96, 0.281]]
     """
-    queries = unit_rows(descriptors.queries, "queries")
     return replace(
         descriptors,
         queries=with_neighbours(
-            queries, descriptors, descriptors.same, k, alpha, "expanded queries"
+            unit_rows(descriptors.queries, "queries"),
+            descriptors,
+            descriptors.same,
+            k,
+            alpha,
+            "expanded queries",
         ),
     )
 
@@ -171,10 +174,16 @@ def database_augmentation(
     [[0.555, 0.832], [0.333, 0.943]]
     """
     references = unit_rows(descriptors.references, "references")
-    rows = np.arange(len(references), dtype=np.int64)
     return replace(
         descriptors,
-        references=with_neighbours(references, descriptors, rows, k, alpha, "augmented references"),
+        references=with_neighbours(
+            references,
+            descriptors,
+            np.arange(len(references), dtype=np.int64),
+            k,
+            alpha,
+            "augmented references",
+        ),
     )
 
 

@@ -8,8 +8,8 @@ from rankwell.vectors.transforms import (
     Matrix,
     Transformed,
     blocks,
+    check_finite,
     check_matrix,
-    check_positive,
     check_whole,
     log_sums,
     transform,
@@ -38,7 +38,7 @@ def dual_softmax(scores: Matrix, *, temperature: float) -> Transformed:
     >>> dual_softmax(np.array([[2.0, 1.0], [0.0, 1.0]]), temperature=1.0).whole().round(3).tolist()
     [[1.762, 0.5], [0.0, 0.5]]
     """
-    check_positive("temperature", temperature)
+    check_finite("temperature", temperature, "above 0")
     shape = check_matrix(scores)
     sums = log_sums(scores, 1.0 / temperature)
 
@@ -77,7 +77,7 @@ def querybank(
     >>> querybank(scores, bank).whole().round(2).tolist()
     [[-8.13, 3.87], [0.1, 0.9]]
     """
-    check_positive("beta", beta)
+    check_finite("beta", beta, "above 0")
     k = check_whole("k", k)
     shape, bank_shape = check_matrix(scores), check_matrix(bank, "bank")
     if bank_shape[1] != shape[1]:

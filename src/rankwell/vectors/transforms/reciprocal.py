@@ -7,7 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwell.data.tables import Floats, Ints, offsets_from_rows, segment_offsets, take_segments
+from rankwell.data.tables import (
+    Floats,
+    Ints,
+    offsets_from_rows,
+    segment_of_row,
+    segment_offsets,
+    take_segments,
+)
 from rankwell.errors import BadUsage
 from rankwell.vectors.transforms import (
     Descriptors,
@@ -106,7 +113,7 @@ class _Sets(NamedTuple):
     def transposed(self, n: int) -> "_Sets":
         """For each image the sets that it is a member of."""
         order = np.argsort(self.members, kind="stable")
-        owners = np.repeat(np.arange(len(self.offsets) - 1, dtype=np.int64), np.diff(self.offsets))
+        owners = segment_of_row(self.offsets)
         return _Sets(offsets_from_rows(self.members, n), owners[order], self.weights[order])
 
 
@@ -136,7 +143,7 @@ def _farthest(images: Matrix) -> Floats:
 
 def _reciprocal_sets(nearest: Ints) -> list[set[int]]:
     """For each image those of its nearest that have it among theirs."""
-    sets: list[set[int]] = []
+    sets = list[set[int]]()
     for rows in row_ranges(nearest):
         block, numbers = nearest[rows], np.arange(len(nearest))[rows, None, None]
         mutual = (nearest[block] == numbers).any(axis=2) & (block >= 0)
@@ -173,8 +180,7 @@ def _averaged(sets: _Sets, nearest: Ints) -> Iterator[tuple[Ints, Floats]]:
 def _shared(sets: _Sets, columns: _Sets, row: int) -> Floats:
     """The weight that an image's set shares with that of each other."""
     span = slice(*sets.offsets[row : row + 2].tolist())
-    members = sets.members[span]
-    entries, starts = take_segments(columns.offsets, members)
+    entries, starts = take_segments(columns.offsets, sets.members[span])
     own_weights = np.repeat(sets.weights[span], np.diff(starts))
     shared = np.minimum(own_weights, columns.weights[entries])
     return np.bincount(columns.members[entries], shared, len(sets.offsets) - 1).astype(np.float64)

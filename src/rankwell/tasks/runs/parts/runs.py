@@ -561,17 +561,7 @@ def _amounts(inputs: PartInputs) -> Amounts:
 
 
 KINDS.add(
-    "runs",
-    PartKind(
-        "runs",
-        "Runs against judgments",
-        files_of,
-        cut_runs,
-        _part,
-        FoundRuns,
-        second=_second,
-        amounts=_amounts,
-    ),
+    "runs", PartKind("runs", files_of, cut_runs, _part, FoundRuns, second=_second, amounts=_amounts)
 )
 
 
@@ -609,11 +599,6 @@ def _shared_part(inputs: PartInputs, index: int) -> PartContent:
 KINDS.add(
     "shared queries",
     PartKind(
-        "shared queries",
-        "Queries in several shards of a run",
-        _shared_files,
-        _cut_shared,
-        _shared_part,
-        lambda _, files, __: list(files),
+        "shared queries", _shared_files, _cut_shared, _shared_part, lambda _, files, __: list(files)
     ),
 )

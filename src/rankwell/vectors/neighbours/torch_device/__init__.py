@@ -5,7 +5,6 @@ scores stay on the device.
 from typing import Any
 
 from rankwell._native.products import Multiplier
-from rankwell._native.similarity import DeviceSearch
 from rankwell.errors import BadUsage
 from rankwell.vectors.neighbours import BACKENDS, Backend, SearchTask, optional
 
@@ -20,7 +19,7 @@ class _Library:
 torch: Any = _Library()
 
 
-def _open(task: SearchTask, device: str | None) -> DeviceSearch:
+def _open(task: SearchTask, device: str | None) -> Any:
     if device is None:
         device = "cuda" if torch.cuda.is_available() else "cpu"
     try:
@@ -35,8 +34,4 @@ def _open(task: SearchTask, device: str | None) -> DeviceSearch:
     return TorchSearch(task, torch.device(device))
 
 
-def _multiplier(*_: object) -> Multiplier:
-    raise RuntimeError("the backend torch does whole tasks on a device")
-
-
-BACKENDS.add("torch", Backend("torch", _multiplier, 262_144, 65_536, device=_open))
+BACKENDS.add("torch", Backend(Multiplier, 262_144, 65_536, device=_open))

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwell._native.products import width
+from rankwell._native.products import Best, no_items, width
 from rankwell._native.similarity import Space, TargetsOf, plan_passes
-from rankwell.data.tables import Floats, Ints, RankCounts
+from rankwell.data.tables import Ints, RankCounts
 from rankwell.threads import spare_memory
 from rankwell.vectors.neighbours import SearchTask, no_counts
 from rankwell.vectors.neighbours.torch_device import fused
@@ -66,7 +66,7 @@ Begin = Callable[["TorchSearch", int, Rows], "_DeviceLists | _DeviceCounts"]
 
 
 class TorchSearch:
-    """A search on a device; `rankwell.vectors.neighbours.DeviceSearch`."""
+    """A search on a device as a whole, with the results and errors of one on the processor."""
 
     def __init__(self, task: SearchTask, device: torch.device) -> None:
         self.task, self.device = task, device
@@ -87,16 +87,13 @@ class TorchSearch:
         self.same_name = None if same is None else on_device(same, device)
         self.labels = None if labels is None else tuple(on_device(side, device) for side in labels)
 
-    def best(self, k: int) -> tuple[Ints, Floats]:
+    def best(self, k: int) -> Best:
         """The positions and exact scores of the best items, (queries, k) of each; k is not above
         the number of items.
         """
-        shape = self.task.queries.n, k
         with ThreadPoolExecutor(1) as allocator:
             # The first touch of so much memory takes time, in which the device is at work.
-            results = allocator.submit(
-                lambda: (np.full(shape, -1, dtype=np.int64), np.full(shape, np.nan))
-            )
+            results = allocator.submit(no_items, self.task.queries.n, k)
             self._run(partial(_DeviceLists, k=k, results=results), 24 * (2 * k + 48))
             return results.result()
 
@@ -115,7 +112,7 @@ class TorchSearch:
         memory, on_gpu = self.task.memory, nullcontext()
         if self.device.type == "cuda":
             on_gpu, memory = torch.cuda.device(self.device), memory or free_memory(self.device) // 2
-        passes = plan_passes(n, state, memory or spare_memory()).passes
+        passes = plan_passes(n, state, memory or spare_memory())
         with torch.inference_mode(), full_accumulation(), on_gpu:
             for number in range(passes):
                 self._pass(n * number // passes, n * (number + 1) // passes, begin)
@@ -193,12 +190,7 @@ class _DeviceLists(_DeviceFindings):
     """
 
     def __init__(
-        self,
-        search: TorchSearch,
-        first: int,
-        queries: Rows,
-        k: int,
-        results: Future[tuple[Ints, Floats]],
+        self, search: TorchSearch, first: int, queries: Rows, k: int, results: Future[Best]
     ) -> None:
         super().__init__(search, first, queries)
         self._k, self._level, self._dropped, self._results = k, HALF, 0, results

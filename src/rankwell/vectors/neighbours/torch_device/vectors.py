@@ -91,7 +91,7 @@ class Vectors:
     `q.x - |x|^2 / 2`.
     """
 
-    def __init__(self, space: Space, device: torch.device, *, multiple: int = 1) -> None:
+    def __init__(self, space: Space, device: torch.device, *, multiple: int) -> None:
         self.metric: Metric = space.metric
         self._filled = -space.dimensions % multiple
         self.device, self.dimensions, self._is_whole = device, space.dimensions, space.is_whole
@@ -400,14 +400,12 @@ class Gallery:
             yield from ((start, self._all[start : start + self._step]) for start in starts)
             return
         all_items = _room(self._array, n, device=self._device) if self._is_kept else None
-        for start, block in zip(starts, self._copied(), strict=True):
+        copies = copied(self._array, range(n), self._step, self._device)
+        for start, block in zip(starts, copies, strict=True):
             if all_items is not None:
                 all_items[start : start + len(block)] = block
             yield start, block
         self._all = all_items
-
-    def _copied(self) -> Iterator[Tensor]:
-        return copied(self._array, range(len(self._array)), self._step, self._device)
 
     @property
     def most_rows(self) -> int:
