@@ -227,7 +227,7 @@ def test_median_and_extremes_are_those_of_the_counted_queries():
     ]
 
     for figure, expected in (("median", 0.2), ("min", 0.1), ("max", 0.7)):
-        assert one(f"nDCG@10.{figure} == {expected}", SHARE, values, [{}]).figure == expected
+        assert one(f"nDCG@10.{figure} == {expected}", SHARE, values, [{}]).found == expected
 
 
 @pytest.mark.parametrize(
@@ -370,7 +370,7 @@ def test_a_regression_has_the_numbers_of_compare(two, tmp_path):
     rows = json.loads(gate(two, no_regression="old", format="json").text)["rows"]
 
     assert {
-        row["measure"]: (row["figure"], row["ci_low"], row["ci_high"], row["n"]) for row in rows
+        row["measure"]: (row["found"], row["ci_low"], row["ci_high"], row["n"]) for row in rows
     } == expected
     assert set(expected) == {"AP", "MnR"}
 
@@ -571,7 +571,7 @@ def test_other_formats_hold_a_row_for_each_line(two):
     text = gate(two, require=["AP >= 0.1"], no_regression="old", format="csv").text
     header, *lines = text.splitlines()
 
-    assert header == "result,requirement,run,measure,part,figure,ci_low,ci_high,unit,n,explanation"
+    assert header == "result,requirement,run,measure,part,found,ci_low,ci_high,unit,n,explanation"
     assert len(lines) == 3
     assert gate(two, require=["AP >= 0.1"], format="md").text.startswith("| result | requirement ")
 
@@ -691,7 +691,7 @@ def test_a_difference_is_required_by_the_name_of_its_baseline_and_has_its_interv
     text = f"Difference(AP) against old >= {row['mean'] - 0.01}"
     done = gate(compared, require=[text], format="json")
     (line,) = json.loads(done.text)["rows"]
-    assert (done.exit_code, line["run"], line["figure"]) == (0, "new", row["mean"])
+    assert (done.exit_code, line["run"], line["found"]) == (0, "new", row["mean"])
     assert (line["ci_low"], line["ci_high"]) == (row["ci_low"], row["ci_high"])
     assert line["explanation"].startswith("new Difference(AP) is ")
     assert gate(compared, require=["Difference(AP) against old >= 0.99"]).exit_code == 1

@@ -33,7 +33,7 @@ FOLDER = Path(__file__).parents[1] / "golden" / "figures"
 
 _FORMAT = re.compile(r"\s(?:-f|--format)[ =]\S+")
 _WORDING = re.compile(
-    "^(label|unit|text|why|told|detail|message|definition|source|gap|requirement|warning)$"
+    "^(label|unit|text|why|told|explanation|detail|message|definition|source|gap|requirement|warning)$"
 )
 """Columns that say something about a figure."""
 _MEASURED = re.compile(

@@ -291,7 +291,7 @@ def _compared(row: Row, tolerance: Tolerance | None, keys: Sequence[str], level:
         requirement=f"{measure} not {significantly}worse {than}",
         measure=measure,
         part=part,
-        figure=row["mean"],
+        found=row["mean"],
         **{name: row[name] for name in ("run", "ci_low", "ci_high", "unit", "n")},
         explanation=f"{about} {verdict} {than}: {mean}, {100 * level:g} % interval [{low_text}, "
         f"{high_text}] {counted_text(row['unit'], row['n'])}{', lower is better' if lower else ''}",

@@ -136,7 +136,7 @@ class GateLine(NamedTuple):
     measure: the label of the measure.
     part: the columns that distinguish the row from others of the same run and measure (`t2v`).
     found: the figure in `unit`; against the baseline, the mean difference from it.
-    ci_low, ci_high: the interval of that difference; None for a figure.
+    ci_low, ci_high: the interval of a mean difference; None for another figure.
     unit: the unit of the figure; "" for a figure without one.
     n: number of counted queries.
     explanation: the outcome as a sentence, for people.
@@ -147,7 +147,7 @@ class GateLine(NamedTuple):
     run: str
     measure: str
     part: str
-    figure: float
+    found: float
     ci_low: float | None
     ci_high: float | None
     unit: str
@@ -396,7 +396,7 @@ def _check(requirement: Requirement, row: Row, figure: str, results: SummaryFigu
         run=row["run"],
         measure=row["label"],
         part=part,
-        figure=value,
+        found=value,
         ci_low=row["ci_low"] if has_interval else None,
         ci_high=row["ci_high"] if has_interval else None,
         unit=unit,

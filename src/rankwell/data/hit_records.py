@@ -82,7 +82,7 @@ def distances(records: Iterable[Any]) -> list[Finding]:
     """Findings on results whose number is a distance."""
     # Without a number the results are ranked as they are listed.
     names = (
-        keys.number
+        str(keys.number)
         for record in records
         if (keys := result_keys(tuple(record))).is_distance and record[keys.number] is not None
     )
