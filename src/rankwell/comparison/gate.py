@@ -8,7 +8,6 @@ from rankwell.comparison.data import ComparisonOptions, GateOptions, Origin
 from rankwell.comparison.folders import Gathered, from_folders
 from rankwell.comparison.pairwise import compare_values
 from rankwell.comparison.requirements import (
-    Gate,
     GateLine,
     Row,
     SummaryFigures,
@@ -21,7 +20,7 @@ from rankwell.comparison.requirements import (
 )
 from rankwell.data.findings import Finding
 from rankwell.data.findings.kinds import not_compared
-from rankwell.data.registry import suggest
+from rankwell.data.registry import measure_names, suggest
 from rankwell.data.tables import Unit, Values, format_value
 from rankwell.errors import BadInput, BadUsage, UnknownName, flag
 from rankwell.io.result_folder import (
@@ -45,7 +44,7 @@ def check_requirements(results: ResultFolder, rows: Sequence[Row], options: Gate
     Raises BadUsage where nothing is required.
     """
     required = required_of(options)
-    if not required.require and not required.no_regression:
+    if not required.stated() and not required.no_regression:
         raise BadUsage(
             "nothing is required; add --require 'nDCG@10.ci_low >= 0.38' or --no-regression "
             "BASELINE."
@@ -59,17 +58,18 @@ def check_requirements(results: ResultFolder, rows: Sequence[Row], options: Gate
                 f"{flag(option, name=name)} belongs to {flag('--no-regression')}; name the "
                 "baseline."
             )
-    parsed = [parse_requirement(text) for text in required.require]
+    parsed = [parse_requirement(text) for text in required.stated()]
     known_figures = SummaryFigures(rows, results.values, results.row_attributes, results.rules)
-    baseline_run = required.no_regression if required.no_regression in results.runs else None
+    baseline = required.no_regression
+    baseline_run = baseline if baseline in results.runs else None
     lines = [
         line
         for requirement in parsed
         for line in check_requirement(requirement, known_figures, besides=baseline_run)
     ]
-    if not required.no_regression:
+    if not baseline:
         return lines, []
-    compared, findings = _against(results, required, options)
+    compared, findings = _against(results, required, baseline)
     measured_pairs = {(values.run, values.measure) for values in results.values}
     aggregate_labels = dict.fromkeys(
         row["label"]
@@ -89,24 +89,25 @@ _AttributedValues = tuple[Values, Row]
 _TIMES: Unit = "ms"
 
 
-def _against(results: ResultFolder, required: Gate, options: GateOptions) -> Outcome:
+def _against(results: ResultFolder, required: GateOptions, baseline: str) -> Outcome:
     """A line for every run and measure that is compared with the baseline, and findings."""
-    tolerance = Tolerance.of(required.tolerance) if required.tolerance else None
-    folders = [("", results), *_other_folder(results, required.no_regression)]
+    tolerance = Tolerance.of(str(required.tolerance)) if required.tolerance else None
+    folders = [("", results), *_other_folder(results, baseline)]
     gathered = from_folders(folders, details=False)
-    measured, times = _compared_measures(gathered, required.measures)
-    pairs, new = _pairs(results, required.no_regression, gathered)
+    measures = measure_names(required.measures)
+    measured, times = _compared_measures(gathered, measures or ())
+    pairs, new = _pairs(results, baseline, gathered)
     findings = [*gathered.origin.findings, *times]
-    unnamed = f"has no run of its name in {required.no_regression}, and is not compared"
+    unnamed = f"has no run of its name in {baseline}, and is not compared"
     findings += [not_compared(f"{run} {unnamed}") for run in new]
     keys = list(dict.fromkeys(name for facts in gathered.row_attributes for name in facts))
     settings = {
-        name: getattr(options, name) for name in ("intervals", "level", "resamples", "seed")
+        name: getattr(required, name) for name in ("intervals", "level", "resamples", "seed")
     }
     rows = list[Row]()
     for run, base in pairs:
         of_pair = [(values, facts) for values, facts in measured if values.run in (run, base)]
-        if not required.measures:
+        if not measures:
             of_pair, labels = _shared(of_pair, run, base)
             if labels:
                 reason = f"{base} has no such values, and they are not compared"
@@ -114,11 +115,7 @@ def _against(results: ResultFolder, required: Gate, options: GateOptions) -> Out
         result = compare_values(
             [values for values, _ in of_pair],
             ComparisonOptions(
-                baseline=base,
-                measures=required.measures or None,
-                test="t",
-                correction="none",
-                **settings,
+                baseline=base, measures=measures, test="t", correction="none", **settings
             ),
             row_attributes=[facts for _, facts in of_pair],
             origin=Origin(better=gathered.origin.better),
@@ -135,7 +132,7 @@ def _against(results: ResultFolder, required: Gate, options: GateOptions) -> Out
         )
     if tolerance:
         tolerance.check_units(list(dict.fromkeys(row["unit"] for row in judged)))
-    return [_compared(row, tolerance, keys, options.level) for row in judged], findings
+    return [_compared(row, tolerance, keys, required.level) for row in judged], findings
 
 
 def _compared_measures(

@@ -20,24 +20,9 @@ from rankwell.stats import MIN_QUERIES
 from rankwell.store import Source
 
 
-class Gate(NamedTuple):
-    """The requirements of a gate.
-
-    require: the text of each requirement, for `parse_requirement`.
-    no_regression: the run or folder that no run may be worse than; "" for no such baseline.
-    tolerance: the tolerated loss as text; "" for none.
-    measures: the measures that must not be worse; empty for all of the baseline's except times.
-    """
-
-    require: tuple[str, ...] = ()
-    no_regression: str = ""
-    tolerance: str = ""
-    measures: tuple[str, ...] = ()
-
-
-def required_of(options: GateOptions) -> Gate:
-    """The requirements of the options and of their file together. Raises BadInput for a file
-    that is not a gate.
+def required_of(options: GateOptions) -> GateOptions:
+    """The options with the requirements of their file. Raises BadInput for a file that is not a
+    gate.
     """
     files = [text for text in options.stated() if text.strip().endswith(".toml")]
     if len(files) > 1:
@@ -46,15 +31,15 @@ def required_of(options: GateOptions) -> Gate:
     for name in ("no_regression", "tolerance"):
         if getattr(options, name) is not None:
             gate[name] = getattr(options, name)
-    measures = measure_names(options.measures) or measure_names(gate.get("measures")) or ()
-    return Gate(
+    return replace(
+        options,
         require=(
             *gate.get("require", ()),
             *(text for text in options.stated() if text not in files),
         ),
-        no_regression=gate.get("no_regression", ""),
+        no_regression=gate.get("no_regression"),
         tolerance=str(gate.get("tolerance", "")),
-        measures=tuple(measures),
+        measures=measure_names(options.measures) or measure_names(gate.get("measures")),
     )
 
 

@@ -311,7 +311,7 @@ class PreferenceRankings:
             for placed in map(self.placed, range(len(self.groups)))
         ]
         table = np.array(group_tallies, dtype=np.float64).reshape(len(group_tallies), 2, 3)
-        return Tally(*table[:, 0].T), Tally(*table[:, 1].T)
+        return _both(table)
 
     @cached_property
     def pairs(self) -> tuple[Tally, Tally]:
@@ -325,7 +325,7 @@ class PreferenceRankings:
                 table[query] = [[column[start] for column in tallies] for tallies in self.tallies]
             elif stop > start:
                 table[query] = self._pairs(range(start, stop))
-        return Tally(*table[:, 0].T), Tally(*table[:, 1].T)
+        return _both(table)
 
     def _pairs(self, groups: range) -> Floats:
         bounds = self.item_offsets[self.query_of_group[groups[0]] :][:2]
@@ -369,6 +369,11 @@ class PreferenceRankings:
             ranks=self.ranks[items],
             present=self.present[queries],
         )
+
+
+def _both(table: Floats) -> tuple[Tally, Tally]:
+    """The tallies of a table, (n, 2, 3)."""
+    return Tally(*table[:, 0].T), Tally(*table[:, 1].T)
 
 
 def tally(better: Bools, n_retrieved: int) -> tuple[tuple[int, int, int], tuple[int, int, int]]:

@@ -1,6 +1,6 @@
 """What a name means: every measure that it stands for anywhere, a convention, and a finding."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
@@ -174,6 +174,13 @@ def _lacks(measure: Measure) -> str:
     return f"; give {', '.join(lacking)}, as in {measure.name}({lacking[0]}=…)" if lacking else ""
 
 
+def _indented(paragraphs: Iterable[str]) -> list[str]:
+    """Paragraphs, each after an empty line."""
+    return [
+        line for text in paragraphs for line in ("", *(f"  {part}" for part in text.split("\n")))
+    ]
+
+
 def _describe(meanings: Mapping[Measure, Sequence[str]]) -> str:
     """The measures of one function, their parameters first, then what the function says."""
     entry = next(iter(meanings)).entry
@@ -181,8 +188,7 @@ def _describe(meanings: Mapping[Measure, Sequence[str]]) -> str:
         f"{measure}   ({', '.join(where)}{_lacks(measure)})" for measure, where in meanings.items()
     ]
     lines = ["", *readings, f"  {entry.form}"]
-    for text in entry.paragraphs:
-        lines += ["", *(f"  {line}" for line in text.split("\n"))]
+    lines += _indented(entry.paragraphs)
     low, high = entry.bounds
     empty = "is not counted" if entry.empty != entry.empty else f"gets {entry.empty:g}"
     lines += [
@@ -221,8 +227,7 @@ def _describe_convention(convention: Convention) -> str:
 def _describe_finding(kind: FindingKind[...]) -> str:
     """A kind of findings: its level, its explanation, and what to do about it."""
     lines = ["", f"{kind.name}   ({kind.level})"]
-    for text in kind.paragraphs:
-        lines += ["", *(f"  {line}" for line in text.split("\n"))]
+    lines += _indented(kind.paragraphs)
     lines += ["", *([f"  What resolves it: {kind.resolves}"] if kind.resolves else [])]
     if kind.level == "error":
         return "\n".join([*lines, "  It stops every command that would print a number."])

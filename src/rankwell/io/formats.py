@@ -508,7 +508,7 @@ def _recognised(head: Head, holds: Holds, request: Request) -> Format:
         )
     ):
         return table
-    line = head.lines[0][:60].decode("utf-8", "replace") if head.lines else head.text[:60]
+    line = _first_line(head)
     where = head.name if head.raw.startswith(b"PAR1") else f"{head.name}:1: {line!r}"
     # Every table has columns.
     likely = next(
@@ -545,6 +545,11 @@ def _recognised(head: Head, holds: Holds, request: Request) -> Format:
     raise _unknown_form(head, holds, ungraded=request.ungraded)
 
 
+def _first_line(head: Head) -> str:
+    """The beginning of the first line, of a file without lines that of its text."""
+    return head.lines[0][:60].decode("utf-8", "replace") if head.lines else head.text[:60]
+
+
 _HEADERS: Mapping[str, str] = {
     "run": "query,item,score",
     "judgments": "query,item,grade",
@@ -554,7 +559,7 @@ _HEADERS: Mapping[str, str] = {
 
 def _unknown_form(head: Head, holds: Holds, *, ungraded: bool = False) -> BadInput:
     """The error for content of no known form; of a table, its first line names no column."""
-    line = head.lines[0][:60].decode("utf-8", "replace") if head.lines else head.text[:60]
+    line = _first_line(head)
     if holds in _HEADERS and separator_of(head) is not None:
         problem = f"the first line of this table names no column of {_MEANT[holds]}"
         header = _HEADERS[holds].removesuffix(",grade") if ungraded else _HEADERS[holds]

@@ -235,8 +235,7 @@ def min_max_inverted(items: Segments) -> Floats:
     """(highest - score) / (highest - lowest) of the list, for distances; 1 where all its scores are
     the same.
     """
-    low, high = items.lowest(items.scores), items.highest(items.scores)
-    return np.where(high > low, (high - items.scores) / (high - low), 1.0)
+    return min_max(items._replace(scores=-items.scores))
 
 
 @normalisation("sum")
