@@ -28,8 +28,8 @@ def test_a_run_that_is_shorter_than_a_cut_off_and_another_run_is_named():
 
     (finding,) = named(result, "lists-shorter-than-cutoff")
     assert finding == (
-        "short: its lists have at most 5 items and those of other runs up to 30, which R@100, RR "
-        "favour"
+        "short: its lists have at most 5 items, those of other runs up to 30: R@100, RR favour "
+        "longer lists"
     )
     assert named(rw.evaluate(QRELS, {"a": SHORT, "b": SHORT}), finding.name) == []
     assert named(rw.evaluate(QRELS, {"short": SHORT}, "R@100"), finding.name) == []

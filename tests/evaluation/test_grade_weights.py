@@ -15,8 +15,7 @@ def test_another_run_leads_where_grades_are_weighed():
     [note] = notes(TRUTH, RUNS)
 
     assert note == (
-        "ndcg@10 treats the grades 1 to 3 alike: one leads; two leads by nDCG@10 of other "
-        "conventions, which weighs them"
+        "ndcg@10 treats the grades 1 to 3 alike: one leads; two leads by nDCG@10, which weighs them"
     )
 
 

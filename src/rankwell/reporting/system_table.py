@@ -532,7 +532,10 @@ def _printed(table: SystemTable, rules: Mapping[str, Any], terminal: Terminal) -
     documents = [Document((), None, {}, (), terminal=room, answer=answer)]
     if table.costs:
         took = Document(cost_rows(table), None, {}, (), False, room, title=PERFORMANCE)
-        documents += [took, Document((), terminal=room, answer=Answer("\n".join(below_costs)))]
+        documents.append(took)
+    if below_costs:
+        notes_below = Answer("\n".join(below_costs), table=())
+        documents.append(Document((), terminal=room, answer=notes_below))
     return "\n".join(map(OUTPUTS["table"], documents))
 
 

@@ -372,7 +372,7 @@ def grades_alike(label: str, low: float, high: float, leads: str, weighing: str)
     nDCG of sentence-transformers has binary gains, nDCG of trec_eval takes the grades as gains.
     Where the two have different winners, say which one you report.
     """
-    weighed = f"by {weighing}, which weights them"
+    weighed = f"by {weighing}, which weighs them"
     return f"{label} treats the grades {low:g} to {high:g} alike: {leads} {weighed}"
 
 
