@@ -272,14 +272,13 @@ def test_a_name_in_front_of_a_file_names_its_run(tmp_path: Path):
         name_runs([f"old={files[0]}", f"old={files[1]}"])
 
 
-def test_the_lowest_relevant_grade_counts_beside_measures_that_weigh_grades():
+def test_measures_that_the_lowest_relevant_grade_does_not_change_are_named():
     truth = {"q1": {"a": 1}, "q2": {"a": 2}}
     run = {"q1": ["a"], "q2": ["a"]}
 
-    result = rw.evaluate(truth, run, ["P@1", "nDCG@10"], min_grade=2, no_relevant="skip")
+    result = rw.evaluate(truth, run, ["P@1", "nDCG@10"], min_grade=2)
 
-    assert result["P(rel=2)@1"] == result["nDCG@10"] == 1.0
-    assert result.counts["run"]["queries_without_relevant"] == 1
+    assert (result["P(rel=2)@1"], result["nDCG@10"]) == (0.5, 1.0)
     assert result.describe()["min_grade"] == 2
     messages = {finding.name: str(finding) for finding in result.findings}
     assert messages["min-grade-not-used"] == (

@@ -519,7 +519,7 @@ class RunEvaluation:
         self.grade_weights = GradeWeights(measures, run_judgments.judgments.grades)
         self._left_out: dict[str, dict[str, list[str]]] = {}
         self._longest: dict[str, int] = {}
-        self._min_relevant_grade = lowest_relevant(measures, options.min_grade)
+        self._min_relevant_grade = lowest_relevant(measures)
 
     def request(self, progress: Callable[[int, int], None] | None = None) -> Request:
         """The options of reading runs."""
@@ -602,7 +602,7 @@ class RunEvaluation:
                 self.run_judgments.judgments,
                 hits,
                 view.resolve(self.rules.ties),
-                self._min_relevant_grade,
+                lowest_relevant(self.measures, self.options.min_grade),
             )
             if self.unjudged_items is None:
                 self.details[name] = compact(details) if self.details else details
