@@ -699,6 +699,24 @@ def test_a_difference_is_required_by_the_name_of_its_baseline_and_has_its_interv
         gate(compared, require=["Difference(AP) against odl >= 0"])
 
 
+def test_one_of_several_baselines_is_named(tmp_path):
+    three = folder_of(tmp_path / "three", {"first": 0.0, "second": 0.01, "new": 0.05})
+    compared = tmp_path / "compared"
+    compare(str(three), output=compared)
+
+    done = gate(
+        compared,
+        require=[f"new:Difference(AP) against {run} >= 0" for run in ("first", "second")],
+        format="json",
+    )
+
+    rows = json.loads(done.text)["rows"]
+    assert [row["measure"] for row in rows] == [
+        "Difference(AP) against first",
+        "Difference(AP) against second",
+    ]
+
+
 def test_a_floor_that_a_table_printed_rounded_says_so(two):
     mean = rows_of(two)["new", "AP"]["mean"]
     printed = next(round(mean, n) for n in range(3, 12) if round(mean, n) > mean)

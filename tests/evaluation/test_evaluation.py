@@ -279,6 +279,7 @@ def test_measures_that_the_lowest_relevant_grade_does_not_change_are_named():
     result = rw.evaluate(truth, run, ["P@1", "nDCG@10"], min_grade=2)
 
     assert (result["P(rel=2)@1"], result["nDCG@10"]) == (0.5, 1.0)
+    assert "queries-without-relevant" in {finding.name for finding in result.findings}
     assert result.describe()["min_grade"] == 2
     messages = {finding.name: str(finding) for finding in result.findings}
     assert messages["min-grade-not-used"] == (

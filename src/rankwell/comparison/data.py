@@ -184,7 +184,7 @@ class GateOptions(DifferenceOptions):
             "'AP within 1% of 0.747' fails above as well. FIGURE is mean (where none is "
             "named), sd, ci_low, ci_high, n, or another column of summary.csv; or median, min "
             "or max of the queries. "
-            "Without a run it is required of every run but the baseline; "
+            "Without a run it is required of every run but that of --no-regression; "
             "R@1[direction=t2v] chooses rows. Numbers are in the unit of the results; 38% "
             "is 0.38 of shares and 38 of percentages. FILE.toml has require = [...], "
             "no_regression, tolerance and measures = [...]; options go before it.",

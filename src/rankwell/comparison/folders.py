@@ -45,7 +45,7 @@ _TRUTH = (
 )
 _RUN_RULES = ("seed", "version", "intervals", "counts", "measures")
 # Name or measure the system itself, so that a difference is expected.
-_OF_SYSTEM = ("engine", "measurement_itself")
+_OF_SYSTEM = ("engine", "method", "measurement_itself")
 _PLAIN = (str, int, float, type(None))
 NamedFolders = Sequence[tuple[str, ResultFolder]]
 """Folders, each with its name, "" where none is given."""

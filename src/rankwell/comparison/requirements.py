@@ -267,7 +267,9 @@ def _choose(
     if dot and tail in results.names:
         subject, figure = head, tail
     columns = dict[str, str]()
-    if match := _AGAINST.fullmatch(subject):
+    # With several baselines the label of a difference has its own.
+    is_label = bool(results.of(*reversed(_split_run(subject, results))))
+    if (match := _AGAINST.fullmatch(subject)) and not is_label:
         subject, columns["against"] = match.groups()
     if match := _SELECTED.fullmatch(subject):
         subject = match[1]

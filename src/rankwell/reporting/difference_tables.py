@@ -132,11 +132,19 @@ def _losses(result: Any, first: Row) -> str:
     texts = dict(zip(queries.get("query", ()), queries.get("text", ()), strict=False))
     digits = score_digits(result.describe(), first["unit"])
     names = [
-        f"{visible(texts.get(query) or query)[:_LONGEST]} "
+        f"{_query_name(query, texts.get(query))} "
         f"{format_value(direction * gain, first['unit'], signed=True, digits=digits)}"
         for gain, query in lost[:_MOST_LOST]
     ]
     return f"Biggest losses of {visible(first['run'])}: {' · '.join(names)}" if names else ""
+
+
+def _query_name(query: str, text: str | None) -> str:
+    """The id of a query, with the beginning of its text."""
+    if not text:
+        return visible(query)
+    beginning = visible(text) if len(text) <= _LONGEST else f"{visible(text[:_LONGEST])}…"
+    return f"{visible(query)} ({beginning})"
 
 
 def difference_text(

@@ -469,7 +469,7 @@ def grades_as_binary(labels: Sequence[str], low: float, high: float, rel: float)
     )
 
 
-@finding("info")
+@finding("warning")
 def min_grade_not_used(labels: Sequence[str], example: str) -> str:
     """A measure weighs every grade, so that `--min-grade` does not change it.
 

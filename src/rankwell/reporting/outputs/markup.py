@@ -145,7 +145,7 @@ def render_latex(document: Document) -> str:
     legend stands below in small print.
     """
     rules = rules_line(document.rules)
-    parts = [f"% rules: {rules}"] if rules else []
+    parts = [r"% needs \usepackage{booktabs}", *([f"% rules: {rules}"] if rules else [])]
     tables = grids(document)
     if document.title:
         parts += [_float(grid, document) for grid in tables]

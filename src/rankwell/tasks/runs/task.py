@@ -48,7 +48,7 @@ rankwell evaluate qrels.txt bm25.run -m nDCG@10 RR --per-query
         ),
         TaskInput(
             "runs",
-            "Files of rankings (TREC, CSV, or JSON lines with chunks; name=FILE names one). A "
+            "Files of rankings (TREC, CSV, or JSON lines with chunks), as FILE or name=FILE. A "
             "folder is one run, whose rows lie in its files; so is an address of one "
             "(`s3://bucket/runs/`). A Parquet file whose column `run` names several is that many "
             "runs, FILE:RUN one of them.",

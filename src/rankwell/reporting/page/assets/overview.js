@@ -80,7 +80,7 @@ function lead(run, other) {
 function headline(run, other) {
   const row = data.failures?.length ? null : differenceOf(START.measure, other, run);
   const {label, unit, name} = measures[START.measure] ?? {};
-  const [x, y] = [run, other].map(run => brief(meanOf(START.measure, run), unit));
+  const [x, y] = [run, other].map(each => brief(meanOf(START.measure, each), unit));
   const known = data.summary.filter(each => each.measure === START.measure && each.mean !== null);
   const sole = known.find(each => each.run === run) ?? known[0];
   const numbers = (
@@ -232,8 +232,8 @@ function wrongHit(run, query) {
 function losses(run, other) {
   const measure = measures[chosen.measure];
   const {unit} = measure;
-  /** @param {Run} run @param {Query} query */
-  const value = (run, query) => valueOf(chosen.measure, run, query);
+  /** @param {Run} of @param {Query} query */
+  const value = (of, query) => valueOf(chosen.measure, of, query);
   /** @param {Query} query */
   const change = query => difference(value(other, query), value(run, query));
   const lost = allQueries.filter(query => senseOf(change(query), measure) === "loss").sort((one, two) => Math.abs(change(two) ?? 0) - Math.abs(change(one) ?? 0));

@@ -174,7 +174,7 @@ export const say = {
   /** @param {number} n */
   itsQueries: n => `See ${n === 1 ? `the ${NOUNS.query.one}` : `the ${whole(n)} ${queries()}`}`,
   /** @param {number} rest */
-  methodAnd: rest => `How this was measured, ${whole(rest)} ${pick(rest, "finding", "findings")}`,
+  methodAnd: rest => `How this was measured, ${whole(rest)} more ${pick(rest, "finding", "findings")}`,
   firstRelevantTitle: "Where is the first relevant document?",
   firstRelevant: "first relevant",
   rankBands: ["rank 1", "ranks 2–5", "ranks 6–10", "ranks 11–100", "beyond rank 100", "not retrieved", "nothing relevant known"],
