@@ -618,7 +618,7 @@ def test_markdown_markup_in_a_name_is_escaped_and_a_plain_name_is_left_readable(
 
 def test_latex_has_booktabs_rules_and_a_rule_between_runs():
     assert printed(TWO_RUNS, rules={"ties": "id-desc"}, form="latex") == (
-        "% rules: ties=id-desc\n"
+        "% needs \\usepackage{booktabs}\n% rules: ties=id-desc\n"
         "\\begin{tabular}{llrrrr}\n"
         "\\toprule\n"
         "run & measure & mean & 95 \\% interval & sd & n \\\\\n"
@@ -651,8 +651,8 @@ def test_latex_has_greek_letters_in_formulas():
 def test_a_line_break_in_an_id_cannot_leave_the_comment_of_latex():
     text = printed(rules={"convention": "a\n\\input{x}"}, form="latex")
 
-    assert text.splitlines()[0].startswith("% rules: ")
-    assert "\\input" not in "\n".join(text.splitlines()[1:])
+    assert text.splitlines()[1].startswith("% rules: ")
+    assert "\\input" not in "\n".join(text.splitlines()[2:])
 
 
 def test_a_column_without_a_single_figure_is_aligned_as_figures_are():
