@@ -6,10 +6,12 @@ import io
 import math
 import re
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from statistics import median_high
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
 State = Literal["right", "wrong", "unjudged", "query"]
 Columns = Mapping[str, Any]
 _LONGEST = 160
-_STATES: dict[str, State] = {"relevant": "right", "nonrelevant": "wrong"}
 
 
 class Tile(NamedTuple):
@@ -34,7 +35,7 @@ class Tile(NamedTuple):
 
     item: id, which stands below the picture.
     state: what the frame and its mark show: right, wrong, unjudged, or the query.
-    picture: RGB, of any size; None draws a placeholder.
+    picture: RGB, as `Thumbnails` reads it; None draws a placeholder.
     problem: a few words for the placeholder.
     rank: rank from 1; None where the item was not retrieved.
     score: score; None where there is none to show.
@@ -115,10 +116,10 @@ class _Row(NamedTuple):
         notes = [str(self.detail[name]) for name in ("match", "note") if self.detail.get(name)]
         notes += ["below the threshold"] * self.is_below
         notes += ["not annotated"] * (self.state == "unjudged")
-        state = _STATES.get(self.state, "unjudged")
+        judged: State = "right" if self.is_right else "wrong"
         return Tile(
             self.item,
-            "wrong" if self.is_below and state == "right" else state,
+            judged if self.state in ("relevant", "nonrelevant") else "unjudged",
             *pictures[self.item],
             self.rank,
             self.score,
@@ -421,11 +422,9 @@ class Letters:
 
 
 def _most(low: int, high: int, fits: Callable[[int], bool]) -> int:
-    """The largest size that fits, by bisection."""
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle - 1)
-    return low
+    """The largest size that fits, by bisection; the lowest where none does."""
+    larger = range(low + 1, high + 1)
+    return low + bisect_left(larger, True, key=lambda size: not fits(size))
 
 
 # Sheets
@@ -496,8 +495,8 @@ class _Drawing:
             (self._room + self._gap) // (grid + len(queries)) - self._gap, _LARGEST_TILE * scale
         )
         pictures = [tile.picture for tile in (*queries, *sheet.tiles) if tile.picture is not None]
-        ratios = sorted(picture.width / picture.height for picture in pictures)
-        ratio = min(16 / 9, max(3 / 4, ratios[len(ratios) // 2])) if ratios else 4 / 3
+        ratios = [picture.width / picture.height for picture in pictures] or [4 / 3]
+        ratio = min(16 / 9, max(3 / 4, median_high(ratios)))
         self._box = width, round((width - 2 * self._frame) / ratio) + 2 * self._frame
 
     def png(self) -> bytes:
@@ -519,23 +518,15 @@ class _Drawing:
         ]
         top = margin + sum(text.height for text in (title, *lines)) + gap
         bottom = top + sum(heights) + gap * len(heights)
-        # The query beside them leaves room for the words in place of results.
-        indent, words_top, empty = 0, bottom, list[_Text]()
-        if sheet.query is not None:
-            indent, words_top = self._box[0] + gap, top
-        if not sheet.tiles:
-            empty = [self._text(self._normal, "no results", self._room - indent)]
-            bottom += 0 if indent else empty[0].height + gap
         self._image = Image.new(
             "RGB", (_WIDTH * unit, bottom + self._small.height + margin), COLOURS["ground"]
         )
         self._pen = ImageDraw.Draw(self._image)
         self._write([title], (margin, margin), bold=True)
         self._write(lines, (margin, margin + title.height))
-        if indent:
+        if sheet.query is not None:
             x = margin + self._box[0] + gap // 2
             self._pen.line((x, top, x, bottom - gap), fill=COLOURS["card"], width=2 * unit)
-        self._write(empty, (margin + indent, words_top))
         for row, height in zip(self._rows, heights, strict=True):
             for column, tile in enumerate(row):
                 if tile is not None:
@@ -591,9 +582,8 @@ class _Drawing:
         (x, y), (width, height), unit, normal = corner, self._box, self._scale, self._normal
         corners = (x, y, x + width - 1, y + height - 1)
         colour = COLOURS[tile.state]
-        self._pen.rectangle(corners, fill=COLOURS["card"])
+        self._pen.rectangle(corners, COLOURS["card"], colour, self._frame)
         self._picture(tile, corner)
-        self._pen.rectangle(corners, outline=colour, width=self._frame)
         line, left = y + height + 6 * unit, float(x)
         if tile.state != "query":
             rank = "not found" if tile.rank is None else str(tile.rank)
@@ -633,30 +623,21 @@ class _Drawing:
         """The picture as large as it fits into its box, in the middle; else what is wrong with
         it.
         """
+        from PIL import ImageOps
         from PIL.Image import Resampling
 
         (x, y), unit, frame, small = corner, self._scale, self._frame, self._small
         width, height = (side - 2 * frame for side in self._box)
         if tile.picture is not None:
-            share = min(width / tile.picture.width, height / tile.picture.height)
-            across, down = (max(1, round(side * share)) for side in tile.picture.size)
-            self._image.paste(
-                tile.picture.convert("RGB").resize(
-                    (across, down), Resampling.LANCZOS, reducing_gap=3.0
-                ),
-                (x + frame + (width - across) // 2, y + frame + (height - down) // 2),
-            )
+            room = width, height
+            picture = ImageOps.pad(tile.picture, room, Resampling.LANCZOS, COLOURS["card"])
+            self._image.paste(picture, (x + frame, y + frame))
             return
-        lines = small.wrap(tile.problem, width - 2 * self._gap, lines=2)
         side = min(44 * unit, height // 3)
-        top = y + (self._box[1] - side - 6 * unit - len(lines) * small.height) // 2
+        top = y + (self._box[1] - side - 6 * unit - small.height) // 2
         self._mark("no picture", (x + (self._box[0] - side) // 2, top), side)
-        top += side + 6 * unit
-        for line in lines:
-            small.draw(
-                self._pen, (x + (self._box[0] - small.width(line)) / 2, top), line, COLOURS["quiet"]
-            )
-            top += small.height
+        place = x + (self._box[0] - small.width(tile.problem)) / 2, top + side + 6 * unit
+        small.draw(self._pen, place, tile.problem, COLOURS["quiet"])
 
     def _mark(self, kind: str, corner: tuple[int, int], room: int) -> None:
         """A mark in the middle of a square: drawn eight times as large and made smaller, which
@@ -678,12 +659,9 @@ class _Drawing:
             if before is None or after in (None, before + 1):
                 continue
             x = self._margin + column * (self._box[0] + self._gap) - self._gap // 2
-            radius = 1.5 * self._scale
             for step in (-1, 0, 1):
                 y = top + self._box[1] // 2 + 7 * step * self._scale
-                self._pen.ellipse(
-                    (x - radius, y - radius, x + radius, y + radius), fill=COLOURS["quiet"]
-                )
+                self._pen.circle((x, y), 1.5 * self._scale, fill=COLOURS["quiet"])
 
     def _legend(self, top: int) -> None:
         """The marks that results have, and the meaning of the numbers."""
@@ -710,12 +688,7 @@ def _draw_mark(pen: Any, kind: str, size: int) -> None:
     def _line(
         *shares: float, width: float = 0.11, ink: int = 255 * (kind not in ("right", "wrong"))
     ) -> None:
-        pen.line(
-            _sized(*shares),
-            fill=ink,
-            width=round(size * width),
-            joint="curve" if len(shares) > 4 else None,
-        )
+        pen.line(_sized(*shares), fill=ink, width=round(size * width), joint="curve")
 
     if kind == "right":
         pen.ellipse(_sized(0.08, 0.08, 0.92, 0.92), fill=255)
