@@ -43,10 +43,11 @@ def kind_of(value: object) -> str:
     return next((words for kind, words in _KINDS if isinstance(value, kind)), f"{article} {name}")
 
 
-def first_of(texts: Sequence[str], most: int = 5) -> str:
+def first_of(texts: Iterable[str], most: int = 5) -> str:
     """The first texts, and how many more there are: `a, b and 3 more`."""
-    more = f" and {len(texts) - most} more" if len(texts) > most else ""
-    return ", ".join(texts[:most]) + more
+    text_list = list(texts)
+    more = f" and {len(text_list) - most} more" if len(text_list) > most else ""
+    return ", ".join(text_list[:most]) + more
 
 
 def count_of(n: int, one: str, several: str = "") -> str:

@@ -37,7 +37,7 @@ from rankwell.data.tables import (
     order_ids,
     sort_ids,
 )
-from rankwell.errors import BadInput, BadUsage, UnknownName
+from rankwell.errors import BadInput, BadUsage, UnknownName, first_of
 from rankwell.stats import MIN_QUERIES
 from rankwell.stats.paired_bootstrap import (
     Bootstrapped,
@@ -358,8 +358,7 @@ def choose_pairs(runs: Sequence[str], baseline: str | None) -> tuple[Pair, ...]:
 
 
 def _quoted_names(names: Sequence[str]) -> str:
-    more = f" and {len(names) - 6} more" if len(names) > 6 else ""
-    return ", ".join(map(repr, names[:6])) + more
+    return first_of(map(repr, names), 6)
 
 
 _TESTED = ("effect_size", "wins", "ties", "losses", "detectable", "queries_needed")

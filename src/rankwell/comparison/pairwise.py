@@ -53,7 +53,7 @@ from rankwell.data.tables import (
     format_value,
     sort_ids,
 )
-from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, flag
+from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, first_of, flag
 from rankwell.evaluation.bounds import DEFINITE, RankedItems, UnjudgedItems, difference_bounds
 from rankwell.reporting.difference_tables import difference_answer
 from rankwell.reporting.system_table import winners
@@ -492,9 +492,8 @@ def findings_on(
         findings.append(equal_differences(labels, f"{pair.run} and {pair.against}", reason))
     small = {column.group: row["n"] for column, row in parts if row["n"] < FEW}
     if small:
-        group_list = ", ".join(f"{name} (n = {n})" for name, n in list(small.items())[:6])
-        more = f" and {len(small) - 6} more" if len(small) > 6 else ""
-        findings.append(small_groups(f"{group_list}{more}", FEW, plural))
+        group_list = first_of((f"{name} (n = {n})" for name, n in small.items()), 6)
+        findings.append(small_groups(group_list, FEW, plural))
     return findings
 
 

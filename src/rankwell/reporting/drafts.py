@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from rankwell.data.catalogue import result_kind, result_kinds
 from rankwell.data.options import may_overwrite, overwriting
-from rankwell.errors import BadInput, BadUsage, RankwellWarning, flag, printable
+from rankwell.errors import BadInput, BadUsage, RankwellWarning, first_of, flag, printable
 from rankwell.io.result_folder import MANIFEST, digest_of, read_manifest
 from rankwell.reporting import Rules, plain
 from rankwell.store import (
@@ -173,8 +173,7 @@ def refuse_unclaimed(directory: Path, growing: Sequence[str] = ()) -> None:
         path.name for path in directory.iterdir() if path.is_file() and path.name not in growing
     )
     if foreign := [name for name in names if not name.startswith(".")]:
-        more = f" and {len(foreign) - 1} more" if len(foreign) > 1 else ""
-        problem = f"{directory} holds files, and no results of rankwell ({foreign[0]}{more})"
+        problem = f"{directory} holds files, and no results of rankwell ({first_of(foreign, 1)})"
         replace = f"{flag('--overwrite', True)}, which replaces files of the same names alone"
         raise BadUsage(f"{problem}; name a new or empty folder, or {replace}.")
 

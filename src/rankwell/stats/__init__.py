@@ -33,7 +33,7 @@ from rankwell.data.tables import (
     exact_sum,
     rounded,
 )
-from rankwell.errors import BadUsage
+from rankwell.errors import BadUsage, first_of
 from rankwell.stats.intervals import (
     RANGES,
     Deviations,
@@ -252,7 +252,7 @@ def _facts_of(
 
 def _column_names(values: Sequence[Values]) -> str:
     names = list(dict.fromkeys(f"{column.run} {column.label}" for column in values))
-    return ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
+    return first_of(names, 6)
 
 
 @dataclass(frozen=True, eq=False)

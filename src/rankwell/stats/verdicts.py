@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 
 from rankwell.data.options import shown_digits
 from rankwell.data.tables import format_value, p_text
+from rankwell.errors import first_of
 
 Direction = Literal["higher", "lower", "neither"]
 NOTHING_TESTED = "Nothing is tested: neither higher nor lower values of {} are better."
@@ -287,7 +288,7 @@ def _parts(
 
 def _join_names(names: Sequence[str]) -> str:
     if len(names) > _MOST:
-        return f"{', '.join(names[:_MOST])} and {len(names) - _MOST} more"
+        return first_of(names, _MOST)
     return ", ".join(names[:-1]) + (" and " if len(names) > 1 else "") + names[-1]
 
 

@@ -32,7 +32,7 @@ from rankwell.data.tables import (
     sort_ids,
     take_segments,
 )
-from rankwell.errors import BadUsage, NothingToEvaluate, flag, printable
+from rankwell.errors import BadUsage, NothingToEvaluate, first_of, flag, printable
 from rankwell.evaluation.options import JudgmentFileOptions, RunFileOptions, Seed
 from rankwell.io import formats as io
 from rankwell.store import encode_id
@@ -477,10 +477,10 @@ def _read_training(
             "same ids?"
         )
     if overlap := sorted(set(queries).intersection(fused)):
-        more = f" and {len(overlap) - 1} more" if len(overlap) > 1 else ""
         raise BadUsage(
-            f"query {overlap[0]!r}{more} would be fused by what its own judgments teach; take it "
-            f"out of the runs or of {runs}, or tune by folds (--tune QRELS, in Python tune_fusion)."
+            f"query {first_of(map(repr, overlap), 1)} would be fused by what its own judgments "
+            f"teach; take it out of the runs or of {runs}, or tune by folds (--tune QRELS, in "
+            "Python tune_fusion)."
         )
     return Training.of(teaching, only_queries(truth, queries), depth=options.depth)
 

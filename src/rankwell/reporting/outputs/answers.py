@@ -9,7 +9,7 @@ from rankwell.data.catalogue import result_kind
 from rankwell.data.options import shown_digits
 from rankwell.data.registry import Better
 from rankwell.data.tables import format_value
-from rankwell.errors import count_of
+from rankwell.errors import count_of, first_of
 from rankwell.reporting import (
     PLAIN,
     SUMMARY_COLUMNS,
@@ -135,9 +135,7 @@ def best_run(rows: Sequence[Row], rules: Rules) -> str:
     ends = _ends(best, rules) if len(winners) == 1 else []
     interval = f" ({_level(rules)} {' to '.join(ends)})" if ends else ""
     verb = "has" if len(winners) == 1 else "have"
-    names_of_winners = f"{', '.join(winners[:2])} and {len(winners) - 2} more"
-    if len(winners) < 3:
-        names_of_winners = " and ".join(winners)
+    names_of_winners = " and ".join(winners) if len(winners) < 3 else first_of(winners, 2)
     return f"{names_of_winners} {verb} the {word} {label}: {text}{interval}"
 
 

@@ -20,7 +20,16 @@ from rankwell.data.columns import NOTHING, refuse_unused_columns
 from rankwell.data.findings import Finding
 from rankwell.data.tables import Floats
 from rankwell.engines import EngineFamily
-from rankwell.errors import BadInput, BadUsage, RankwellError, Unfinished, count_of, flag, sentence
+from rankwell.errors import (
+    BadInput,
+    BadUsage,
+    RankwellError,
+    Unfinished,
+    count_of,
+    first_of,
+    flag,
+    sentence,
+)
 from rankwell.io.formats import read_ranking
 from rankwell.io.line_files import append_rows, rows_in
 from rankwell.processes import interrupts_held
@@ -59,7 +68,6 @@ NAME = "asked.jsonl"
 """The file with the requests that were sent already, one line for each batch, so that a call that
 failed goes on where it ended.
 """
-_NAMED = 5
 
 
 class EngineFailed(RankwellError):
@@ -445,9 +453,7 @@ class EngineWork:
                 raise Unfinished(f"{count} not asked: {left[0].error}; call again for the rest.")
             return
         ids = list(dict.fromkeys(self.inputs.queries.ids[request.query] for _, request in failed))
-        examples = ", ".join(map(repr, ids[:_NAMED]))
-        if len(ids) > _NAMED:
-            examples += f" and {len(ids) - _NAMED} more"
+        examples = first_of(map(repr, ids))
         setting, first = failed[0]
         name = self.settings.settings[setting].name
         remainder = f"; {count_of(len(left), 'was', 'were')} not asked" if left else ""

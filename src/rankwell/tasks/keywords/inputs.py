@@ -281,4 +281,4 @@ def choose_clip_measures(
 
 def named(ids: Sequence[str]) -> str:
     """The first ids, for findings."""
-    return first_of(list(map(repr, ids)))
+    return first_of(map(repr, ids))
