@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from statistics import median_low
 from typing import Any, NamedTuple
 
 from rankwell import __version__, reporting
@@ -179,21 +180,15 @@ def best_threshold(tallies: Mapping[float, MappingTally]) -> float:
             "no text means a keyword, so that no threshold is best; label some texts with "
             "what they mean."
         )
-    scored = {
-        threshold: counts.f1
-        for threshold, counts in sorted(tallies.items())
-        if counts.f1 is not None
-    }
-    highest = max(scored.values())
+    highest = max(counts.f1 or 0.0 for counts in tallies.values())
     if not highest:
         raise NothingToEvaluate(
             "no keyword that a text means is mapped at any threshold, so that none is best."
         )
-    best = [threshold for threshold, f1 in scored.items() if f1 == highest]
-    return best[(len(best) - 1) // 2]
+    return median_low(threshold for threshold, counts in tallies.items() if counts.f1 == highest)
 
 
 def hold_back(texts: Sequence[str]) -> tuple[list[str], list[str]]:
     """The texts for tuning, and every third text, which is held back to test the threshold."""
-    held = set(texts[2::3])
-    return [text for text in texts if text not in held], [text for text in texts if text in held]
+    tuning = [text for number, text in enumerate(texts) if number % 3 != 2]
+    return tuning, list(texts[2::3])
