@@ -425,3 +425,20 @@ def refuse_wide(columns: int) -> None:
             f"{columns} columns; at most {MOST_COLUMNS} are read: keep those of queries, "
             "items and values."
         )
+
+
+def first_objects(text: str) -> list[dict[str, Any]]:
+    """The first objects, at most 50, of a text of JSON lines or of a list of objects."""
+    position, objects = 1 if text.startswith("[") else 0, list[dict[str, Any]]()
+    try:
+        while len(objects) < 50:
+            position = re.compile(r"[\s,]*").match(text, position).end()  # pyright: ignore[reportOptionalMemberAccess]
+            record, position = json.JSONDecoder().raw_decode(text, position)
+            if not isinstance(record, dict) or (
+                record and all(isinstance(value, (dict, list)) for value in record.values())
+            ):
+                return objects
+            objects.append(record)
+    except (ValueError, RecursionError):
+        return objects
+    return objects

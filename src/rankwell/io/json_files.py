@@ -15,9 +15,8 @@ from rankwell.data.columns import Repeats, repeated_item, row_keys, unique_rows
 from rankwell.data.findings.kinds import reading_choice
 from rankwell.data.rankings import Hits, Ranking
 from rankwell.data.tables import Judgments, columns_of, id_text
-from rankwell.documents import read_json, unique_keys
+from rankwell.documents import first_objects, read_json, unique_keys
 from rankwell.errors import KEEP_ONE, BadInput, BadScore, DuplicateItem, UnknownName, kind_of, shown
-from rankwell.io.column_tables.dialects import records
 from rankwell.io.formats import FORMATS, Request, Texts, file_format, written_lists
 from rankwell.io.records import load
 from rankwell.store import Head, Source, encode_id
@@ -294,7 +293,7 @@ def _sniff_rows(head: Head, holds: str) -> float:
     """Less sure than the predictions of sentence-transformers, which are such lines."""
     if not _ROW_START.match(head.text):
         return 0.0
-    names = {key for row in records(head) for key in row if isinstance(row[key], list)}
+    names = {key for row in first_objects(head.text) for key in row if isinstance(row[key], list)}
     if not names and head.ends_within_object():
         names = {key[1:-1] for key in _LIST_KEY.findall(head.text)}
     return 0.9 * (row_keys(tuple(names), holds)[1] is not None)

@@ -3,7 +3,6 @@ DuckDB can be given.
 """
 
 import io
-import json
 import re
 import shutil
 import tempfile
@@ -26,7 +25,7 @@ from rankwell.data.columns import (
     refuse_names,
     sql_text,
 )
-from rankwell.documents import MOST_COLUMNS, TAB, first_rows
+from rankwell.documents import MOST_COLUMNS, TAB, first_objects, first_rows
 from rankwell.io import connected, remote_tables, undamaged
 from rankwell.store import Head, Source, refuse_bomb
 
@@ -173,7 +172,7 @@ class Dialect:
                 else []
             )
         if self.name == "jsonl":
-            return list(dict.fromkeys(key for record in records(head) for key in record))
+            return list(dict.fromkeys(key for record in first_objects(head.text) for key in record))
         is_text = head.lines and not head.text.startswith(("{", "["))
         return self.split(head)[0] if is_text else []
 
@@ -227,7 +226,8 @@ class Dialect:
                 _WHOLE.fullmatch(str(value)) for value in glimpse(head.table).scores
             )
         if self.name == "jsonl":
-            return all(_WHOLE.fullmatch(str(record.get(score))) for record in records(head))
+            scores = [str(record.get(score)) for record in first_objects(head.text)]
+            return all(map(_WHOLE.fullmatch, scores))
         return all(
             _WHOLE.fullmatch(row[names.index(score)])
             for row in self.split(head)[1:]
@@ -245,27 +245,6 @@ def _split(head: Head, delimiter: str) -> list[list[str]]:
     """The fields of the first lines. Lines that begin with `#` are comments, not headers."""
     lines = [line.decode("utf-8", "replace") for line in head.lines[:200]]
     return first_rows(lines, delimiter) or [[]]
-
-
-def records(head: Head) -> list[dict[str, Any]]:
-    """The first objects of JSON lines or of a list of objects."""
-    text, position, objects = (
-        head.text,
-        1 if head.text.startswith("[") else 0,
-        list[dict[str, Any]](),
-    )
-    try:
-        while len(objects) < 50:
-            position = re.compile(r"[\s,]*").match(text, position).end()  # pyright: ignore[reportOptionalMemberAccess]
-            record, position = json.JSONDecoder().raw_decode(text, position)
-            if not isinstance(record, dict) or (
-                record and all(isinstance(value, (dict, list)) for value in record.values())
-            ):
-                return objects
-            objects.append(record)
-    except (ValueError, RecursionError):
-        return objects
-    return objects
 
 
 class TextLines(NamedTuple):

@@ -35,10 +35,10 @@ from rankwell.io.column_tables.dialects import (
     Dialect,
     TextLines,
     count_records,
+    first_objects,
     glimpse,
     has_runs,
     on_disk,
-    records,
     recount_records,
     text_lines,
 )
@@ -72,7 +72,7 @@ def _head_with_record(source: Source) -> Head:
     DuckDB reads objects.
     """
     head = Head.of(source)
-    while not head.is_whole and len(head.raw) < _LONGEST_ROW and not records(head):
+    while not head.is_whole and len(head.raw) < _LONGEST_ROW and not first_objects(head.text):
         head = Head.of(source, 8 * len(head.raw))
     return head
 
