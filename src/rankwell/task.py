@@ -345,7 +345,7 @@ def printed_rows(
     """
     terminal = reporting.terminal_of(sys.stdout)
     if answer is not None and format == "table" and not terminal.details:
-        return answer_text(Document((), None, rules or {}, (), terminal=terminal, answer=answer))
+        return answer_text(Document((), rules=rules or {}, terminal=terminal, answer=answer))
     if tables is None or format not in FOR_PEOPLE:
         return OUTPUTS[format](
             Document(rows, None, rules or {}, findings, summary=False, terminal=terminal)

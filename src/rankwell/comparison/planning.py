@@ -90,7 +90,7 @@ def forecast(
             f"{first['n']}."
         )
         answer = reporting.Answer(sentence, table=rows, legend=[rule])
-        document = reporting.Document((), None, {}, (), terminal=terminal, answer=answer)
+        document = reporting.Document((), terminal=terminal, answer=answer)
         return Output(text=answer_text(document), findings=tuple(findings))
     text = reporting.render_rows(rows, format, findings=findings, terminal=terminal)
     shown = () if format == "json" else tuple(findings)

@@ -529,7 +529,7 @@ def _printed(table: SystemTable, rules: Mapping[str, Any], terminal: Terminal) -
         below_costs = [notes.pop(name) for name in ("cached", "memory") if name in notes]
         legend = [text for name, text in notes.items() if name != "measured_on"]
     answer = Answer(shown.title, table=wide_rows(shown), legend=legend)
-    documents = [Document((), None, {}, (), terminal=room, answer=answer)]
+    documents = [Document((), terminal=room, answer=answer)]
     if table.costs:
         took = Document(cost_rows(table), None, {}, (), False, room, title=PERFORMANCE)
         documents.append(took)

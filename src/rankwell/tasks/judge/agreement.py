@@ -467,24 +467,6 @@ LEVEL = 0.95
 PEOPLE = "people"
 
 
-class Bias(NamedTuple):
-    """The difference between a measure by a model's grades and by people's grades.
-
-    run: name of the run.
-    against: the run whose bias is subtracted; empty for the bias of one run.
-    query_biases: the bias of each query.
-    """
-
-    run: str
-    against: str
-    query_biases: WholeQueries
-
-    @property
-    def interval(self) -> tuple[float, float] | None:
-        """The interval for queries like these; None below 10 queries."""
-        return self.query_biases.queries_like_these(LEVEL)
-
-
 @dataclass(frozen=True, eq=False)
 class ModelReport:
     """The grades of a model beside those of people.
@@ -513,20 +495,20 @@ class ModelReport:
         return compare_raters(study, rated, item_weights(self.estimates), LEVEL)
 
     @cached_property
-    def biases(self) -> list[Bias]:
-        """The bias for each run, then for each pair; none without an item, or a query, that both
-        judged.
+    def biases(self) -> dict[Pair, WholeQueries]:
+        """The difference of each query between a measure by the model's grades and by people's, for
+        each run, whose second name is empty, then for each pair; none without an item, or a query,
+        that both judged.
         """
         estimates, bias_of = self.estimates, self._whole_bias
         if estimates.study.design == "items":
             if not estimates.sampled.any():
-                return []
+                return {}
             bias_of = self._sampled_bias
         pairs = [*((run, "") for run in estimates.names), *estimates.pairs]
-        biases = [(pair, bias_of(pair)) for pair in pairs]
-        return [
-            Bias(*pair, WholeQueries(values, 2**53)) for pair, values in biases if len(values) > 1
-        ]
+        return {
+            pair: WholeQueries(values, 2**53) for pair in pairs if len(values := bias_of(pair)) > 1
+        }
 
     def _sampled_bias(self, pair: Pair) -> Floats:
         """Σ c(model - human)/π over sampled items of each query that both graded: (queries,)."""
@@ -559,7 +541,7 @@ class ModelReport:
         corrected: dict[Pair, float] = {}
         with suppress(NothingToEvaluate):
             corrected = {
-                (estimate.run, estimate.against): estimate.with_predictions.mean
+                estimate[:2]: estimate.with_predictions.mean
                 for estimate in self.estimates.differences()
             }
         return [
@@ -594,30 +576,30 @@ class ModelReport:
             return
         if lacking := int((self.estimates.answers.answered & ~self.model.replied).sum()):
             yield judged_items_not_asked(lacking)
-        for bias in self.biases:
-            if bias.against and bias.interval and not bias.interval[0] <= 0 <= bias.interval[1]:
-                runs = (bias.run, bias.against)
-                better, worse = runs if bias.query_biases.mean > 0 else reversed(runs)
+        for runs, bias in self.biases.items():
+            interval = bias.queries_like_these(LEVEL)
+            if all(runs) and interval and not interval[0] <= 0 <= interval[1]:
+                better, worse = runs if bias.mean > 0 else reversed(runs)
                 yield model_favours(
                     self.model.model,
                     better,
                     worse,
-                    f"{format_value(bias.query_biases.mean, 'share', signed=True)} "
-                    f"{shown_interval(bias.interval, 'share', signed=True)}",
+                    f"{format_value(bias.mean, 'share', signed=True)} "
+                    f"{shown_interval(interval, 'share', signed=True)}",
                 )
 
     def tables(self) -> list[list[Row]]:
         """The tables for people."""
         biases: list[Row] = [
             {
-                "run": bias.run,
-                "bias of the model": PrintedFigure(
-                    format_value(bias.query_biases.mean, "share", signed=True)
+                "run": run,
+                "bias of the model": _printed(bias.mean, "share", signed=True),
+                f"{100 * LEVEL:g} % interval": shown_interval(
+                    bias.queries_like_these(LEVEL), "share", signed=True
                 ),
-                f"{100 * LEVEL:g} % interval": shown_interval(bias.interval, "share", signed=True),
             }
-            for bias in self.biases
-            if not bias.against
+            for (run, against), bias in self.biases.items()
+            if not against
         ]
         tables = [biases, self.differences]
         if self.comparison is None:
@@ -634,18 +616,18 @@ class ModelReport:
         """The rows for programs."""
         if self.comparison is not None:
             yield from self.comparison.rows()
-        for bias in self.biases:
-            low, high = bias.interval or (None, None)
+        for (run, against), bias in self.biases.items():
+            low, high = bias.queries_like_these(LEVEL) or (None, None)
             yield {
                 "kind": "bias",
                 "judge": self.model.model,
                 "against": PEOPLE,
-                "run": bias.run,
-                "other_run": bias.against or None,
-                "value": bias.query_biases.mean,
+                "run": run,
+                "other_run": against or None,
+                "value": bias.mean,
                 "low": low,
                 "high": high,
-                "queries": len(bias.query_biases.values),
+                "queries": len(bias.values),
             }
         for row in self.differences:
             yield {

@@ -175,9 +175,7 @@ def lease_batch(study: Study, judge: str) -> Lease | None:
             ),
             "remove the line",
         )
-        latest: dict[str, str] = {}
-        for line in lines:
-            latest[line.judge] = max(latest.get(line.judge, ""), line.time)
+        latest = {line.judge: line.time for line in sorted(lines, key=lambda line: line.time)}
         limit = now(_LASTING)
         # A lease holds for 24 hours from it and from the judge's last line.
         held = [
@@ -193,13 +191,13 @@ def lease_batch(study: Study, judge: str) -> Lease | None:
         leased = {lease.batch: lease for lease in held}
         of_judge = [n for n in unfinished if n in leased and leased[n].judge == judge]
         free = [number for number in unfinished if number not in leased]
-        if not of_judge and not free:
-            return None
         if of_judge:
             lease = leased[of_judge[0]]
-        else:
+        elif free:
             lease = Lease(now(), judge, study.rounds, free[0])
             _append(study, lease)
+        else:
+            return None
         return lease._replace(pairs=batch_pairs(study, lease.batch))
 
 

@@ -570,9 +570,7 @@ def _hull(least: Bounds, most: Bounds) -> Bounds:
 
 
 def _sign(interval: Bounds) -> int:
-    if interval is None:
-        return 0
-    return 1 if interval[0] > 0 else -1 if interval[1] < 0 else 0
+    return 0 if interval is None else (interval[0] > 0) - (interval[1] < 0)
 
 
 def shown_interval(bounds: Bounds, unit: Unit, *, signed: bool = False) -> str:

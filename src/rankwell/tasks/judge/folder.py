@@ -3,7 +3,6 @@
 that are flushed to the disk and read back checked; and the answers that journals come to.
 """
 
-import hashlib
 import json
 import os
 import re
@@ -15,6 +14,7 @@ from functools import cached_property
 from hashlib import sha256
 from math import comb
 from pathlib import Path
+from statistics import median_low
 from typing import Any, NamedTuple, get_args
 
 import numpy as np
@@ -46,7 +46,8 @@ Pair = tuple[str, str]
 """A query and an item."""
 
 
-class PooledRun(NamedTuple):
+@dataclass(frozen=True)
+class PooledRun:
     """A run of the study.
 
     name: name of the run in outputs.
@@ -61,7 +62,8 @@ class PooledRun(NamedTuple):
     round: int
 
 
-class StudyFile(NamedTuple):
+@dataclass(frozen=True)
+class StudyFile:
     """A file that the study was made from.
 
     file: path of the file, relative to the study where possible.
@@ -193,9 +195,8 @@ class Study:
                     "folder from a copy."
                 )
 
-        def _stacked(names: list[str], missing: int) -> Floats:
-            masked = (np.ma.asarray(columns[name]).astype(np.float64) for name in names)
-            return np.column_stack([np.ma.filled(column, missing) for column in masked])
+        def _stacked(names: list[str], missing: int) -> Any:
+            return np.column_stack([np.ma.filled(columns[name], missing) for name in names])
 
         return StudyPool(
             query=np.array([index[query] for query in queries], dtype=np.int64),
@@ -232,7 +233,7 @@ class Study:
         names = ("seed", "design", "purpose", "measure", "depth", "batch", "drawn")
         design = [getattr(self, name) for name in names]
         content = [design, list(self.grades.items()), runs, sorted(texts)]
-        return sha256(json.dumps(content).encode("ascii")).hexdigest()[:32]
+        return _digest(content)[:32]
 
     def query_texts(self, queries: Iterable[str]) -> dict[str, dict[str, Any]]:
         """The rows of some queries by id: `text` and further columns."""
@@ -246,15 +247,14 @@ class Study:
         """Raises BadInput for a run or text that is not what it was when it was pooled; findings
         on files that are gone.
         """
-        files = {f"run {run.name}": (run.file, run.digest) for run in self.runs}
-        files |= {name.replace("_", " "): file for name, file in self.sources.items()}
+        files = {**{f"run {run.name}": run for run in self.runs}, **self.sources}
         files.pop("guideline", None)
         findings = list[Finding]()
-        for name, (file, digest) in files.items():
-            path = self.folder / file
+        for name, pooled_file in files.items():
+            path = self.folder / pooled_file.file
             if not path.is_file():
                 findings.append(pooled_file_gone(name, str(path)))
-            elif digest_of(path) != digest:
+            elif digest_of(path) != pooled_file.digest:
                 raise BadInput(
                     f"{name}: {path} has changed since it was pooled; restore the file, or pool it "
                     "under another name with `rankwell judge pool STUDY --add`."
@@ -272,23 +272,16 @@ def place_of(file: str | Path, study: Path) -> str:
 
 def write_study(study: Study) -> None:
     """Writes study.json, whole or not at all."""
-    content: dict[str, Any] = {"study": SCHEMA} | {
-        field.name: getattr(study, field.name) for field in fields(study) if field.name != "folder"
-    }
-    content |= {
-        "grades": [{"grade": grade, "name": name} for grade, name in study.grades.items()],
-        "plan": asdict(study.plan),
-        "sources": {name: file._asdict() for name, file in study.sources.items()},
-        "runs": [run._asdict() for run in study.runs],
-    }
+    content = {"study": SCHEMA, **asdict(study)}
+    del content["folder"]
+    content["grades"] = [{"grade": grade, "name": name} for grade, name in study.grades.items()]
     content["digest"] = _digest(content)
     write_text(study.folder / STUDY, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 
 
-def _digest(content: Mapping[str, Any]) -> str:
-    """The SHA-256 of all that study.json says but the digest itself."""
-    described = {name: value for name, value in content.items() if name != "digest"}
-    return sha256(json.dumps(described, sort_keys=True).encode("ascii")).hexdigest()
+def _digest(content: Any) -> str:
+    """The SHA-256 of what JSON can hold."""
+    return sha256(json.dumps(content, sort_keys=True).encode("ascii")).hexdigest()
 
 
 def is_study(folder: str | Path) -> bool:
@@ -334,7 +327,7 @@ def read_study(name: str | Path) -> Study:
         ):
             raise ValueError(study.design)
         study.parsed_measure  # noqa: B018 - raises BadUsage
-        if content["digest"] != _digest(content):
+        if content.pop("digest") != _digest(content):
             raise BadInput(
                 f"{path} was edited since it was written; restore it from a copy, or pool the "
                 "study again."
@@ -646,7 +639,7 @@ def _grade(by_judge: Mapping[str, JournalLine], grade_by: str) -> float:
     ]
     if not grades:
         return np.nan
-    return sorted(grades)[(len(grades) - 1) // 2] if grade_by == "median" else grades[0]
+    return median_low(grades) if grade_by == "median" else grades[0]
 
 
 class Look(NamedTuple):
@@ -707,7 +700,7 @@ class Looks(NamedTuple):
         """The number of the look at some data: of the recorded one, or of a new one, which is
         recorded. data: all that decides the estimate, as JSON can hold it.
         """
-        digest = "sha256:" + hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
+        digest = "sha256:" + _digest(data)
         for look in self.looks:
             if look.digest == digest:
                 return look.look
@@ -801,7 +794,7 @@ def replies_of(study: Study, model: str) -> Path:
     """
     safe = _UNSAFE.sub("-", model).strip(".-")[:80] or "model"
     if safe != model:
-        safe += "-" + hashlib.sha256(model.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+        safe += "-" + sha256(model.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     return study.folder / MODELS / f"{safe}.jsonl"
 
 

@@ -60,7 +60,7 @@ _HTML, _JSON = "text/html; charset=utf-8", "application/json"
 class _Refused(Exception):
     """A request that is not answered."""
 
-    def __init__(self, status: HTTPStatus, message: str) -> None:
+    def __init__(self, message: str, status: HTTPStatus = HTTPStatus.FORBIDDEN) -> None:
         super().__init__(message)
         self.status = status
 
@@ -99,11 +99,10 @@ class JudgingServer(ThreadingHTTPServer):
         second time on.
         """
         if not secrets.compare_digest(token.encode(), self.token.encode()):
-            raise _Refused(HTTPStatus.FORBIDDEN, "This is not the link of this session.")
+            raise _Refused("This is not the link of this session.")
         if self._is_used:
             raise _Refused(
-                HTTPStatus.FORBIDDEN,
-                "This link has been used; start `rankwell judge label` again for another.",
+                "This link has been used; start `rankwell judge label` again for another."
             )
         self._is_used = True
         return f"{self.cookie_name}={self._cookie}; HttpOnly; SameSite=Strict; Path=/"
@@ -160,7 +159,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             if self.headers.get_all("Host") != [self.server.origin.removeprefix("http://")]:
                 problem = "This is not the address of this session."
-                raise _Refused(HTTPStatus.MISDIRECTED_REQUEST, problem)
+                raise _Refused(problem, HTTPStatus.MISDIRECTED_REQUEST)
             if self.command == "POST":
                 self._write()
             else:
@@ -189,21 +188,21 @@ class _Handler(BaseHTTPRequestHandler):
         elif match := re.fullmatch(r"/items/([0-9]{1,18})/([0-9]{1,18})", self.path):
             self._send(json.dumps(self.server.session.item(int(match[1]), int(match[2]))))
         else:
-            raise _Refused(HTTPStatus.NOT_FOUND, "There is nothing at this address.")
+            raise _Refused("There is nothing at this address.", HTTPStatus.NOT_FOUND)
 
     def _write(self) -> None:
         """Answers a POST: the token, an act, or the request for the next batch."""
         body = self._body()
         if self.path == "/enter":
             if self.headers.get("Origin", "null") not in ("null", self.server.origin):
-                raise _Refused(HTTPStatus.FORBIDDEN, "Another site has sent this request.")
+                raise _Refused("Another site has sent this request.")
             token = parse_qs(body.decode("ascii", "replace")).get("token", [""])[0]
             headers = {"Set-Cookie": self.server.enter(token)}
             self._send(_ENTERED, _HTML, {**headers, "Content-Security-Policy": _ENTERED_POLICY})
             return
         self._refuse_foreign(needs_origin=True)
         if self.headers.get_content_type() != _JSON:
-            raise _Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "expected JSON")
+            raise _Refused("expected JSON", HTTPStatus.UNSUPPORTED_MEDIA_TYPE)
         content, session = parse_json(body, "the request", "an act"), self.server.session
         if self.path == "/act":
             act = JudgingAct.of(content, session.study)
@@ -212,19 +211,19 @@ class _Handler(BaseHTTPRequestHandler):
             turn = content.get("turn") if isinstance(content, Mapping) else None
             self._send(json.dumps(session.advance(turn if isinstance(turn, int) else -1)))
         else:
-            raise _Refused(HTTPStatus.NOT_FOUND, "There is nothing at this address.")
+            raise _Refused("There is nothing at this address.", HTTPStatus.NOT_FOUND)
 
     def _refuse_foreign(self, *, needs_origin: bool = False) -> None:
         """Raises _Refused for a request of another page, and for one without the cookie."""
         origin = self.headers.get("Origin")
         if origin != self.server.origin if origin is not None else needs_origin:
-            raise _Refused(HTTPStatus.FORBIDDEN, "Another site has sent this request.")
+            raise _Refused("Another site has sent this request.")
         if not self.server.is_known(self.headers.get("Cookie", "")):
             advice = (
                 "Open the session with the file that `rankwell judge label` names; its link works "
                 "once."
             )
-            raise _Refused(HTTPStatus.FORBIDDEN, advice)
+            raise _Refused(advice)
 
     def _body(self) -> bytes:
         """The content of the request. Raises _Refused for one that is too long, or of unknown
@@ -239,7 +238,7 @@ class _Handler(BaseHTTPRequestHandler):
         ):
             self.close_connection = True
             raise _Refused(
-                HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"expected at most {MOST_BYTES} bytes"
+                f"expected at most {MOST_BYTES} bytes", HTTPStatus.REQUEST_ENTITY_TOO_LARGE
             )
         return self.rfile.read(int(length))
 

@@ -260,12 +260,8 @@ def next_asks(
 
 def _first_judges(lines: Iterable[JournalLine]) -> dict[Pair, str]:
     """The judge who answered each item first."""
-    first: dict[Pair, tuple[str, str]] = {}
-    for line in lines:
-        if line.is_answer:
-            act = (line.time, line.judge)
-            first[line.pair] = min(first.get(line.pair, act), act)
-    return {pair: judge for pair, (_, judge) in first.items()}
+    latest_first = sorted(lines, key=lambda line: (line.time, line.judge), reverse=True)
+    return {line.pair: line.judge for line in latest_first if line.is_answer}
 
 
 def _numbers(study: Study, asks: Sequence[Ask | Pair], *purpose: str) -> list[float]:

@@ -378,12 +378,7 @@ def _answer(judge: ModelJudge, question: ItemToGrade) -> ModelAnswer:
 
 
 def _kept(study: Study, judge: ModelJudge, answer: ModelAnswer, reply: str | float) -> ModelReply:
-    text = reply if isinstance(reply, str) else f"{reply:g}"
-    grade = None
-    if isinstance(reply, str):
-        grade = grade_of(reply, study.grades)
-    elif reply in study.grades:
-        grade = reply
+    grade = grade_of(str(reply), study.grades)
     return ModelReply(
         time=now(),
         model=judge.model,
@@ -395,7 +390,7 @@ def _kept(study: Study, judge: ModelJudge, answer: ModelAnswer, reply: str | flo
         grade=grade,
         flagged=orders_a_grade(answer.question.document),
         seconds=round(answer.seconds, 3),
-        text=text,
+        text=reply if isinstance(reply, str) else f"{reply:g}",
     )
 
 

@@ -1,6 +1,7 @@
 """The options of a study: how its pool is made, and how it is estimated."""
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
@@ -25,11 +26,15 @@ Design = Literal["items", "queries", "reading"]
 DEFAULT_GRADES = "0=not relevant,1=related,2=relevant,3=perfectly relevant"
 
 
-def _refuse_below_one(options: Any, *names: str) -> None:
+def _refuse_outside(options: Any, *names: str, least: int = 1, most: float = math.inf) -> None:
+    """Raises BadUsage for a number below the least, which is 0 or 1, or above the most."""
     for name in names:
         value = getattr(options, name)
-        if value is not None and value < 1:
-            raise BadUsage(f"--{name.replace('_', '-')} is {value}; expected a positive integer.")
+        if value is not None and not least <= value <= most:
+            expected = "a positive integer" if least else "an integer from 0"
+            if value > most:
+                expected = f"{most} at most"
+            raise BadUsage(f"--{name.replace('_', '-')} is {value}; expected {expected}.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,11 +106,8 @@ class PoolOptions:
 
     def __post_init__(self) -> None:
         check_level(self.level)
-        _refuse_below_one(self, "depth", "batch_size", "looks", "pairs_planned")
-        if self.looks > 1000:
-            raise BadUsage(f"--looks is {self.looks}; expected 1000 at most.")
-        if self.seed < 0:
-            raise BadUsage(f"--seed is {self.seed}; expected a non-negative integer.")
+        _refuse_outside(self, "depth", "batch_size", "pairs_planned")
+        _refuse_outside(self, "looks", most=1000)
         self.drawn  # noqa: B018 - raises BadUsage
 
     @property
@@ -293,14 +295,9 @@ class ModelOptions:
 
     def __post_init__(self) -> None:
         self.sent_parameters  # noqa: B018 - raises BadUsage
-        for name in ("max_requests", "retries"):
-            if (number := getattr(self, name)) is not None and number < 0:
-                raise BadUsage(
-                    f"--{name.replace('_', '-')} is {number}; expected an integer from 0."
-                )
-        _refuse_below_one(self, "max_characters", "clients")
-        if self.clients > 256:
-            raise BadUsage(f"--clients is {self.clients}; expected 256 at most.")
+        _refuse_outside(self, "max_requests", "retries", least=0)
+        _refuse_outside(self, "max_characters")
+        _refuse_outside(self, "clients", most=256)
         if not self.request_timeout > 0:
             raise BadUsage(
                 f"--request-timeout {self.request_timeout:g}: expected a positive number."

@@ -110,13 +110,10 @@ class StudyForecasts:
 
     def listed_steps(self) -> list[PlannedStep]:
         """The batch ends at or after 50, 100, 200, … more judgments, and the last."""
-        positions, target = list[int](), FIRST
-        for position, more in enumerate(self.more[:-1]):
-            if more >= target:
-                positions.append(position)
-                while target <= more:
-                    target *= 2
-        return [self.step(position) for position in (*positions, len(self.more) - 1)]
+        targets = FIRST << np.arange(40)
+        return [
+            self.step(end) for end in np.unique(np.searchsorted(self.more[:-1], targets)).tolist()
+        ]
 
     def judgments_needed(self, difference: float, level: float) -> Iterator[int | None]:
         """More judgments for 80 % power at a difference, with the range that the forecast leaves;

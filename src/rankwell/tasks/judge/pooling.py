@@ -306,13 +306,11 @@ def _pooled_ranks(
     pool, rows = np.unique(np.concatenate(keys), return_inverse=True)
     earlier_row = np.full(len(pool), -1, dtype=np.int64)
     earlier_row[rows[: len(keys[0])]] = np.arange(len(keys[0]))
-    ranks = np.zeros((len(pool), earlier.pool.ranks.shape[1] + len(runs)), dtype=np.int64)
+    columns = list[Ints]()
     rows_of_parts = np.split(rows, np.cumsum([len(key) for key in keys])[:-1])
-    first_column = 0
     for part_rows, (_, _, part_ranks) in zip(rows_of_parts, parts, strict=True):
-        end_column = first_column + part_ranks.shape[1]
-        ranks[part_rows, first_column:end_column] = part_ranks
-        first_column = end_column
+        columns.append(np.zeros((len(pool), part_ranks.shape[1]), dtype=np.int64))
+        columns[-1][part_rows] = part_ranks
     owner, item = np.divmod(pool, len(names))
     is_first = np.diff(owner, prepend=-1) > 0
     pooled_queries = tuple(queries[query] for query in owner[is_first].tolist())
@@ -329,7 +327,7 @@ def _pooled_ranks(
         names,
         np.cumsum(is_first) - 1,
         item,
-        ranks,
+        np.hstack(columns),
         earlier,
         earlier_row,
         tuple(findings),

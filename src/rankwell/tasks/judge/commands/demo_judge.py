@@ -147,7 +147,7 @@ def judge(
         table=[_estimate(*pair) for pair in zip(judges, rows, strict=True)],
         legend=[line.format(judged=judged, items=len(pooled_study.pool.item)) for line in _END],
     )
-    text = answer_text(Document((), None, {}, (), terminal=terminal, answer=answer))
+    text = answer_text(Document((), terminal=terminal, answer=answer))
     begin = lines_for(_BEGIN.format(queries=len(read_needs())), terminal)
     return Output(
         f"{begin}\n\n{text}",

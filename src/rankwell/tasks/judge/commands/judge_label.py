@@ -60,10 +60,9 @@ def label(
         Replace files that are there; with --import also judgments of the journal that the sheet
         contradicts, which may be older.
     """
-    ways = {"--export": export, "--import": import_}
-    instead = [name for name, value in ways.items() if value is not None]
-    if len(instead) > 1:
-        raise BadUsage(f"{instead[0]} cannot be combined with {instead[1]}.")
+    if export is not None and import_ is not None:
+        raise BadUsage("--export cannot be combined with --import.")
+    instead = "--import" if export is None else "--export"
     is_page = export is not None and export.suffix.lower() in (".html", ".htm")
     unused = [
         f"--{name.replace('_', '-')}"
@@ -71,8 +70,8 @@ def label(
         if value != getattr(JudgeOptions(), name) and not is_page
     ]
     unused += ["--open"] if open else []
-    if instead and unused:
-        raise BadUsage(f"{unused[0]} has no effect with {instead[0]}; leave it out.")
+    if unused and (export is not None or import_ is not None):
+        raise BadUsage(f"{unused[0]} has no effect with {instead}; leave it out.")
     if options.qrels is None:
         refuse_unused_columns(options.qrels_columns, "judgments", flag("--qrels"))
     opened = read_study(study)
