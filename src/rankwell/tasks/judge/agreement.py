@@ -285,7 +285,7 @@ def compare_raters(
         level,
         rated.raters,
         {name: (of_weighted[name], of_sample[name]) for name in names},
-        cells / cells.sum() if cells.any() else cells,
+        cells / (cells.sum() or 1.0),
         of_cells,
         sample.n_rated,
         len(np.unique(queries[np.count_nonzero(~np.isnan(rated.grades), axis=1) > 1])),

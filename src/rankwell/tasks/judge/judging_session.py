@@ -410,7 +410,7 @@ class JudgingAct(NamedTuple):
                 f"grade {shown(grade)}, action {shown(action)}; expected a grade of the "
                 "study, or an action."
             )
-        if not (seen_answer is None or isinstance(seen_answer, (int, float, str))):
+        if not isinstance(seen_answer, int | Answer):
             raise BadUsage(
                 f"seen {shown(seen_answer)}; expected the answer that the page displays."
             )
