@@ -15,7 +15,7 @@ import numpy as np
 
 from rankwell.data.columns import refuse_unused_columns
 from rankwell.data.findings import Finding
-from rankwell.data.tables import Floats, Ints, exact_mean, format_value
+from rankwell.data.tables import Floats, Ints, exact_mean, format_value, sum_by
 from rankwell.errors import BadInput, NothingToEvaluate, count_of, flag, shown
 from rankwell.io.formats import find_judgments
 from rankwell.reporting import Answer, Format, Output, PrintedFigure, Row
@@ -83,9 +83,8 @@ class JudgeComparison:
     study: the study, which has the scale of grades.
     level: level of the intervals.
     raters: names of the raters, two or more.
-    weighted_coefficients: name -> coefficient with items weighted by 1/π; the same as
-        `sample_coefficients` where items were not drawn.
-    sample_coefficients: name -> coefficient of the judged sample, in which every item counts 1.
+    coefficients: name -> coefficient with items weighted by 1/π, and that of the judged sample, in
+        which every item counts 1; they are the same where items were not drawn.
     confusion: (grades, grades) weighted shares of the items, the first rater by row; (0, 0) for
         more than two raters.
     sample_confusion: (grades, grades) numbers of items in the judged sample; (0, 0) for more than
@@ -96,8 +95,7 @@ class JudgeComparison:
     study: Study
     level: float
     raters: tuple[str, ...]
-    weighted_coefficients: Mapping[str, Coefficient]
-    sample_coefficients: Mapping[str, Coefficient]
+    coefficients: Mapping[str, tuple[Coefficient, Coefficient]]
     confusion: Floats
     sample_confusion: Floats
     items: int
@@ -108,7 +106,7 @@ class JudgeComparison:
         each.
         """
         judge, against = self.raters if len(self.raters) == 2 else ("all", None)
-        for name, coefficient in self.weighted_coefficients.items():
+        for name, (coefficient, of_sample) in self.coefficients.items():
             low, high = coefficient.interval or (None, None)
             yield {
                 "kind": "coefficient",
@@ -120,7 +118,7 @@ class JudgeComparison:
                 "value": coefficient.value,
                 "low": low,
                 "high": high,
-                "sample": self.sample_coefficients[name].value,
+                "sample": of_sample.value,
                 "items": self.items,
                 "queries": self.queries,
             }
@@ -148,11 +146,11 @@ class JudgeComparison:
         if len(self.raters) == 2:
             raters = ", ".join(self.raters)
         table = list[Row]()
-        for name, coefficient in self.weighted_coefficients.items():
+        for name, (coefficient, of_sample) in self.coefficients.items():
             row = {"judges": raters, "coefficient": name, "value": _printed(coefficient.value)}
             row[f"{100 * self.level:g} % interval"] = shown_interval(coefficient.interval, "score")
             if self.study.design == "items":
-                row["of the judged sample"] = _printed(self.sample_coefficients[name].value)
+                row["of the judged sample"] = _printed(of_sample.value)
             table.append({**row, "items": self.items, "queries": self.queries})
         return table
 
@@ -167,7 +165,7 @@ class JudgeComparison:
 
     def sentence(self) -> str:
         """How often the raters agree."""
-        share = self.weighted_coefficients[_READ_FIRST[0]].value
+        share = self.coefficients[_READ_FIRST[0]][0].value
         agree = "–" if share is None else f"{100 * share:.0f}%"
         raters = " and ".join(self.raters) if len(self.raters) == 2 else "All judges"
         return f"{raters} give the same grade to {agree} of {count_of(self.items, 'item')}."
@@ -225,9 +223,10 @@ def _rated_items(
         columns = [[grades_of[judge].get(pair, np.nan) for pair in pairs] for judge in judges]
         yield RatedItems(tuple(judges), pairs, np.array(columns).T)
     for judge in judges:
-        of_judge = [line for line in lines if line.judge == judge]
         again = _grades(
-            line for line in of_judge if line.purpose == "repeat" and line.grade is not None
+            line
+            for line in lines
+            if line.judge == judge and line.purpose == "repeat" and line.grade is not None
         )
         yield _rated_by_two((judge, f"{judge} again"), grades_of[judge], again)
     for judge in judges if known_grades else ():
@@ -236,8 +235,7 @@ def _rated_items(
             for line in lines
             if line.judge == judge and (line.is_answer or line.purpose == "gold")
         )
-        of_known = {pair: known_grades[pair] for pair in grades if pair in known_grades}
-        yield _rated_by_two((judge, "known grades"), grades, of_known)._replace(is_sample=False)
+        yield _rated_by_two((judge, "known grades"), grades, known_grades)._replace(is_sample=False)
 
 
 def _grades(lines: Iterable[JournalLine]) -> dict[Pair, float]:
@@ -286,9 +284,8 @@ def compare_raters(
         study,
         level,
         rated.raters,
-        {name: of_weighted[name] for name in names},
-        {name: of_sample[name] for name in names},
-        cells / cells.sum() if cells.any() else cells,
+        {name: (of_weighted[name], of_sample[name]) for name in names},
+        cells / (cells.sum() or 1.0),
         of_cells,
         sample.n_rated,
         len(np.unique(queries[np.count_nonzero(~np.isnan(rated.grades), axis=1) > 1])),
@@ -309,28 +306,30 @@ def _drift_rows(
     guesses = (study.pool.prior[rows] * max(study.grades)).tolist()
     expected = dict(zip(study.pairs(rows), guesses, strict=True))
     names = {query: number for number, query in enumerate(study.queries)}
-    for judge in sorted({line.judge for line in lines}):
-        judge_lines = [
-            line
-            for line in lines
-            if line.place is not None
-            and line.grade is not None
-            and answers.get(line.pair, {}).get(judge) is line
-        ]
-        if not judge_lines:
-            continue
+    placed_lines = [
+        line
+        for line in lines
+        if line.place is not None
+        and line.grade is not None
+        and answers.get(line.pair, {}).get(line.judge) is line
+    ]
+    for judge in sorted({line.judge for line in placed_lines}):
+        judge_lines = [line for line in placed_lines if line.judge == judge]
         places = np.array([line.place for line in judge_lines], dtype=np.float64)
         off = np.array([(line.grade or 0.0) - expected[line.pair] for line in judge_lines])
         queries = np.array([names[line.query] for line in judge_lines])
         drift = trend(places, off, queries, level=level, seed=study.seed)
-        low, high = drift.interval or (None, None)
+        value, low, high = (
+            None if slope is None else PLACES * slope
+            for slope in (drift.slope, *(drift.interval or (None, None)))
+        )
         yield {
             "kind": "drift",
             "judge": judge,
             "name": f"grade per {PLACES} places",
-            "value": _per_places(drift.slope),
-            "low": _per_places(low),
-            "high": _per_places(high),
+            "value": value,
+            "low": low,
+            "high": high,
             "items": len(judge_lines),
             "queries": len(set(queries.tolist())),
         }
@@ -339,10 +338,6 @@ def _drift_rows(
         for start, end in pairwise(ends):
             if start < end:
                 yield _quarter(judge_lines[start:end], answers)
-
-
-def _per_places(slope: float | None) -> float | None:
-    return None if slope is None else PLACES * slope
 
 
 def _quarter(
@@ -422,11 +417,8 @@ def _known_grades(
         refuse_unused_columns(options.qrels_columns, "judgments", flag("--qrels"))
         return {}, ()
     found_judgments = find_judgments(options.qrels, qrels_columns=options.qrels_columns)
-    known_grades = {
-        (query, item): grade
-        for query, grades in found_judgments.judgments.to_dict().items()
-        for item, grade in grades.items()
-    }
+    judgments = found_judgments.judgments.flat
+    known_grades = dict(zip(judgments.pairs, judgments.grades.tolist(), strict=True))
     for (query, item), grade in known_grades.items():
         if grade not in study.grades:
             problem = f"item {shown(item)} of query {shown(query)} has the grade {grade:g}"
@@ -518,8 +510,7 @@ class ModelReport:
             estimates.answers.grade[rows]
         )
         terms = estimates.of_pair(estimates.weights[rows], pair) * off / estimates.inclusion[rows]
-        queries, n = estimates.study.pool.query[rows], len(estimates.study.queries)
-        return np.bincount(queries, weights=terms, minlength=n).astype(np.float64)
+        return sum_by(estimates.study.pool.query[rows], terms, len(estimates.study.queries))
 
     def _whole_bias(self, pair: Pair) -> Floats:
         """The difference of the values by both, over queries that both judged completely:

@@ -162,8 +162,7 @@ class Study:
 
     def is_grade(self, value: object) -> bool:
         """Whether a value of JSON is a grade of the scale."""
-        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        return is_number and value in self.grades
+        return type(value) in (int, float) and value in self.grades
 
     @property
     def scale(self) -> str:
@@ -187,19 +186,19 @@ class Study:
         names = ["query", "item", "u", "prior", *sizes, *batches, *ranks]
         columns = _columns(self.pool_file, names)
         index = {query: position for position, query in enumerate(self.queries)}
-        queries = columns["query"].tolist()
-        for query in queries:
-            if query not in index:
-                raise BadInput(
-                    f"{self.pool_file}: query {shown(query)} is not in {QUERIES}; restore the "
-                    "folder from a copy."
-                )
+        try:
+            queries = [index[query] for query in columns["query"].tolist()]
+        except KeyError as error:
+            raise BadInput(
+                f"{self.pool_file}: query {shown(error.args[0])} is not in {QUERIES}; restore the "
+                "folder from a copy."
+            ) from error
 
         def _stacked(names: list[str], missing: int) -> Any:
             return np.column_stack([np.ma.filled(columns[name], missing) for name in names])
 
         return StudyPool(
-            query=np.array([index[query] for query in queries], dtype=np.int64),
+            query=np.array(queries, dtype=np.int64),
             item=columns["item"],
             u=np.asarray(columns["u"], dtype=np.float64),
             prior=np.asarray(columns["prior"], dtype=np.float64),

@@ -14,6 +14,7 @@ import sys
 import webbrowser
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -288,9 +289,7 @@ def opening_file(path: Path, origin: str, token: str) -> Generator[None]:
         f"<script>{_SUBMIT}</script>\n</html>\n"
     )
     path.unlink(missing_ok=True)
-    with os.fdopen(
-        os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8"
-    ) as file:
+    with open(path, "x", encoding="utf-8", opener=partial(os.open, mode=0o600)) as file:
         file.write(text)
     try:
         yield

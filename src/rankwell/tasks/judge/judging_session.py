@@ -214,18 +214,15 @@ def gold_items(study: Study, options: JudgeOptions) -> tuple[Sequence[Pair], tup
     if (file := options.qrels) is None:
         return (), ()
     found_judgments = find_judgments(file, qrels_columns=options.qrels_columns)
-    queries, pairs, n_all = set(study.queries), list[Pair](), 0
-    for query, grades in found_judgments.judgments.to_dict().items():
-        n_all += len(grades)
-        pairs += [(query, item) for item in grades if query in queries]
-    texts = study.texts_of({item for _, item in pairs})
-    pairs = [(query, item) for query, item in pairs if item in texts]
+    queries, known_pairs = set(study.queries), list(found_judgments.judgments.flat.pairs)
+    texts = study.texts_of({item for query, item in known_pairs if query in queries})
+    pairs = [(query, item) for query, item in known_pairs if query in queries and item in texts]
     if not pairs:
         raise BadInput(
             f"{file}: none of its items is in the pool of {study.folder}; --qrels takes judgments "
             "of pooled items."
         )
-    lost = n_all - len(pairs)
+    lost = len(known_pairs) - len(pairs)
     outside = (known_items_unpooled(str(file), lost),) if lost else ()
     return pairs, (*found_judgments.findings, *outside)
 
@@ -401,9 +398,7 @@ class JudgingAct(NamedTuple):
             content.get(name) for name in ("turn", "ask", "seen", "grade", "seconds")
         )
         action, note = content.get("action", ""), content.get("note", "")
-        if not all(
-            isinstance(number, int) and not isinstance(number, bool) for number in (turn, ask)
-        ):
+        if type(turn) is not int or type(ask) is not int:
             raise BadUsage("turn and ask: expected integers.")
         if not isinstance(seconds, (int, float)) or not 0 <= seconds < 1e7:
             raise BadUsage(f"seconds {shown(seconds)}; expected a number from 0.")
@@ -415,13 +410,13 @@ class JudgingAct(NamedTuple):
                 f"grade {shown(grade)}, action {shown(action)}; expected a grade of the "
                 "study, or an action."
             )
-        if not (seen_answer is None or isinstance(seen_answer, (int, float, str))):
+        if not isinstance(seen_answer, int | Answer):
             raise BadUsage(
                 f"seen {shown(seen_answer)}; expected the answer that the page displays."
             )
         return cls(
-            int(turn),  # pyright: ignore[reportArgumentType]
-            int(ask),  # pyright: ignore[reportArgumentType]
+            turn,
+            ask,
             seen_answer,
             float(grade) if is_grade else None,  # pyright: ignore[reportArgumentType]
             "" if is_grade else action,
@@ -486,8 +481,7 @@ class JudgingSession:
             line = JournalLine(
                 now(),
                 self.judge,
-                ask.query,
-                ask.item,
+                *ask.pair,
                 act.grade,
                 act.action,
                 act.note,
@@ -527,7 +521,7 @@ class JudgingSession:
 
 
 COLUMNS = ("query", "query text", "item", "item text", "grade", "note")
-_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r", "'")
 _WORDS = {"u": "unknown", "s": "open"}
 
 
@@ -735,7 +729,7 @@ def _text(row: Mapping[str, Any]) -> str:
 
 def _guarded(cell: str) -> str:
     """The cell with an apostrophe in front where a spreadsheet would take it for a formula."""
-    return f"'{cell}" if cell.startswith((*_FORMULAS, "'")) else cell
+    return f"'{cell}" if cell.startswith(_FORMULAS) else cell
 
 
 def import_batch(study: Study, judge: str, sheet: str, *, replace: bool) -> Iterator[str]:

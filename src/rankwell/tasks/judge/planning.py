@@ -232,8 +232,8 @@ def _rows(forecasts: StudyForecasts, level: float, *, plain: bool) -> Iterator[R
         # Nothing is left to chance for these queries.
         is_exact = step is steps[-1] and step.forecast.these_queries[0] == 0
         same, like = step.half_widths(level)
-        row = {"run": forecasts.pair[0], "against": forecasts.pair[1], "more": step.more}
-        row["judged"] = step.judged
+        run, against = forecasts.pair
+        row: Row = {"run": run, "against": against, "more": step.more, "judged": step.judged}
         if plain:
             row["these queries"] = "exact" if is_exact else _range(same)
             yield {**row, "queries like these": _range(like)}

@@ -14,7 +14,7 @@ import numpy as np
 from rankwell import __version__
 from rankwell.data.findings import Finding
 from rankwell.data.registry import Measure, parse_measure
-from rankwell.data.tables import Bools, Floats, Ints, Judgments, sort_ids
+from rankwell.data.tables import Bools, Floats, Ints, Judgments, position_in_segment, sort_ids
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, count_of, shown, typed
 from rankwell.evaluation.bounds import is_reciprocal
 from rankwell.evaluation.judged import LinearMeasure, name_runs
@@ -292,7 +292,7 @@ def _pooled_ranks(
             raise BadInput(f"{run}: query {shown(min(read.hits.unknown))} {problem}.")
         if (top := read.hits.top) is None:
             raise NothingToEvaluate(f"{run} has no items.")
-        rank = np.arange(1, len(top.items) + 1) - top.offsets[top.query_of_row]
+        rank = position_in_segment(top.offsets) + 1
         owner = np.array([judgments.index[query] for query in top.queries], dtype=np.int64)
         parts.append((owner[top.query_of_row], top.items, rank[:, None]))
     names = sort_ids(dict.fromkeys(chain.from_iterable(items for _, items, _ in parts)))

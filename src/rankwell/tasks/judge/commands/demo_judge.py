@@ -10,11 +10,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-import numpy as np
-
 from rankwell import reporting
 from rankwell.data.rankings import Ranking
-from rankwell.data.tables import format_value
+from rankwell.data.tables import format_value, sum_by
 from rankwell.engines.sqlite_fts5 import SqliteFts
 from rankwell.errors import BadUsage, typed
 from rankwell.evaluation.options import Seed
@@ -220,8 +218,8 @@ def _alone(estimates: StudyEstimates) -> StudyVerdict:
     (pair,), pool, model = estimates.pairs, estimates.study.pool, estimates.model
     assert model is not None  # noqa: S101 - the model has just answered
     gains = estimates.items_of(pair).weight * estimates.gains(model.grade, 0.0)
-    totals = np.bincount(pool.query, weights=gains, minlength=len(estimates.study.queries))
-    values = WholeQueries(totals.astype(np.float64), 2**53)
+    totals = sum_by(pool.query, gains, len(estimates.study.queries))
+    values = WholeQueries(totals, 2**53)
     alone = StudyEstimate(
         *pair,
         values,

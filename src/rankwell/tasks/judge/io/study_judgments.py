@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rankwell.data.findings import Finding
-from rankwell.data.tables import Floats, Judgments
+from rankwell.data.tables import Floats, Judgments, columns_of
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.io.formats import Request, file_format
 from rankwell.store import Head, Source
@@ -67,8 +67,8 @@ def read_judgments(source: Source, request: Request) -> Judgments:
 def _judgments(study: Study, grades: Floats) -> Judgments:
     """The judgments of the items of a pool that have a grade."""
     rows = np.flatnonzero(~np.isnan(grades))
-    queries = [study.queries[query] for query in study.pool.query[rows].tolist()]
-    return Judgments.from_rows(queries, study.pool.item[rows].tolist(), grades[rows])
+    queries, items = columns_of(study.pairs(rows), 2)
+    return Judgments.from_rows(queries, items, grades[rows])
 
 
 def _of_model(study: Study, model: str, models: Sequence[str], request: Request) -> Judgments:
