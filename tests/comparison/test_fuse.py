@@ -825,7 +825,7 @@ def test_notes_say_what_scores_below_0_do(
 
     said = capsys.readouterr().err
     assert "fused by combmnz: a, b; normalization none, absent zero" in said
-    assert "some runs lack some (b 1)" in said
+    assert "some runs lack some of the 2 queries (b 1)" in said
     assert "counts 0 in it, which is more" in said
     assert "multiplies scores below 0" in said
 

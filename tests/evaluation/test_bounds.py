@@ -100,7 +100,7 @@ def test_an_item_of_both_lists_has_one_grade_in_the_bounds_of_a_difference():
     # Both lists have x in their first two, so that their difference is known there; y and z may
     # differ.
     assert (
-        "other and run: Difference(P@4) is between -0.2500 and +0.2500, depending on unjudged items"
+        "other minus run: P@4 is between -0.2500 and +0.2500, depending on unjudged items"
         in found.findings
     )
 

@@ -238,8 +238,9 @@ CASES: list[Case] = [
     ),
     _case(
         "passages of training data as judgments",
-        "evaluate passages run",
-        shows="expected judgments; name another file",
+        "evaluate passages run -m P@1",
+        codes=(0,),
+        shows=r"P@1 +1\.000",
         passages=_GENERATED,
     ),
     _case(

@@ -61,7 +61,7 @@ KEYS = [
         for keys, text in (
             ("'traceId', 'spans'", '{"traceId":"x","spans":[{"name":"a"}]}\n' * 2),
             ("'query', 'references'", '{"query":"q","references":["a"]}\n' * 2),
-            ("'id', 'docs'", '{"id":"1","docs":["a","b"]}\n' * 2),
+            ("'id', 'files'", '{"id":"1","files":["a","b"]}\n' * 2),
         )
     ),
     *(
@@ -113,7 +113,7 @@ OPTIONS = [
         for command, has_option in (
             ("evaluate qrels", True),
             ("fuse -o fused.run run", True),
-            ("compare qrels run", False),
+            ("compare qrels run", True),
         )
     ),
     *(

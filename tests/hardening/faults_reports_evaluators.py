@@ -123,7 +123,7 @@ CASES = [
             }
         ),
         codes=(0,),
-        shows="1 question lists a gold passage twice ('0'); every copy counts in ContextP@5, "
+        shows=r"1 question lists a gold passage twice \('0'\); every copy counts in ContextP@5, "
         "ContextR@5",
     ),
     Case(

@@ -611,13 +611,13 @@ WRONG_RUNS = {
     ),
     "ST without results": (
         '{"query_id": "q", "query": "?", "results": null}\n',
-        BadLine,
-        r"x:1: 'results' is None",
+        BadInput,
+        r"x: the document is .*'results': None.*; expected",
     ),
     "ST with a query twice": (
         '{"query_id": "q", "results": []}\n' * 2,
-        BadLine,
-        r"x:2: query 'q' already appears in line 1",
+        DuplicateItem,
+        r"x:2: query 'q' is there already",
     ),
 }
 

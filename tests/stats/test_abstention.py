@@ -193,7 +193,7 @@ def test_measures_that_are_not_better_when_higher_have_neither_figure():
     result = rw.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, ["MedR", "NumRet"], confidence=["max"])
 
     assert len(result.summary) == 2
-    assert sum("no nAUC or AURC of" in note for note in result.findings) == 2
+    assert sum("no nAUC or AURC for" in note for note in result.findings) == 2
 
 
 def test_only_measures_of_answered_queries_have_rows_of_them():
@@ -217,7 +217,7 @@ def test_queries_that_are_answered_in_part_are_noted():
         ties="expected",
     )
 
-    assert any(note.startswith("no AUROC, AUPRC or EP of Success@1") for note in result.findings)
+    assert any(note.startswith("no AUROC, AUPRC or EP for Success@1") for note in result.findings)
 
 
 def test_equal_values_have_no_nauc():

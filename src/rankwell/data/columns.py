@@ -468,7 +468,7 @@ def choose_columns(
             return Columns(owner, item, "", aspect, unread=unread, doubts=doubts)
         if not unread and not aspects:
             # Purchases and clicks; in a wider table a grade may go by another name.
-            doubts = ("no column is a grade, so that each row counts 1",)
+            doubts = ("no column holds grades, so each row counts as 1",)
             return Columns(owner, item, "", doubts=doubts)
     unread_words = (*_DISTANCE, *_RANK) if holds == "run" else ()
     wanted: dict[str, tuple[str | None, tuple[str, ...]]] = {

@@ -141,7 +141,7 @@ def test_t_intervals_are_fishers_and_students(folder, run):
     assert (rows["MAE"]["ci_low"], rows["MAE"]["ci_high"]) == pytest.approx((low, high))
     assert rows["MAE(fit='affine')"]["ci_low"] is None
     messages = {each["name"]: each["message"] for each in found["findings"]}
-    assert "none for: sim, the error after calibration" in messages["no-t-interval"]
+    assert "not for: sim, the error after calibration" in messages["no-t-interval"]
 
 
 def test_a_constant_column_gives_null_and_a_note_and_never_a_number():
@@ -666,9 +666,9 @@ def test_a_smaller_error_is_better_in_verdicts_and_thresholds_are_never_tested(
         assert cli.main() == 0
     said = capsys.readouterr()
 
-    assert re.search(r"(?m)^near is better: -1\.498 MAE \(95% CI -1\.835 to -1\.193, p", said.out)
+    assert re.search(r"(?m)^far is worse: \+1\.498 MAE \(95% CI 1\.193 to 1\.835, p", said.out)
     assert re.search(
-        r"(?m)^MAE +1\.572 +0\.074 +-1\.498 \[-1\.835, -1\.193\] +< 0\.0001 +76/0/4$", said.out
+        r"(?m)^MAE +0\.074 +1\.572 +\+1\.498 \[1\.193, 1\.835\] +< 0\.0001 +4/0/76$", said.out
     )
     assert "does not say which values are better" not in said.err
     better = {

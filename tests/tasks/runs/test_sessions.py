@@ -131,7 +131,7 @@ def test_a_query_without_list_or_judgments_keeps_its_place() -> None:
         "run": {"s": {"SessionDCG": pytest.approx(1 / (1 + math.log(3, 4)))}}
     }
     assert "1 session has no judged query and is left out" in found.findings
-    assert any(note.startswith("1 query of sessions has no judgments") for note in found.findings)
+    assert any(note.startswith("1 query in a session has no judgments") for note in found.findings)
 
 
 @pytest.mark.parametrize(

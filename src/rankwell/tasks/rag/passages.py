@@ -17,7 +17,15 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from rankwell.data.columns import row_keys
 from rankwell.data.tables import sort_ids
-from rankwell.errors import BadInput, BadUsage, DuplicateItem, MissingExtra, UnknownName, flag
+from rankwell.errors import (
+    BadInput,
+    BadUsage,
+    DuplicateItem,
+    MissingExtra,
+    UnknownName,
+    flag,
+    typed,
+)
 from rankwell.io.records import Record, load
 
 Unit = Literal["characters", "words"] | str
@@ -408,9 +416,10 @@ def _read(
         key = record.key(*keys) or default_key
         # RAGAS' rows have no id; both files list the questions in one order.
         if key not in record.value and row_keys(tuple(record.value), "judgments")[1]:
+            other = typed("rankwell", "evaluate", record.content.name, "retrieved.jsonl")
             raise BadInput(
                 f"{record.place}: {key!r} is missing; questions with relevant documents are for "
-                f"`rankwell evaluate {record.content.name} retrieved.jsonl`."
+                f"`{other}`."
             )
         name = str(row) if key == ragas_key and "id" not in record.value else record.required_id()
         if name in questions:
