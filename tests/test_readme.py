@@ -226,7 +226,7 @@ SHOWN = {
     r"below (\d+) `small-sample` says": lambda: FEW_QUERIES,
     r"hgr_v2t's (\w+) figures": lambda: len(eval_q2m([[0.9, 0.1], [0.8, 0.3]], [[0], [1]])),
     r"`rankwell.compat.sentence_transformers` has (\w+) of": lambda: sum(
-        name.endswith("Evaluator") for name in dir(sentence_transformers)
+        name.endswith("Evaluator") for name in sentence_transformers.__all__
     ),
 }
 """Figures of the text by the words around them, with what they are today."""

@@ -21,7 +21,7 @@ from rankwell.runtime.parts import KINDS
 from rankwell.tasks.images.images import FORMS
 from rankwell.tasks.qa.formats import ANSWER_FORMATS
 from rankwell.vectors.encoders import ENCODERS, IMAGE_ENCODERS
-from rankwell.vectors.neighbours import BACKENDS
+from rankwell.vectors.neighbours import BACKENDS, Backend
 from rankwell.vectors.transforms import TRANSFORMS
 
 REGISTRIES: Mapping[str, Catalogue[Any] | Mapping[str, Any]] = {
@@ -63,10 +63,12 @@ def description(entry: Any) -> str:
 
 def _functions(entry: Any) -> Iterator[Callable[..., Any]]:
     """The functions of the package that an entry consists of, without what `functools.partial` puts
-    around them.
+    around them; of a search backend the one that does its work.
     """
     parts = (
-        entry._asdict().values()
+        [entry.device or entry.open]
+        if isinstance(entry, Backend)
+        else entry._asdict().values()
         if hasattr(entry, "_asdict")
         else vars(entry).values()
         if hasattr(entry, "name")

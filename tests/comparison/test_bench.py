@@ -1059,7 +1059,13 @@ def test_a_table_to_write_has_its_key_in_quotes_where_toml_needs_them(tmp_path: 
 
 @pytest.mark.parametrize("below", ["", "runs"])
 @pytest.mark.parametrize(
-    "command", [["report"], ["compare", "--plan"], ["gate", "--require", "AP > 0"], ["compare"]]
+    "command",
+    [
+        ["report", "--title", "One page"],
+        ["compare", "--plan"],
+        ["gate", "--require", "AP > 0"],
+        ["compare"],
+    ],
 )
 def test_the_folder_of_a_bench_is_not_that_of_a_result_and_the_message_names_those_below_it(
     finished: Path, command: list[str], below: str
@@ -1071,6 +1077,16 @@ def test_the_folder_of_a_bench_is_not_that_of_a_result_and_the_message_names_tho
     assert code == 2
     assert f"{place} has results in" in err
     assert f"such as {place / ''}" in err
+
+
+def test_the_report_of_a_folder_of_a_bench_is_the_page_of_each_result_below_it(folder: Path):
+    place = folder / "bench-results" / "runs"
+    pages = [place / name / "report.html" for name in sorted(NOISE)]
+
+    code, out, _ = typed("report", place)
+
+    assert (code, out.split()) == (0, list(map(str, pages)))
+    assert all(page.is_file() for page in pages)
 
 
 @pytest.mark.parametrize(

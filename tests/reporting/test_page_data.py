@@ -783,7 +783,7 @@ def test_a_document_of_two_folders_is_one_item_and_each_folder_keeps_its_own_out
     assert of_runs["failed (new)"] == ["new.run", "new.jsonl"]
     assert "document" not in of_runs
     assert any(
-        note.startswith("attributes of queries that differ between folders keep the name")
+        note.startswith("attributes of queries that differ between folders bear the name")
         for note in said_on(data)
     )
 

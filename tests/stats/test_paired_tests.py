@@ -10,7 +10,7 @@ import pytest
 
 from oracles import distributions
 from oracles import paired as oracle
-from rankwell._native.resamples import sums_over_resamples
+from rankwell._native.resamples import over_resamples
 from rankwell.errors import BadInput, BadUsage
 from rankwell.stats.paired_bootstrap import Differences, cluster_sums, paired_bootstrap
 from rankwell.stats.paired_tests import (
@@ -244,7 +244,7 @@ def test_blocks_change_nothing(block, monkeypatch):
 
     whole = results()
     monkeypatch.setattr(
-        "rankwell.stats.sums_over_resamples", partial(sums_over_resamples, block=block)
+        "rankwell._native.resamples.over_resamples", partial(over_resamples, block=block)
     )
     monkeypatch.setattr("rankwell.stats.paired_tests._BUFFER", block * len(table))
     monkeypatch.setattr("rankwell.stats.system_comparisons._PIECE", block * table.size)

@@ -19,7 +19,7 @@ from rankwell.vectors.neighbours import Groups, ranks_of, search
 
 torch = pytest.importorskip("torch")
 if importlib.util.find_spec("torch") is not None:
-    from rankwell.vectors.neighbours.torch_device import sweep, vectors
+    from rankwell.vectors.neighbours.torch_device import vectors
 
 pytestmark = pytest.mark.usefixtures("one_torch_thread")
 METRICS = ("cosine", "dot", "l2")
@@ -48,7 +48,7 @@ def counts(queries, items, wanted, **options) -> bytes:
 
 def vectors_of(queries, items, metric):
     space = Space(Embeddings(None, queries), Embeddings(None, items), metric)
-    return space, vectors.Vectors(space, torch.device("cpu"))
+    return space, vectors.Vectors(space, torch.device("cpu"), multiple=1)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -92,17 +92,16 @@ def test_ties_on_a_device_go_by_the_order_that_is_given():
 
 
 def test_a_gallery_that_fits_the_device_is_read_once_for_all_passes(monkeypatch):
-    read = list[int]()
+    read, copied, items = list[int](), vectors.copied, made(4, 700, 24)
 
-    class Watched(vectors.Gallery):
-        def _copied(self):
-            for block in super()._copied():
+    def watched(array, *words):
+        for block in copied(array, *words):
+            if len(array) == len(items):
                 read.append(len(block))
-                yield block.clone()
+            yield block.clone()
 
     monkeypatch.setattr(vectors, "free_memory", lambda _: 1 << 30)
-    monkeypatch.setattr(sweep, "Gallery", Watched)
-    items = made(4, 700, 24)
+    monkeypatch.setattr(vectors, "copied", watched)
 
     found = lists(items[:90], items, backend="torch", item_block=100, memory=60_000)
 
