@@ -692,7 +692,7 @@ def test_findings_are_in_the_method_and_levels_are_those_of_the_rules(
     data["rules"].append(["level", "0.99"])
     browser.open(written(tmp_path, data))
     assert "99 % CI" in browser.find(".evidence").text
-    assert browser.texts(".finding")[-1] == "How this was measured, 9 findings"
+    assert browser.texts(".finding")[-1] == "How this was measured, 9 more findings"
     browser.click("li:last-child > .finding")
     assert browser.find("#method").is_displayed()
     assert browser.texts(".all-findings li")[-9:] == messages

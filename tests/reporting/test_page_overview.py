@@ -159,7 +159,7 @@ def test_chips_lead_to_their_queries_the_most_serious_first(browser: Page, tmp_p
         "⚠ 38–40 % of the top 10 unjudged",
         "⚠ queries without relevant: 2 queries",
         "values depend on ties: 2 queries",
-        "How this was measured, 1 finding",
+        "How this was measured, 1 more finding",
     ]
     titles = browser.run(
         "Array.from(document.querySelectorAll('.finding'), each => each.getAttribute('title'))"
