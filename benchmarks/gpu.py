@@ -73,7 +73,7 @@ def growth(items: np.ndarray, k: int) -> list[str]:
 
     queries = items[:64]
     space = Space(Embeddings(None, queries), Embeddings(None, items), "cosine")
-    vectors = Vectors(space, torch.device("cpu"))
+    vectors = Vectors(space, torch.device("cpu"), multiple=1)
     left, right = (
         vectors.ready(torch.from_numpy(queries.copy())),
         vectors.ready(torch.from_numpy(items)),

@@ -268,8 +268,8 @@ def _choose(
         subject, figure = head, tail
     columns = dict[str, str]()
     # With several baselines the label of a difference has its own.
-    is_label = bool(results.of(*reversed(_split_run(subject, results))))
-    if (match := _AGAINST.fullmatch(subject)) and not is_label:
+    named_run, label = _split_run(subject, results)
+    if (match := _AGAINST.fullmatch(subject)) and not results.of(label, named_run):
         subject, columns["against"] = match.groups()
     if match := _SELECTED.fullmatch(subject):
         subject = match[1]

@@ -288,7 +288,7 @@ def findings_on_lengths(
         labels = [
             label
             for measure, label in measures
-            if 2 * length <= min(measure.cutoff or longest, longest)
+            if length < longest and 2 * length <= min(measure.cutoff or longest, longest)
         ]
         if labels:
             yield lists_shorter_than_cutoff(run, length, longest, labels)
