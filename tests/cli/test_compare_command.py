@@ -345,6 +345,21 @@ def test_judgments_and_runs_are_evaluated_first(tmp_path):
     ]
 
 
+def test_p_is_shown_where_there_is_room_for_it(tmp_path):
+    judgments, first, second = runs_in(tmp_path)
+
+    short = compare(judgments, first, second, measures=["RR"])
+    long = compare(
+        judgments,
+        f"a_system_of_long_name={first}",
+        f"another_of_long_name={second}",
+        measures=["RR"],
+    )
+
+    assert re.search(r"\n +first +second +difference \(95% CI\) +p +win/tie/loss\n", short.text)
+    assert re.search(r"long_name +difference \(95% CI\) +win/tie/loss\n", long.text)
+
+
 def test_the_command_line_runs(tmp_path):
     done = subprocess.run(
         [sys.executable, "-m", "rankwell", "compare", *runs_in(tmp_path), "-m", "RR", "-f", "csv"],

@@ -18,6 +18,7 @@ from rankwell.reporting import (
     TableStyle,
     Terminal,
     folded,
+    plain_grid,
     render_rows,
     rules_line,
     visible,
@@ -25,6 +26,7 @@ from rankwell.reporting import (
 from rankwell.reporting.charts import difference_label
 from rankwell.reporting.outputs.answers import score_digits, short_interval
 from rankwell.reporting.outputs.markup import markdown_text
+from rankwell.reporting.outputs.text_table import fitted
 from rankwell.reporting.system_table import for_paper, score_table, wide_rows
 from rankwell.store import write_text
 
@@ -76,6 +78,9 @@ def difference_answer(result: Any) -> Answer:
     shown = [
         _pair(row, attributes, rules, is_named=len(pairs) > 1, is_tested=is_tested) for row in rows
     ]
+    if "\n\n" in fitted(plain_grid(shown), PLAIN.page):
+        # The interval shows as much as p, and the table stays one.
+        shown = [{name: cell for name, cell in row.items() if name != "p"} for row in shown]
     deciding = f"{difference_label(first)} decides. " if several else ""
     legend = [deciding + test, _losses(result, first)]
     return Answer(sentence, table=shown, legend=[line for line in legend if line])
