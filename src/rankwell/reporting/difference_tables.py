@@ -30,8 +30,8 @@ from rankwell.reporting.outputs.text_table import fitted
 from rankwell.reporting.system_table import for_paper, score_table, wide_rows
 from rankwell.store import write_text
 
-_MOST_LOST, _LONGEST = 2, 28
-"""How many lost queries an answer names, and the letters of each."""
+_MOST_LOST = 2
+"""How many lost queries an answer names."""
 _TESTS = {
     "randomisation": "Paired randomisation test",
     "t": "Paired t-test",
@@ -136,20 +136,19 @@ def _losses(result: Any, first: Row) -> str:
     queries = result.queries or {}
     texts = dict(zip(queries.get("query", ()), queries.get("text", ()), strict=False))
     digits = score_digits(result.describe(), first["unit"])
-    names = [
-        f"{_query_name(query, texts.get(query))} "
-        f"{format_value(direction * gain, first['unit'], signed=True, digits=digits)}"
-        for gain, query in lost[:_MOST_LOST]
+    changes = [
+        format_value(direction * gain, first["unit"], signed=True, digits=digits)
+        for gain, _ in lost[:_MOST_LOST]
     ]
-    return f"Biggest losses of {visible(first['run'])}: {' · '.join(names)}" if names else ""
-
-
-def _query_name(query: str, text: str | None) -> str:
-    """The id of a query, with the beginning of its text."""
-    if not text:
-        return visible(query)
-    beginning = visible(text) if len(text) <= _LONGEST else f"{visible(text[:_LONGEST])}…"
-    return f"{visible(query)} ({beginning})"
+    ids = [query for _, query in lost[:_MOST_LOST]]
+    with_texts = [f"{query} ({texts[query]})" if texts.get(query) else query for query in ids]
+    line = ""
+    for names in (with_texts, ids) if ids else ():
+        cases = (f"{visible(name)} {change}" for name, change in zip(names, changes, strict=True))
+        line = f"Biggest losses of {visible(first['run'])}: {' · '.join(cases)}"
+        if len(line) <= (PLAIN.page.width or 0):
+            break
+    return line
 
 
 def difference_text(

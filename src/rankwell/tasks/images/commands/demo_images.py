@@ -121,7 +121,7 @@ def images(
         first = [str(place) for (folder, _), place in results.items() if folder is folders[0]]
         write_report(first, output / NAME, title=_TITLE, seed=seed)
     # What the systems took is in the table of the folder.
-    scores = system_table.text.partition(PERFORMANCE)[0]
+    scores = system_table.text.partition(PERFORMANCE)[0].rstrip() + "\n"
     if reporting.shows_details():
         scores = f"{system_table.text}\n{numbers.text}"
     sentence = printed[folders[0], SYSTEMS[2]].text.partition("\n")[0]
