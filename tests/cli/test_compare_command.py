@@ -15,7 +15,7 @@ import pytest
 import rankwell as rw
 from commanding import with_fields
 from rankwell.cli.commands.compare import compare as compare_command
-from rankwell.data.options import showing
+from rankwell.data.options import overwriting, showing
 from rankwell.data.tables import Values
 from rankwell.errors import BadInput, BadUsage, UnknownName
 from rankwell.io.result_folder import read_results
@@ -462,3 +462,13 @@ def test_documents_are_for_the_page_of_a_folder(tmp_path, monkeypatch):
     compare(*words, documents="corpus.tsv", output=Path("out"))
 
     assert "red of the first" in Path("out/report.html").read_text()
+
+
+def test_a_second_comparison_in_a_folder_has_its_page_and_no_warning(two, tmp_path, recwarn):
+    output = tmp_path / "again"
+    compare(*two, measures=["AP"], output=output)
+    with overwriting(allowed=True):
+        compare(*two, measures=["MnR"], output=output)
+
+    assert [str(each.message) for each in recwarn] == []
+    assert "MnR" in (output / "report.html").read_text(encoding="utf-8")

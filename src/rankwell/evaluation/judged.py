@@ -236,10 +236,12 @@ def findings_on_counts(
     missing: Sequence[str] = (),
     unknown: Sequence[str] = (),
     bare: Bools,
+    bare_by: Sequence[str] = (),
     tied: Mapping[str, Bools],
 ) -> Iterator[Finding]:
     """The findings on queries that a run lacks or has without judgments, on counted ones without
-    anything relevant, (queries,), and on those whose values depend on ties: label -> (queries,).
+    anything relevant, (queries,), by some measures alone where `bare_by` has their labels, and on
+    those whose values depend on ties: label -> (queries,).
     """
     queries, noun = run.view.queries, ("query", "queries")
     if missing:
@@ -247,7 +249,7 @@ def findings_on_counts(
     if unknown:
         yield queries_unknown(run.name, unknown, noun, "relevance judgments")
     if bare.any():
-        yield queries_without_relevant(list(compress(queries, bare.tolist())))
+        yield queries_without_relevant(list(compress(queries, bare.tolist())), bare_by)
     labels = [label for label, is_tied in tied.items() if is_tied.any()]
     if run.ties in ("id-desc", "id-asc", "input") and labels:
         is_tied = np.logical_or.reduce([*tied.values()])

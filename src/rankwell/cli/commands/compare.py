@@ -1,5 +1,6 @@
 """Test whether one system is better than another."""
 
+import warnings
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, fields, replace
@@ -21,7 +22,7 @@ from rankwell.data.json_types import (
 )
 from rankwell.data.options import Doc, ShownDocumentTexts, ShownQueryTexts
 from rankwell.data.registry import measure_names
-from rankwell.errors import BadInput, BadUsage
+from rankwell.errors import BadInput, BadUsage, RankwellWarning
 from rankwell.io.result_folder import is_result_folder, other_place, query_attributes, read_results
 from rankwell.reporting.drafts import drafting, refuse_foreign, refuse_unclaimed
 from rankwell.reporting.options import FolderOption, FormatOption, Output, PerQueryOption, Progress
@@ -130,7 +131,12 @@ def compare(
         origin=gathered.origin,
     )
     del gathered  # The result has values of its own.
-    with nullcontext() if output is None else drafting(output, result.sources.values()):
+    with (
+        warnings.catch_warnings(),
+        nullcontext() if output is None else drafting(output, result.sources.values()),
+    ):
+        # The page of earlier results is written again below.
+        warnings.filterwarnings("ignore", ".* showed the earlier results", RankwellWarning)
         presented = present_differences(
             result, format=format, per_query=per_query, output=output, style=style
         )

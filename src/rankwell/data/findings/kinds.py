@@ -434,7 +434,7 @@ def queries_unknown(run: str, queries: Sequence[str], noun: tuple[str, str], tru
 
 
 @finding("warning", "--no-relevant skip")
-def queries_without_relevant(queries: Sequence[str]) -> str:
+def queries_without_relevant(queries: Sequence[str], labels: Sequence[str] = ()) -> str:
     """The judgments of some queries name nothing relevant. They count as for an empty ranking.
 
     No system can have more than 0 there, so that all means are lower; judge more items, or leave
@@ -442,7 +442,8 @@ def queries_without_relevant(queries: Sequence[str]) -> str:
     """
     number = count_of(len(queries), "query has", "queries have")
     counts = "counts" if len(queries) == 1 else "count"
-    return f"judgments: {number} nothing relevant ({examples(queries)}), and {counts} as 0"
+    by_some = f" by {', '.join(labels)}" if labels else ""
+    return f"judgments: {number} nothing relevant ({examples(queries)}), and {counts} as 0{by_some}"
 
 
 @finding("warning", "--ties expected")

@@ -686,13 +686,19 @@ class RunEvaluation:
         missing = [view.queries[row] for row in np.flatnonzero(~view.has_ranking).tolist()]
         self._left_out[run.name] = {"missing": missing, "unknown": sorted(hits.unknown)}
         tied = {label: run.tied(measure) for measure, label in self.measures}
-        # A measure that weighs grades may have a value where none is high enough for others.
-        lacking = view.n_relevant(lowest_relevant(self.measures, self.options.min_grade)) == 0
+        lacking, lacking_by = bare, list[str]()
+        if self.options.min_grade is not None and rule != "skip":
+            # A measure that weighs grades may have a value where none is high enough for others.
+            lacking = view.n_relevant(lowest_relevant(self.measures, self.options.min_grade)) == 0
+            counting = [each for each in self.measures if each.measure.parameters.get("rel")]
+            if len(counting) < len(self.measures):
+                lacking_by = [labelled.label for labelled in counting]
         self.builder.findings += findings_on_counts(
             run,
             missing=missing,
             unknown=() if self.rules.average_over == "run" else self._left_out[run.name]["unknown"],
-            bare=(bare if rule == "skip" else lacking) & counted,
+            bare=lacking & counted,
+            bare_by=lacking_by,
             tied=tied,
         )
         self.builder.counts[run.name] = {
