@@ -32,9 +32,9 @@ export function bands() {
   return {title: first?.title ?? say.firstRelevantTitle, name: first?.name ?? say.firstRelevant, labels, of: bandOfRank};
 }
 
-/** The last rank at which the first measure counts a result. */
+/** The last rank at which the first measure counts a result; of shares of a list that of all lists. */
 export function cutoff() {
-  return Number(/@(\d+)$/.exec(measures[START.measure].name)?.[1] ?? NEAR);
+  return taskView().share ? NEAR : Number(/@(\d+)$/.exec(measures[START.measure].name)?.[1] ?? NEAR);
 }
 
 /** @param {number | null} value */
