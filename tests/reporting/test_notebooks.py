@@ -454,7 +454,7 @@ def test_the_summary_and_the_values_of_queries_print_as_tables(evaluation):
     assert len(repr(per_query).splitlines()) == 2 + 2 * len(QUERIES)
     for rows in (summary, per_query):
         assert rows._repr_html_().startswith("<table")
-        assert rows.to_latex().startswith(r"\begin{tabular}")
+        assert rows.to_latex().splitlines()[1].startswith(r"\begin{tabular}")
         assert rows.to_columns()["run"][0] == "one"
     assert list(summary.to_pandas()["mean"]) == [row["mean"] for row in summary]
     assert per_query.to_polars()["value"].to_list() == [row["value"] for row in per_query]
