@@ -28,8 +28,8 @@ class KnnOptions(PartOptions):
     metric: Annotated[
         Metric,
         Doc(
-            "Cosine, dot product, or Euclidean distance (`l2`; a run then holds its "
-            "negative, so that higher is nearer).",
+            "Cosine, dot product, or Euclidean distance (`l2`); a run holds the negative of a "
+            "distance, so that higher is nearer.",
             is_common=True,
         ),
     ] = "cosine"
