@@ -472,3 +472,12 @@ def test_a_second_comparison_in_a_folder_has_its_page_and_no_warning(two, tmp_pa
 
     assert [str(each.message) for each in recwarn] == []
     assert "MnR" in (output / "report.html").read_text(encoding="utf-8")
+
+
+def test_a_run_may_be_called_as_a_column_of_the_table(tmp_path):
+    judgments, first, second = runs_in(tmp_path)
+
+    printed = compare(judgments, f"p={first}", f"bm25:v2={second}", measures=["RR"])
+
+    assert re.search(r"(?m)^RR +0\.833 +1\.000 +\+0\.167 \[.*\] +20/40/0$", printed.text)
+    assert re.search(r"(?m)^ +p +bm25:v2 +difference", printed.text)

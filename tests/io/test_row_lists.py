@@ -372,3 +372,24 @@ def test_rows_hold_what_trec_files_hold(tmp_path_factory: Any, gold: Any, listed
     if run.stat().st_size:
         with_items = {query: items for query, items in ranking.to_dict().items() if items}
         assert rw.read_ranking(run).to_dict() == with_items
+
+
+@pytest.mark.parametrize(
+    "entry", [{"relevance_score": 0}, {"relevant": False}, {"quality_rating": 2}]
+)
+def test_a_number_that_may_be_a_grade_is_not_overlooked(entry: dict[str, Any]) -> None:
+    with pytest.raises(BadInput, match=rf"item 'd': '{next(iter(entry))}' is .*may be its grade"):
+        rw.evaluate({"q": [{"doc_id": "d", **entry}]}, {"q": ["d"]}, "RR")
+
+
+def test_a_score_of_a_judged_item_is_its_grade_as_in_tables() -> None:
+    gold = {"q": [{"doc_id": "d", "score": 0, "page": 3}, {"doc_id": "e", "score": 2}]}
+
+    assert rw.read_judgments(gold).to_dict() == {"q": {"d": 0.0, "e": 2.0}}
+
+
+@pytest.mark.parametrize("other", [["c2"], [{"id": "c2", "score": 1}]])
+def test_chunks_are_ranked_only_where_every_result_has_one(other: list[Any]) -> None:
+    run = {"q": [{"doc_id": "d", "chunk_id": "c1", "score": 1}], "p": other}
+
+    assert rw.evaluate({"q": ["c1"], "p": ["c2"]}, run, "RR", intervals="none")["RR"] == 0.5

@@ -245,7 +245,7 @@ def result_keys(
     """
     choice = {role: column_named(name, names, "") for role, name in chosen}
     item = choice.pop("item", None) or _column(names, _RESULT)
-    words = _GRADE if graded else (*_SCORE, *_DISTANCE, *_RANK)
+    words = (*_GRADE, *_SCORE) if graded else (*_SCORE, *_DISTANCE, *_RANK)
     number = next(iter(choice.values()), None) or _column(names, words)
     falls = "rank" in choice or (not choice and is_falling(number or ""))
     chunk = _column([name for name in names if name != item], _CHUNK)

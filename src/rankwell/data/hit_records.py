@@ -2,16 +2,18 @@
 the usual names.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from rankwell.data.columns import are_ranks, result_keys
+from rankwell.data.columns import ResultKeys, are_ranks, result_keys
 from rankwell.data.findings import Finding
 from rankwell.data.findings.kinds import distance_as_score
 from rankwell.data.tables import id_text
 from rankwell.errors import BadInput, BadScore, shown
 
+_LIKE_GRADE = re.compile("rel|grade|score|label|rating|judg")
 Choice = tuple[tuple[str, str], ...]
 """What a key holds (item, score, rank, grade) and the chosen key."""
 
@@ -29,6 +31,8 @@ def result_pair(
             f"query {query!r} has the result {shown(result, 60)}; expected an id (id, doc_id, "
             "slice_id) and a score (score, similarity, distance) or grade."
         )
+    if graded and keys.number is None:
+        _refuse_other_grade(query, result, keys)
     number = None if keys.number is None else result[keys.number]
     if isinstance(number, bool):
         raise BadScore(
@@ -46,6 +50,17 @@ def result_pair(
                 )
             number = 0.0 - number
     return result[keys.item], number
+
+
+def _refuse_other_grade(query: Any, result: Any, keys: ResultKeys) -> None:
+    """Raises BadInput where an item without a grade has a number that may be one."""
+    for name, value in result.items():
+        is_number = isinstance(value, int | float) and name not in (keys.item, keys.chunk)
+        if is_number and _LIKE_GRADE.search(str(name).lower()):
+            raise BadInput(
+                f"query {query!r}, item {result[keys.item]!r}: {name!r} is {value}, which may be "
+                "its grade; call it grade, with a number, or leave it out."
+            )
 
 
 def best_of_chunks(
@@ -71,7 +86,7 @@ def chosen_of_judged(records: Sequence[Any], chosen: Choice, judged: Iterable[st
     of the others.
     """
     item, chunk, *_ = result_keys(tuple(records[0]) if records else ())
-    if chunk is None:
+    if chunk is None or not all(chunk in record for record in records):
         return chosen
     items, chunks = ({id_text(record.get(key)) for record in records} for key in (item, chunk))
     has_chunks = items.isdisjoint(judged) and not chunks.isdisjoint(judged)

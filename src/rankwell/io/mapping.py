@@ -323,7 +323,10 @@ def _rows(
     """The columns query, item and number of lists. Raises errors as `_pairs`."""
     chosen, chunked = tuple(request.columns.items()), list[str]()
     records = records_of(mapping.values()) if ordered else ()
-    if request.judged is not None and records and "item" not in request.columns:
+    is_uniform = len(records) == sum(
+        len(results) for results in mapping.values() if isinstance(results, list | tuple)
+    )
+    if request.judged is not None and records and is_uniform and "item" not in request.columns:
         chosen = chosen_of_judged(records, chosen, request.judged.items)
         if len(chosen) > len(request.columns):
             reading = f"items go by {chosen[-1][1]!r}, as in the judgments"

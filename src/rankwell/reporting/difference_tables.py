@@ -74,11 +74,12 @@ def difference_answer(result: Any) -> Answer:
             marks = [f"Superscripts: {meaning}."] if meaning else []
             return Answer(sentence, table=wide_rows(table), legend=[" ".join([*marks, test])])
     rows = [*result.differences, *(row for row in result.groups if row["of"] == first["of"])]
-    is_tested = any(row["p"] is not None for row in rows)
+    # A run may be called as the column.
+    is_tested = not any("p" in pair for pair in pairs) and any(row["p"] is not None for row in rows)
     shown = [
         _pair(row, attributes, rules, is_named=len(pairs) > 1, is_tested=is_tested) for row in rows
     ]
-    if "\n\n" in fitted(plain_grid(shown), PLAIN.page):
+    if is_tested and "\n\n" in fitted(plain_grid(shown), PLAIN.page):
         # The interval shows as much as p, and the table stays one.
         shown = [{name: cell for name, cell in row.items() if name != "p"} for row in shown]
     deciding = f"{difference_label(first)} decides. " if several else ""

@@ -573,7 +573,8 @@ def split_name(text: str) -> tuple[str, str]:
     (('bm25', 's3://bucket/run?v=2'), ('', 's3://bucket/run?v=2'))
     """
     name, equals, path_or_url = text.partition("=")
-    is_named = equals and not {*":/"} & {*name} and not exists(text)
+    is_part = ":" in name and exists(name.partition(":")[0])
+    is_named = equals and ":/" not in name and not is_part and not exists(text)
     return (name, path_or_url) if is_named else ("", text)
 
 
