@@ -19,6 +19,7 @@ import pytest
 import vl_convert
 
 import page_files
+import typed_pages
 from blocks import SHELL, Block, read_blocks, unread
 from rankwell import cli
 from rankwell.data.catalogue import command_function, find_command
@@ -36,7 +37,7 @@ ELSEWHERE = {
     "docs/measures.md": "tests/test_doctests.py",
     "docs/session.md": "tests/test_session.py",
     "docs/tour.md": "tests/test_readme.py",
-    "docs/tutorials/": "tests/test_tutorials.py",
+    **{f"docs/{folder}/": "tests/test_typed_pages.py" for folder in typed_pages.FOLDERS},
 }
 """Pages and folders whose blocks another test runs, or which are written from what has run."""
 SITE = [

@@ -17,14 +17,13 @@ from rich.console import Console
 from rich.text import Text
 
 from gallery import report_file
-from tutorials import PAGES as TUTORIALS
-from tutorials import recorded, terminal, typed
+from typed_pages import DOCS, recorded, terminal, typed
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))
 
 from browsing import Page, chromium
 
-PICTURES = Path(__file__).resolve().parents[1] / "docs" / "pictures"
+PICTURES = DOCS / "pictures"
 PAGES = {
     "comparison": ("runs", "overview"),
     "queries": ("runs", "queries"),
@@ -105,7 +104,7 @@ def take_terminal(name: str) -> None:
     """Writes what a terminal shows as SVG, in the fonts of the reader's system."""
     with tempfile.TemporaryDirectory() as folder:
         if name == "cluster":
-            recorded((TUTORIALS / "cluster.md").read_text(encoding="utf-8"), Path(folder))
+            recorded((DOCS / "tutorials" / "cluster.md").read_text(encoding="utf-8"), Path(folder))
         with terminal(Path(folder)):
             if name == "terminal":
                 typed("rankwell demo -o demo --quiet")

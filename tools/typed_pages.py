@@ -1,10 +1,11 @@
-"""Types the tutorials: python tools/tutorials.py [NAME ...] writes what their commands print today
-below each command.
+"""Types the pages that a reader follows: python tools/typed_pages.py [PAGE ...] writes what their
+commands print today below each command.
 
 A block with a title is a file that the reader writes, and `python` blocks are scripts. The commands
 of `console` blocks, after `$`, run in one folder and in the order of the page, on a terminal of 80
 columns without colours. So do those of `sh` blocks, whose output is not shown, except where a
-comment has the reason why they cannot (tools/blocks.py).
+comment has the reason why they cannot (tools/blocks.py). A command that is meant to fail ends with
+a comment, `# exits with 1`.
 """
 
 import contextlib
@@ -21,7 +22,13 @@ from unittest import mock
 from blocks import BLOCK, read_blocks
 from rankwell import cli
 
-PAGES = Path(__file__).resolve().parents[1] / "docs" / "tutorials"
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+FOLDERS = ("start", "guide", "switch", "understand", "tutorials")
+
+
+def pages() -> list[Path]:
+    """The pages that a reader follows, by folder."""
+    return [page for folder in FOLDERS for page in sorted((DOCS / folder).glob("*.md"))]
 
 
 class Screen(io.StringIO):
@@ -45,14 +52,17 @@ def terminal(folder: Path) -> Generator[None]:
 
 
 def typed(line: str) -> str:
-    """The output of a command line. Raises ValueError where its exit code is not 0."""
+    """The output of a command line. Raises ValueError where its exit code is not the one that its
+    comment announces, or 0.
+    """
     screen = Screen()
     sys.argv = shlex.split(line, comments=True)
     with contextlib.redirect_stdout(screen), contextlib.redirect_stderr(screen):
         code = cli.main()
     # A bar of progress, which work of more than a second has, leaves an empty line.
     text = "".join(f"{row.rstrip()}\n" for row in screen.getvalue().lstrip("\n").splitlines())
-    if code:
+    expected = re.search(r"# exits with (\d)$", line)
+    if code != int(expected[1] if expected else 0):
         raise ValueError(f"{line}: exit code {code}\n{text}")
     return text
 
@@ -74,12 +84,14 @@ def recorded(page: str, folder: Path) -> str:
 
     def _again(block: re.Match[str]) -> str:
         [found] = read_blocks(block[0])
+        if not found.is_run():
+            return block[0]
         if found.title:
             Path(found.title).parent.mkdir(parents=True, exist_ok=True)
             Path(found.title).write_text(found.text, encoding="utf-8")
         elif found.language == "python":
             ran(found.text)
-        printed = [(line, typed(line)) for line in found.commands if found.is_run(line)]
+        printed = [(line, typed(line) if found.is_run(line) else "") for line in found.commands]
         if found.language == "console":
             return (
                 f"{block[1]}```console\n"
@@ -94,11 +106,10 @@ def recorded(page: str, folder: Path) -> str:
 
 def main() -> None:
     """Writes the pages anew."""
-    for page in sorted(PAGES.glob("*.md")):
-        if sys.argv[1:] and page.stem not in sys.argv[1:]:
-            continue
+    for page in list(map(Path, sys.argv[1:])) or pages():
+        text = page.read_text(encoding="utf-8")
         with tempfile.TemporaryDirectory() as folder:
-            text = recorded(page.read_text(encoding="utf-8"), Path(folder))
+            text = recorded(text, Path(folder))
         page.write_text(text, encoding="utf-8")
         sys.stderr.write(f"{page.name}\n")
 

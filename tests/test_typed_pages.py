@@ -1,4 +1,4 @@
-"""The tutorials as a reader follows them: files are written, commands typed, scripts run, and pages
+"""The pages as a reader follows them: files are written, commands typed, scripts run, and pages
 show what is printed.
 """
 
@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pytest
 
-import tutorials
+import typed_pages
 from blocks import read_blocks, unread
 from regression.comparing import same_environment
 
-DAILY = {"question-answering", "cluster"}
-LONG = {"instance-search", "agreement", "compare-two-systems"}
+DAILY = {"tutorials/question-answering.md", "tutorials/cluster.md"}
+LONG = {"tutorials/instance-search.md", "tutorials/agreement.md", "guide/compare.md"}
 """Those that resample or draw for seconds: `make test-full` types them."""
-PAGES = sorted(page.stem for page in tutorials.PAGES.glob("*.md"))
+PAGES = [page.relative_to(typed_pages.DOCS).as_posix() for page in typed_pages.pages()]
 
 
 def marked(name: str) -> object:
-    """A tutorial as a parameter, with the marks of its length."""
+    """A page as a parameter, with the marks of its length."""
     marks = (
         [] if name in DAILY else [pytest.mark.slow, *([pytest.mark.server] if name in LONG else [])]
     )
@@ -26,10 +26,10 @@ def marked(name: str) -> object:
 
 
 @pytest.mark.parametrize("name", list(map(marked, PAGES)))
-def test_a_tutorial_prints_what_its_page_shows(name: str, tmp_path: Path):
-    page = (tutorials.PAGES / f"{name}.md").read_text(encoding="utf-8")
+def test_commands_print_what_the_page_shows(name: str, tmp_path: Path):
+    page = (typed_pages.DOCS / name).read_text(encoding="utf-8")
 
-    again = tutorials.recorded(page, tmp_path)
+    again = typed_pages.recorded(page, tmp_path)
 
     # The last digits of products of matrices depend on the processor: elsewhere the lines are
     # compared without figures.
@@ -39,16 +39,16 @@ def test_a_tutorial_prints_what_its_page_shows(name: str, tmp_path: Path):
 
 def test_a_command_that_fails_and_a_figure_that_differs_are_reported(tmp_path: Path):
     with pytest.raises(ValueError, match=r"rankwell explain nDGC: exit code 2"):
-        tutorials.recorded("```console\n$ rankwell explain nDGC\n```\n", tmp_path)
+        typed_pages.recorded("```console\n$ rankwell explain nDGC\n```\n", tmp_path)
     with pytest.raises(ValueError, match=r"rankwell explain nDGC"):
-        tutorials.recorded("```sh\nrankwell explain nDGC\n```\n", tmp_path)
+        typed_pages.recorded("```sh\nrankwell explain nDGC\n```\n", tmp_path)
     with pytest.raises(ValueError, match=r"printed '3\\n'; the page shows \['4'\]"):
-        tutorials.recorded("```python\nprint(1 + 2)  # 4\n```\n", tmp_path)
+        typed_pages.recorded("```python\nprint(1 + 2)  # 4\n```\n", tmp_path)
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_no_other_block_goes_untyped(name: str):
-    page = (tutorials.PAGES / f"{name}.md").read_text(encoding="utf-8")
+    page = (typed_pages.DOCS / name).read_text(encoding="utf-8")
 
     found = read_blocks(page)
 
