@@ -46,6 +46,14 @@ def test_a_command_that_fails_and_a_figure_that_differs_are_reported(tmp_path: P
         typed_pages.recorded("```python\nprint(1 + 2)  # 4\n```\n", tmp_path)
 
 
+def test_the_output_of_a_script_stands_below_it(tmp_path: Path):
+    script, unrelated = "```python\nprint(1 + 2)\n```\n\n", "\n\nAn example:\n\n```text\nq1 d1\n```"
+
+    again = typed_pages.recorded(f"{script}```text\n4\n```{unrelated}", tmp_path)
+
+    assert again == f"{script}```text\n3\n```{unrelated}"
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_no_other_block_goes_untyped(name: str):
     page = (typed_pages.DOCS / name).read_text(encoding="utf-8")
@@ -53,4 +61,9 @@ def test_no_other_block_goes_untyped(name: str):
     found = read_blocks(page)
 
     assert not unread(page)
-    assert {block.language for block in found if not block.title} <= {"python", "console", "sh"}
+    assert {block.language for block in found if not block.title} <= {
+        "python",
+        "console",
+        "sh",
+        "text",
+    }

@@ -1,11 +1,15 @@
 """Types the pages that a reader follows: python tools/typed_pages.py [PAGE ...] writes what their
-commands print today below each command.
+commands and scripts print today below them.
 
-A block with a title is a file that the reader writes, and `python` blocks are scripts. The commands
-of `console` blocks, after `$`, run in one folder and in the order of the page, on a terminal of 80
-columns without colours. So do those of `sh` blocks, whose output is not shown, except where a
-comment has the reason why they cannot (tools/blocks.py). A command that is meant to fail ends with
-a comment, `# exits with 1`.
+All blocks of a page run in one folder, in their order, on a terminal of 80 columns without colours:
+
+- a block with a title is a file that the reader writes
+- `console`: command lines after `$`, each followed by its output
+- `sh`: command lines whose output is not shown
+- `python`: a script; a `text` block right below it is its output
+
+A comment above a block has the reason why it cannot run (tools/blocks.py). A command that is meant
+to fail ends with a comment, `# exits with 1`.
 """
 
 import contextlib
@@ -67,9 +71,9 @@ def typed(line: str) -> str:
     return text
 
 
-def ran(text: str) -> None:
-    """Runs a script. Raises ValueError where a comment after `print` shows something else than is
-    printed.
+def ran(text: str) -> str:
+    """The output of a script. Raises ValueError where a comment after `print` shows something else
+    than is printed.
     """
     screen = Screen()
     with contextlib.redirect_stdout(screen):
@@ -77,20 +81,26 @@ def ran(text: str) -> None:
     shown = re.findall(r"^ *print\(.*\)  # (.*)$", text, re.MULTILINE)
     if [line for line in screen.getvalue().splitlines() if line in shown] != shown:
         raise ValueError(f"printed {screen.getvalue()!r}; the page shows {shown}")
+    return screen.getvalue()
 
 
 def recorded(page: str, folder: Path) -> str:
-    """The page with what its commands print today."""
+    """The page with what its commands and scripts print today."""
+    script, end = "", -1
 
     def _again(block: re.Match[str]) -> str:
+        nonlocal script, end
         [found] = read_blocks(block[0])
+        follows, end = page[end : block.start()] == "\n\n" and end >= 0, -1
         if not found.is_run():
             return block[0]
         if found.title:
             Path(found.title).parent.mkdir(parents=True, exist_ok=True)
             Path(found.title).write_text(found.text, encoding="utf-8")
         elif found.language == "python":
-            ran(found.text)
+            script, end = ran(found.text), block.end()
+        elif found.language == "text" and follows:
+            return f"```text\n{script}```"
         printed = [(line, typed(line) if found.is_run(line) else "") for line in found.commands]
         if found.language == "console":
             return (
