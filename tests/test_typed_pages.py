@@ -42,6 +42,8 @@ def test_a_command_that_fails_and_a_figure_that_differs_are_reported(tmp_path: P
         typed_pages.recorded("```console\n$ rankwell explain nDGC\n```\n", tmp_path)
     with pytest.raises(ValueError, match=r"rankwell explain nDGC"):
         typed_pages.recorded("```sh\nrankwell explain nDGC\n```\n", tmp_path)
+    with pytest.raises(ValueError, match=r"rankwell explain nDGC"):
+        typed_pages.recorded("```yaml\n  - run: rankwell explain nDGC\n```\n", tmp_path)
     with pytest.raises(ValueError, match=r"printed '3\\n'; the page shows \['4'\]"):
         typed_pages.recorded("```python\nprint(1 + 2)  # 4\n```\n", tmp_path)
 

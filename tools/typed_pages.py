@@ -5,7 +5,7 @@ All blocks of a page run in one folder, in their order, on a terminal of 80 colu
 
 - a block with a title is a file that the reader writes
 - `console`: command lines after `$`, each followed by its output
-- `sh`: command lines whose output is not shown
+- `sh`, `yaml`: command lines, also of a job, whose output is not shown
 - `python`: a script; a `text` block right below it is its output
 
 A comment above a block has the reason why it cannot run (tools/blocks.py). A command that is meant
@@ -56,19 +56,27 @@ def terminal(folder: Path) -> Generator[None]:
 
 
 def typed(line: str) -> str:
-    """The output of a command line. Raises ValueError where its exit code is not the one that its
+    """What a command line shows. Raises ValueError where its exit code is not the one that its
     comment announces, or 0.
     """
-    screen = Screen()
-    sys.argv = shlex.split(line, comments=True)
-    with contextlib.redirect_stdout(screen), contextlib.redirect_stderr(screen):
+    command, _, file = line.partition(" > ")
+    screen, out = Screen(), io.StringIO()
+    sys.argv = shlex.split(command, comments=True)
+    with contextlib.redirect_stdout(out if file else screen), contextlib.redirect_stderr(screen):
         code = cli.main()
     # A bar of progress, which work of more than a second has, leaves an empty line.
     text = "".join(f"{row.rstrip()}\n" for row in screen.getvalue().lstrip("\n").splitlines())
     expected = re.search(r"# exits with (\d)$", line)
     if code != int(expected[1] if expected else 0):
         raise ValueError(f"{line}: exit code {code}\n{text}")
+    if file:
+        Path(file).write_text(out.getvalue(), encoding="utf-8")
     return text
+
+
+def steps(workflow: str) -> list[str]:
+    """The command lines of rankwell in a job of continuous integration."""
+    return re.findall(r"^ *- (?:run: )?(rankwell .*?)(?: >> .*)?$", workflow, re.MULTILINE)
 
 
 def ran(text: str) -> str:
@@ -101,7 +109,8 @@ def recorded(page: str, folder: Path) -> str:
             script, end = ran(found.text), block.end()
         elif found.language == "text" and follows:
             return f"```text\n{script}```"
-        printed = [(line, typed(line) if found.is_run(line) else "") for line in found.commands]
+        commands = steps(found.text) if found.language == "yaml" else found.commands
+        printed = [(line, typed(line) if found.is_run(line) else "") for line in commands]
         if found.language == "console":
             return (
                 f"{block[1]}```console\n"

@@ -30,6 +30,8 @@ from rankwell.data.tables import Judgments, TieRule, sort_ids, tie_rule
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, UnknownName, kind_of, shown
 from rankwell.io.reader import NumberedLists
 from rankwell.io.reader.columns import (
+    GRADED,
+    SCORED,
     option_of,
     refuse_columns,
     refuse_missing,
@@ -563,10 +565,11 @@ def _unknown_form(head: Head, holds: Holds, *, ungraded: bool = False) -> BadInp
     if holds in _HEADERS and separator_of(head) is not None:
         problem = f"the first line of this table names no column of {_MEANT[holds]}"
         header = _HEADERS[holds].removesuffix(",grade") if ungraded else _HEADERS[holds]
-        return BadInput(
-            f"{head.name}:1: {line!r}: {problem}; write a header such as {header} above it, or "
-            "correct the one that is there."
-        )
+        advice = f"write a header such as {header} above it, or correct the one that is there"
+        if may_choose(holds) and holds != "texts" and not ungraded:
+            chosen = option_of(holds, SCORED if holds == "run" else GRADED)
+            advice += f", or choose columns by number or name, as in {chosen}"
+        return BadInput(f"{head.name}:1: {line!r}: {problem}; {advice}.")
     return BadInput(
         f"{head.name}: {line!r}: no known form of {_MEANT[holds]}; known are "
         f"{', '.join(_names(holds))}; convert it, or name the format."
