@@ -75,7 +75,7 @@ def test_a_public_function_without_types_or_a_docstring_fails(tmp_path, monkeypa
 
 
 def test_a_release_needs_an_address_a_date_and_its_own_tag(tmp_path):
-    with_address = [*release.GATE_PAGES, "integrations/gitlab.yml"]
+    with_address = [release.GATE_PAGE, "integrations/gitlab.yml"]
     for name in ("pyproject.toml", "CHANGELOG.md", *with_address):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
@@ -84,10 +84,9 @@ def test_a_release_needs_an_address_a_date_and_its_own_tag(tmp_path):
     changelog.write_text("# Changelog\n\n## 1.2.0 — unreleased\n", encoding="utf-8")
     assert [each.partition(":")[0] for each in release.problems(tmp_path, "1.2.0", "v1.2.1")] == [
         "pyproject.toml",
-        *("docs/compat.md", "docs/guides/gate-in-continuous-integration.md"),  # OWNER
-        *("docs/guides/gate-in-continuous-integration.md", "integrations/gitlab.yml"),  # https://…
-        # The tag of another version.
-        *("docs/compat.md", "docs/guides/gate-in-continuous-integration.md"),
+        "docs/guide/gate.md",  # OWNER
+        "integrations/gitlab.yml",  # https://…
+        "docs/guide/gate.md",  # the tag of another version
         "CHANGELOG.md",
         "the tag is v1.2.1, but src/rankwell/__init__.py has the version 1.2.0",
     ]

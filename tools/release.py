@@ -12,12 +12,9 @@ from pathlib import Path
 import rankwell
 
 ROOT = Path(__file__).resolve().parent.parent
-GATE_PAGES = ("docs/compat.md", "docs/guides/gate-in-continuous-integration.md")
-PLACEHOLDERS = {
-    "OWNER/rankwell@": GATE_PAGES,
-    "https://…/": (GATE_PAGES[1], "integrations/gitlab.yml"),
-}
-"""Words in place of the project's address, with their files beside pyproject.toml."""
+GATE_PAGE = "docs/guide/gate.md"
+PLACEHOLDERS = {"OWNER/rankwell@": GATE_PAGE, "https://…/": "integrations/gitlab.yml"}
+"""Words in place of the project's address, with their file beside pyproject.toml."""
 
 
 def problems(root: Path, version: str, tag: str | None) -> Iterator[str]:
@@ -30,16 +27,13 @@ def problems(root: Path, version: str, tag: str | None) -> Iterator[str]:
             f"pyproject.toml: the address {address} is a placeholder; fill in the repository "
             "under [tool.rankwell]"
         )
-    for words, files in PLACEHOLDERS.items():
-        for file in files:
-            if words in (root / file).read_text(encoding="utf-8"):
-                yield f"{file}: '{words}' is a placeholder; fill in the repository"
-    for file in GATE_PAGES:
-        for named in re.findall(
-            r"uses: \S+/rankwell@(\S+)", (root / file).read_text(encoding="utf-8")
-        ):
-            if named != f"v{version}":
-                yield f"{file}: the action has the tag {named}; expected v{version}"
+    for words, file in PLACEHOLDERS.items():
+        if words in (root / file).read_text(encoding="utf-8"):
+            yield f"{file}: '{words}' is a placeholder; fill in the repository"
+    page = (root / GATE_PAGE).read_text(encoding="utf-8")
+    for named in re.findall(r"uses: \S+/rankwell@(\S+)", page):
+        if named != f"v{version}":
+            yield f"{GATE_PAGE}: the action has the tag {named}; expected v{version}"
     heading = re.search(
         r"^## (.+)$", (root / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE
     )

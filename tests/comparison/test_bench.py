@@ -1029,24 +1029,6 @@ def test_every_command_that_a_bench_knows_has_its_own_options_by_name():
     assert load_command("convert") is None
 
 
-def test_the_page_shows_a_bench_that_holds(tmp_path: Path):
-    page = (Path(__file__).resolve().parents[2] / "docs" / "benches.md").read_text(encoding="utf-8")
-    text = re.search(r"```toml title=\"bench.toml\"\n(.*?)```", page, re.DOTALL)[1]
-    (tmp_path / "bench.toml").write_text(text)
-    for cell in read_experiment(tmp_path / "bench.toml").cells:
-        for name in ("qrels", "runs", "gold", "predictions"):
-            if name in cell.options:
-                place = tmp_path / str(cell.options[name].value)
-                place.parent.mkdir(parents=True, exist_ok=True)
-                place.write_text("x")
-
-    tasks = to_do(tmp_path / "bench.toml")
-
-    assert len(tasks) == 8
-    assert tasks[5].recipe["options"]["runs"] == "elsewhere/sparse.run"
-    assert tasks[5].recipe["options"]["duplicates"] == "first"
-
-
 def test_a_table_to_write_has_its_key_in_quotes_where_toml_needs_them(tmp_path: Path):
     file = make_bench(
         tmp_path / "b",

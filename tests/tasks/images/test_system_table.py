@@ -546,7 +546,7 @@ def test_a_cell_that_fails_is_a_gap_with_its_reason(run, museum: Path) -> None:
 
 
 def test_the_bench_of_the_documentation_runs(run, tmp_path: Path) -> None:
-    page = (Path(__file__).parents[3] / "docs" / "benches.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "guide" / "many.md").read_text(encoding="utf-8")
     text = page.split('```toml title="museum.toml"\n')[1].partition("```")[0]
     for name, values in (("colours", [1, 0] * 6), ("grey", [1] * 12)):
         written(tmp_path / "results" / name, "CLICIDE", {name: values})
