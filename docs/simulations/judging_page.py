@@ -1,11 +1,10 @@
-"""Writes the figures of docs/judging.md: how well estimates from few judgments hold, by simulation.
+"""Writes docs/reference/simulations/judging.md: how well estimates from few judgments hold.
 
     python docs/simulations/judging_page.py [--repetitions 2000]
         [--data ../shared/data/trec/robust03]
 
-Everything below the line "Written by" of the page is replaced. With the default it takes some
-minutes. Robust03's runs and judgments, where they are there, are real; the others are drawn from a
-seed.
+With the default it takes some minutes. Robust03's runs and judgments, where they are there, are
+real; the others are drawn from a seed.
 """
 
 import argparse
@@ -31,8 +30,7 @@ from rankwell.data.tables import Floats
 from rankwell.stats.samples import FOLDS, PredictedQueries, WholeQueries, expected_shares, forecast
 from statistics_page import table
 
-PAGE = Path(__file__).resolve().parents[1] / "judging.md"
-MARK = "<!-- Written by simulations/judging_page.py; figures below this line are replaced. -->\n"
+PAGE = Path(__file__).resolve().parents[1] / "reference" / "simulations" / "judging.md"
 SHARES = (0.05, 0.10, 0.20, 0.50)
 
 
@@ -250,14 +248,16 @@ def predicted_table(population: QueryPopulation, repetitions: int) -> str:
 
 
 TEXTS = {
-    "head": """
-## How well it holds
+    "head": """# Simulations: few judgments
 
-By {} simulations each (half as many for looks, a quarter for forecasts and power); seeds are in `docs/simulations/judging_page.py` and
+Do estimates from few judgments keep what they promise? This page answers with simulations, in which the truth is known. Read
+[Label with few judgments](../../guide/label.md) first.
+
+By {} simulations each (half as many for looks, a quarter for forecasts and power). Seeds are in `docs/simulations/judging_page.py` and
 `docs/simulations/judging_power.py`. Queries are drawn with replacement, from 2,000 synthetic ones or from the 100 topics of
 Robust03.
 """,  # noqa: E501
-    "coverage": """### Coverage and bias
+    "coverage": """## Coverage and bias
 
 How often the unadjusted 95 % interval at one look holds the difference of these queries / of all queries, in per cent
 / the bias in its standard errors, by the share of deciding items that is judged, and after batches of the default
@@ -267,18 +267,18 @@ size:
 intervals of three pairs at five planned looks hold together in {:.1f} % (these queries) and {:.1f} % (queries like these) of
 studies; 95 % is planned.
 """,  # noqa: E501
-    "calls": """### Wrong calls
+    "calls": """## Wrong calls
 
 Runs that change places at random in every query, 50 queries: how often a difference is called at any of 20 looks at
 95 %, and at five planned ones, in per cent:
 """,  # noqa: E501
-    "forecasts": """### Forecasts
+    "forecasts": """## Forecasts
 
 Share of forecasts at 10 % judged whose half-width at 20 % lies within 25 % of the realised one, for these queries /
 queries like these, with 100 queries. λ is 1 while a half of the queries has fewer than five relevant items; the forecast
 expects the λ of the time that it is for:
 """,  # noqa: E501
-    "models": """### Models corrected by people
+    "models": """## Models corrected by people
 
 Whole queries, of which some are judged by people and 500 further ones by a model (PPI++), 35 % relevant, a true difference
 of {:+.3f}: how often the 95 % interval holds it, and the mean width over that of people alone. The intervals of the
@@ -289,7 +289,7 @@ model alone are those of all its queries:
 
 
 def page(repetitions: int, data: Path) -> str:
-    """The text below the mark."""
+    """The page."""
     graded = drawn_population("35 % relevant", relevant=0.35, noise=(2.2, 1.6, 1.6))
     rare = drawn_population("6 % relevant", relevant=0.06, noise=(2.2, 1.6))
     two = QueryPopulation(graded.name, graded.ranks[..., :2], graded.gain)
@@ -334,7 +334,7 @@ def page(repetitions: int, data: Path) -> str:
     ]
     if robust:
         parts.append(power_section(robust, repetitions // 4))
-    return "\n" + "\n\n".join(part.strip("\n") for part in parts) + "\n"
+    return "\n\n".join(part.strip("\n") for part in parts) + "\n"
 
 
 def main() -> int:
@@ -344,11 +344,10 @@ def main() -> int:
     )
     parser.add_argument("--repetitions", type=int, default=2000)
     parser.add_argument(
-        "--data", type=Path, default=PAGE.parents[2] / "shared" / "data" / "trec" / "robust03"
+        "--data", type=Path, default=PAGE.parents[4] / "shared" / "data" / "trec" / "robust03"
     )
     options = parser.parse_args()
-    text = PAGE.read_text(encoding="utf-8").partition(MARK)[0].rstrip() + "\n\n"
-    PAGE.write_text(text + MARK + page(options.repetitions, options.data), encoding="utf-8")
+    PAGE.write_text(page(options.repetitions, options.data), encoding="utf-8")
     sys.stdout.write(f"wrote {PAGE}\n")
     return 0
 

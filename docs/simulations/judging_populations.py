@@ -1,5 +1,5 @@
-"""Populations for the figures of docs/judging.md: queries with their pools, from a seed or of
-Robust03, and samples of them.
+"""Populations for the figures of docs/reference/simulations/judging.md: queries with their
+pools, from a seed or of Robust03, and samples of them.
 """
 
 from collections.abc import Sequence

@@ -1,5 +1,5 @@
-"""The section of docs/judging.md on power: which share of a pool must be judged to find a
-difference, by design.
+"""The section of docs/reference/simulations/judging.md on power: which share of a
+pool must be judged to find a difference, by design.
 """
 
 from collections.abc import Iterator, Sequence
@@ -211,7 +211,7 @@ def _short_of_power(pairs: Sequence[Pair]) -> Iterator[str]:
 
 
 TEXTS = {
-    "power": """### Judgments that 80 % power takes
+    "power": """## Judgments that 80 % power takes
 
 The pairs of runs of Robust03 that differ by about .05 in SDCG@10: the share of their pool, in per cent, at which the 95 %
 interval excludes 0 on the right side in 80 % of studies of {} queries. The first row is that of the mean power over the pairs.

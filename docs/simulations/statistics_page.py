@@ -1,5 +1,5 @@
-"""Writes docs/statistics.md: what intervals, tests and corrections do, with how well they hold, by
-simulation.
+"""Writes docs/reference/simulations/statistics.md: how well intervals, tests and corrections hold,
+by simulation.
 
     python docs/simulations/statistics_page.py [--simulations 4000]
 
@@ -30,7 +30,7 @@ from rankwell.stats.paired_tests import (
 )
 from rankwell.stats.system_comparisons import benjamini_hochberg, holm, randomised_tukey_hsd
 
-PAGE = Path(__file__).resolve().parents[1] / "statistics.md"
+PAGE = Path(__file__).resolve().parents[1] / "reference" / "simulations" / "statistics.md"
 SIZES = (10, 15, 20, 30, 50, 100, 200)
 NULL_SIZES = (10, 20, 50, 200)
 _BATCH = 250
@@ -368,103 +368,54 @@ def page(simulations: int) -> str:
     )
 
 
-TEXT = """# Statistics
+TEXT = """# Simulations: intervals and tests
 
-Written by `python docs/simulations/statistics_page.py`; the figures are of {simulations} simulations with the seeds in that file.
+Do the intervals and tests of rankwell keep what they promise? This page answers with simulations, in which the truth is known. Read
+[Confidence intervals and tests](../../understand/intervals.md) first.
 
-## Intervals
+All figures are written by `python docs/simulations/statistics_page.py`, from {simulations} simulations with the seeds in that file.
 
-Sums in means, standard deviations and differences are rounded once, in any order of queries. Intervals are two-sided and over
-queries: what would the mean be for other queries of the same kind? Below 10 queries there is none. `--intervals` chooses how:
+## How often an interval contains the true mean
 
-* `bootstrap-t` (the default): for shares that are all 0 or 1 Clopper and Pearson's, which is exact: it holds the true share at
-  least as often as it says. For other values the studentised bootstrap from 10,000 resamples with replacement (Davison and
-  Hinkley 1997, 5.2.1), at each end at least as wide as Student's t, and cut at the range of shares and ranks. For differences
-  that are all -1, 0 or 1, as those of 0/1 values, Bonett and Price's (2012). Of more than 65,536 queries, unless a few of them
-  make up the variance, the interval that resamples approach is computed (Hall 1992, 2.6): what that leaves out moves an end by
-  less than a quarter of the chance in 10,000 resamples.
-* `bootstrap`: percentiles of the means of the resamples (Efron and Tibshirani 1993, 13.3). Medians,
-  correlations, relative changes and sums of recalls have percentile intervals in any case.
-* `t`: mean ± t · sd / √n, for arithmetic means.
-
-Where every query has the same value there is no `bootstrap-t` interval, except for 0 and 1; where every difference is 0, the
-two systems are the same on these queries, and the interval is 0 to 0. In both cases the finding `equal-values` says so, as for the other kinds of
-intervals, which have no width then.
-
-How often a 95 % interval holds the true mean, in per cent, by {intervals} simulations with 2,000 resamples each (by chance up
-to about 1.0 off); where there is no interval, it does not:
+In per cent, for intervals at 95 %, from {intervals} simulations with 2,000 resamples each. Chance moves a figure by up to about 1.0. No interval counts
+as a miss.
 
 {coverage}
 
-* Values of 0 and 1: the default holds its level with any number of queries. Percentiles do not: of 10 queries of which one in
-  twenty succeeds, six sets in ten have no success at all, and no resample of these has one.
-* Other values: from 20 queries on the default holds the true mean in 93 % of sets or more in every one of the table except the
-  last three. With 10 to 19 queries it is given, in the others with 89 to 98 %, as `small-sample` says. Ranks have a long tail: 92 %.
-  Values that are skewed even more have less, and the finding `long-tail`:
-    * Where all values lie close together, far from an end of their range, others may exist that no query of the set shows: n
-      queries without one do not exclude that 1 - 0.05^(1/n) of all are such, 26 % with 10 and 6 % with 50. The note appears where
-      these would move the mean nearly three times as far as Student's interval reaches.
-    * Of values without an upper end it appears where n < 8 G², with the skewness G that was measured (Cochran 1977, 2.15: 25).
+* **Values of 0 and 1.** The default keeps its level with any number of queries. Percentiles do not. Suppose that one query in twenty succeeds: six sets of ten
+  queries out of ten have no success at all, and no resample of them has one.
+* **Other values.** With 20 queries or more, the default contains the true mean in at least 93 % of the sets, except in the last three rows. With 10 to 19 queries it is 89 to
+  98 %, which the finding `small-sample` tells you. Skewed values do worse, and then you get the finding `long-tail`.
+* **Differences.** With 20 queries or more it is at least 94 %, unless hardly any query differs. If 6 % of the queries differ, three sets of 20 in ten have no
+  difference, and the interval is 0 to 0.
 
-How often the finding appears, in per cent, and how often an interval that comes without it misses the true mean:
+## When a long tail is reported
+
+How often the finding `long-tail` appears, and how often an interval without it misses the true mean, in per cent:
 
 {warnings}
 
-* Differences: from 20 queries on 94 % or more, with 10 to 19 queries 90 to 100 %, except where hardly any query differs: of 20
-  queries of which 6 % differ, three sets in ten have no difference, and then the interval is 0 to 0.
+The finding appears in two cases. All values may lie close together, far from an end of their range. Others may then exist that your queries do not show: n queries without
+one do not exclude that a share of 1 - 0.05^(1/n) of all are such. If these would move the mean nearly three times as far as Student's interval reaches, you
+are told. Values without an upper end are reported if n < 8 G², where G is their skewness (after Cochran 1977, 2.15, with 25).
 
-Groups below 50 queries are called small, for tests find little in them.
+## How often a test errs
 
-## Tests
-
-Every test is two-sided, of paired differences on the queries that count for both systems. No significant difference means that
-these queries do not decide, not that the systems are equal ([more](explanation/intervals.md#absence-of-evidence)). Differences
-are rounded to 12 decimals first, so that a rounding error is neither a win nor a loss.
-
-* `randomisation` (the default): the share of all ways to swap the two values of each query in which the means differ at least as
-  much. Exact where there are no more ways than `--resamples`, and where all differences have one size; else drawn. One matrix of
-  random bits serves all measures and pairs.
-* `t`: Student's paired t-test.
-* `wilcoxon`: signed ranks; exact up to 50 differences that are not 0, ties or not; else the normal approximation, corrected for
-  ties.
-* `sign`: wins against losses, exactly binomial.
-* `bootstrap`: the studentised bootstrap about the observed mean (Sakai 2006).
-
-How often each calls a difference at 5 % where two systems are exchangeable, in per cent (by chance up to about 0.7 off):
+Two systems are exchangeable. How often does each test call a difference at 5 %? In per cent, and chance moves a figure by up to about 0.7:
 
 {false_positives}
 
-The sign test and Wilcoxon's with few queries keep below the level because few p-values are possible.
+The sign test, and Wilcoxon's with few queries, stay below the level because few p-values are possible.
 
-## Several comparisons
+## How often one of several tests errs
 
-All p-values that one command prints are a family: every pair of systems by every measure; the groups of `--group` are another.
-`holm` keeps the chance of any false finding at the level whatever the tests share; `bh` the expected share of false findings
-among all; `max-t` the former, by the largest t under shared sign flips, which loses nothing to measures that say the same
-(Westfall and Young 1993); `tukey` shuffles the systems on every query and judges all pairs of one measure (Carterette 2012).
-Five systems that are alike, 50 queries, ten pairs, {families} simulations:
+Five systems are alike. With 50 queries and ten pairs, from {families} simulations:
 
 {several}
 
-## Is the set of queries large enough?
+## How often a detectable difference is found
 
-`detectable` is the smallest true difference that a t-test at the level finds with the power (80 % by default), given the spread
-of the differences that was seen; `queries_needed` is how many queries would find a difference as large as the one that was seen,
-with that power.
-By simulation of one pair, the detectable difference is found in {power}.
-
-## Clusters
-
-Queries that belong together (of one document, user or session) are not independent evidence. `--cluster COLUMN` resamples and
-flips whole clusters, and the t-test takes the spread between them; the mean remains that over queries.
-
-## Orders of systems
-
-Superscripts name the systems that a system is significantly better than; two without such a mark need not be equal. Kendall's τ-b,
-τ-AP (Yilmaz and others 2008: the top counts more) and RBO (Webber and others 2010, extrapolated, p = 0.9) compare the orders by
-two measures, and the order over all queries with that in each group. Borda points count the systems below, measure by measure.
-The critical-difference diagram (Demšar 2006) shows mean ranks over queries; its bars join neighbours without a significant
-difference by the tests above.
+The `detectable` difference should be found with a power of 80 %. It is found in {power}.
 """  # noqa: E501
 
 

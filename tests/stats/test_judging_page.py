@@ -1,5 +1,5 @@
-"""The figures of docs/judging.md: a part of the simulations, repeated, and the promises that the
-printed figures keep.
+"""The figures of docs/reference/simulations/judging.md: a part of the simulations, repeated, and
+the promises that the printed figures keep.
 """
 
 import re
@@ -14,7 +14,7 @@ import judging_power
 
 ROOT = Path(__file__).parents[2]
 ROBUST = ROOT.parent / "shared" / "data" / "trec" / "robust03"
-PAGE = (ROOT / "docs" / "judging.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "reference" / "simulations" / "judging.md").read_text(encoding="utf-8")
 
 
 def cells(row):

@@ -15,7 +15,9 @@ from rankwell.stats.paired_tests import set_of_best
 from rankwell.stats.settings import exceeds_p, interval, lower_bound, selection_gain
 from rankwell.stats.system_comparisons import fixed_sequence
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "statistics.md").read_text(encoding="utf-8")
+PAGE = (
+    Path(__file__).resolve().parents[2] / "docs" / "reference" / "simulations" / "settings.md"
+).read_text(encoding="utf-8")
 
 
 def drawn(values: np.ndarray, seed: int = 0) -> list[float]:

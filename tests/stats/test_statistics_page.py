@@ -1,5 +1,5 @@
-"""docs/statistics.md prints what a simulation finds: a part of it is repeated here with another
-seed.
+"""docs/reference/simulations/statistics.md prints what a simulation finds: a part of it is repeated
+here with another seed.
 """
 
 import importlib.util
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = (ROOT / "docs" / "statistics.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "reference" / "simulations" / "statistics.md").read_text(encoding="utf-8")
 SIMULATIONS = 2000
 REPEATED = [
     ("0 or 1", "5 % are 1", 10),
