@@ -1,7 +1,7 @@
 """The guides to migration: a script of another tool and rankwell's, on the same files, and the
 table of their figures.
 
-A page `docs/guides/migrate-from-TOOL.md` has two marked blocks. That after `<!-- theirs -->` leaves
+A tab of a page in `docs/switch/` has two marked blocks. That after `<!-- theirs -->` leaves
 its figures in `scores`, by rankwell's labels; that after `<!-- ours -->` leaves `result`, and `own`
 by rankwell's own rules where the files are vectors. `tests/peers/migrations.py` runs the first in
 an environment of its own and records `golden/migrations.json`; `test_migrations.py` runs the
@@ -20,7 +20,7 @@ import rankwell as rw
 from migration_files import CASES, Case, renamed
 
 ROOT = Path(__file__).resolve().parent.parent
-GUIDES = ROOT / "docs" / "guides"
+SWITCH = ROOT / "docs" / "switch"
 GOLDEN = Path(__file__).resolve().parent / "golden" / "migrations.json"
 PACKAGES: Mapping[str, tuple[str, ...]] = {
     "trec_eval": (),
@@ -59,16 +59,25 @@ def cases_of(tool: str) -> dict[str, Case]:
 
 
 def page_of(tool: str) -> Path:
-    """The tool's guide."""
-    return GUIDES / f"migrate-from-{tool.lower().replace('_', '-')}.md"
+    """The page with the tool's tab."""
+    [page] = [
+        page
+        for page in SWITCH.glob("*.md")
+        if f"\n/// tab | {tool}\n" in page.read_text(encoding="utf-8")
+    ]
+    return page
+
+
+def tab_of(tool: str) -> str:
+    """The tool's tab."""
+    text = page_of(tool).read_text(encoding="utf-8")
+    return text.partition(f"\n/// tab | {tool}\n")[2].partition("\n///\n")[0]
 
 
 def script_of(tool: str, side: str) -> str:
-    """The marked block of a guide; side: `theirs` or `ours`."""
+    """The marked block of a tab; side: `theirs` or `ours`."""
     found = re.search(
-        rf"^<!-- {side} -->\n+```\w+\n(.*?)^```",
-        page_of(tool).read_text(encoding="utf-8"),
-        re.M | re.S,
+        rf"^<!-- {side} -->\n(?:<!-- [^\n]* -->\n)*\n*```\w+\n(.*?)^```", tab_of(tool), re.M | re.S
     )
     assert found is not None, (tool, side)
     return found[1]
@@ -116,22 +125,18 @@ def differs(one: float | str, other: float | str) -> bool:
 def table_of(tool: str, version: str, rows: list[Row], why: Mapping[str, str]) -> str:
     """The table of a guide: figures that differ between the three, with their reasons."""
     names = ", ".join(f"`{row.label}`" for row in rows if row.case == "plain")
-    compared = f"{len(rows)} figures of {version} were compared, {names}" + (
-        ""
-        if tool in ONLY_PLAIN
-        else f" on {len(CASES)} pairs of files (240 queries; unjudged items in every list)"
-    )
+    files = "" if tool in ONLY_PLAIN else f" in {len(CASES)} pairs of files with 240 queries"
     different = [
         row for row in rows if differs(row.theirs, row.ours) or differs(row.theirs, row.plain)
     ]
     same = len(rows) - len(different)
     if not different:
-        return f"{compared}; all are the same by all three.\n"
+        return f"We compared {len(rows)} figures of {version}{files}: {names}. All are equal.\n"
     lines = [
-        f"{compared}; {same} are the same by all three. The others:",
+        f"We compared {len(rows)} figures of {version}{files}: {names}. In all three, {same} are "
+        "equal. The others:",
         "",
-        f"| files | measure | {tool} | rankwell, this page's script | rankwell, its own rules "
-        "| reason |",
+        f"| files | measure | {tool} | rankwell, script above | rankwell, plain | reason |",
         "|---|---|---:|---:|---:|---|",
     ]
     for row in different:
@@ -153,14 +158,10 @@ def table_of(tool: str, version: str, rows: list[Row], why: Mapping[str, str]) -
 
 
 def reasons_of(tool: str) -> dict[str, str]:
-    """The reasons of a page's differences, its lines `<!-- reason NAME: text -->`; NAME is a case,
+    """The reasons of a tool's differences, its lines `<!-- reason NAME: text -->`; NAME is a case,
     a measure, or CASE/MEASURE.
     """
-    return dict(
-        re.findall(
-            r"^<!-- reason (\S+): (.*?) -->$", page_of(tool).read_text(encoding="utf-8"), re.M
-        )
-    )
+    return dict(re.findall(r"^<!-- reason (\S+): (.*?) -->$", tab_of(tool), re.M))
 
 
 FIGURES = re.compile(r"(?<=<!-- figures -->\n).*?(?=<!-- /figures -->)", re.DOTALL)

@@ -22,10 +22,10 @@ from migration_guides import (
     Row,
     cases_of,
     differs,
-    page_of,
     reasons_of,
     recorded,
     rows_of,
+    tab_of,
     table_of,
 )
 
@@ -61,7 +61,7 @@ def test_every_figure_is_theirs_to_nine_decimals_or_has_a_reason(compared: tuple
 
 def test_the_table_of_a_guide_is_that_of_the_recorded_figures(compared: tuple[str, list[Row]]):
     tool, rows = compared
-    page = page_of(tool).read_text(encoding="utf-8")
+    page = tab_of(tool)
 
     written = FIGURES.search(page)
 

@@ -28,6 +28,7 @@ def marked(name: str) -> object:
 @pytest.mark.parametrize("name", list(map(marked, PAGES)))
 def test_commands_print_what_the_page_shows(name: str, tmp_path: Path):
     page = (typed_pages.DOCS / name).read_text(encoding="utf-8")
+    typed_pages.prepare(typed_pages.DOCS / name, tmp_path)
 
     again = typed_pages.recorded(page, tmp_path)
 

@@ -26,6 +26,10 @@ from unittest import mock
 from blocks import BLOCK, read_blocks
 from rankwell import cli
 
+sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))
+
+import migration_files
+
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 FOLDERS = ("start", "guide", "switch", "understand", "tutorials")
 
@@ -123,11 +127,18 @@ def recorded(page: str, folder: Path) -> str:
         return BLOCK.sub(_again, page)
 
 
+def prepare(page: Path, folder: Path) -> None:
+    """Writes the files that a page takes for its reader's own: those of a page on other tools."""
+    if page.parent.name == "switch":
+        migration_files.write(folder)
+
+
 def main() -> None:
     """Writes the pages anew."""
     for page in list(map(Path, sys.argv[1:])) or pages():
         text = page.read_text(encoding="utf-8")
         with tempfile.TemporaryDirectory() as folder:
+            prepare(page.resolve(), Path(folder))
             text = recorded(text, Path(folder))
         page.write_text(text, encoding="utf-8")
         sys.stderr.write(f"{page.name}\n")

@@ -129,17 +129,16 @@ def in_order(golden: dict[str, Any]) -> dict[str, Any]:
 
 
 def write_page(tool: str, golden: dict[str, Any]) -> None:
-    """Writes the table of figures into the tool's guide."""
-    path = page_of(tool)
+    """Writes the table of figures into the tool's tab."""
+    path, tab = page_of(tool), guides.tab_of(tool)
     table = guides.table_of(
         tool,
         golden["about"]["tools"][tool],
         guides.rows_of(tool, in_order(golden)["scores"][tool]),
         guides.reasons_of(tool),
     )
-    path.write_text(
-        guides.FIGURES.sub(lambda _: table, path.read_text(encoding="utf-8")), encoding="utf-8"
-    )
+    written = guides.FIGURES.sub(lambda _: table, tab)
+    path.write_text(path.read_text(encoding="utf-8").replace(tab, written), encoding="utf-8")
 
 
 def main() -> int:
