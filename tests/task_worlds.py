@@ -45,8 +45,7 @@ TEXTS = (
     ),
 )
 LETTERED = tuple(text for text in TEXTS if text.strip())
-"""Texts for right answers; what docs/answers.md says of right answers without a letter is a test of
-its own.
+"""Texts for right answers; right answers without a letter have a test of their own.
 """
 
 

@@ -3,18 +3,25 @@ show what is printed.
 """
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
 import typed_pages
 from blocks import read_blocks, unread
+from rankwell.data.catalogue import DROP_IN, command_function, find_command
+from rankwell.data.options import bind
+from rankwell.errors import BadUsage
 from regression.comparing import same_environment
 
-DAILY = {"tutorials/question-answering.md", "tutorials/cluster.md"}
-LONG = {"tutorials/instance-search.md", "tutorials/agreement.md", "guide/compare.md"}
+DAILY = {"README.md", "docs/faq.md", "docs/guide/question-answering.md", "docs/guide/clusters.md"}
+LONG = {"docs/guide/images.md", "docs/guide/embeddings.md"}
 """Those that resample or draw for seconds: `make test-full` types them."""
-PAGES = [page.relative_to(typed_pages.DOCS).as_posix() for page in typed_pages.pages()]
+LANGUAGES = {"python", "console", "sh", "text", "yaml"}
+GENERATED = ("docs/reference/commands/", "docs/reference/measures/", "docs/commands.md")
+"""Pages whose examples other tests run."""
+PAGES = [page.relative_to(typed_pages.ROOT).as_posix() for page in typed_pages.pages()]
 
 
 def marked(name: str) -> object:
@@ -27,8 +34,8 @@ def marked(name: str) -> object:
 
 @pytest.mark.parametrize("name", list(map(marked, PAGES)))
 def test_commands_print_what_the_page_shows(name: str, tmp_path: Path):
-    page = (typed_pages.DOCS / name).read_text(encoding="utf-8")
-    typed_pages.prepare(typed_pages.DOCS / name, tmp_path)
+    page = (typed_pages.ROOT / name).read_text(encoding="utf-8")
+    typed_pages.prepare(typed_pages.ROOT / name, tmp_path)
 
     again = typed_pages.recorded(page, tmp_path)
 
@@ -58,15 +65,45 @@ def test_the_output_of_a_script_stands_below_it(tmp_path: Path):
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_no_other_block_goes_untyped(name: str):
-    page = (typed_pages.DOCS / name).read_text(encoding="utf-8")
+def test_every_block_runs_or_has_a_reason(name: str):
+    page = (typed_pages.ROOT / name).read_text(encoding="utf-8")
 
-    found = read_blocks(page)
+    assert not unread(page), "a block is indented or open"
+    for block in read_blocks(page):
+        where = f"{name}:{block.line}"
+        assert block.language in LANGUAGES or block.title or not block.is_run(), where
+        for words in block.reasons:
+            assert words in block.text, f"{where}: no line has {words!r}"
+        assert (typed_pages.ROOT / block.elsewhere).exists(), where
+        for command in block.commands:
+            if command.startswith("rankwell ") and not block.is_run(command):
+                check_options(command)
 
-    assert not unread(page)
-    assert {block.language for block in found if not block.title} <= {
-        "python",
-        "console",
-        "sh",
-        "text",
-    }
+
+def check_options(command: str) -> None:
+    """Refuses a command line whose command or options there are not, also where it cannot run."""
+    words = shlex.split(command.partition(" > ")[0], comments=True)[1:]
+    if words[0].startswith("-") or words[0] in (DROP_IN, "help"):
+        return
+    name = find_command(words)
+    for option in ("--quiet", "--verbose"):
+        words = [word for word in words if word != option]
+    bind(command_function(name), words[len(name) :])
+
+
+def test_an_option_that_there_is_not_is_refused():
+    check_options("rankwell report results --open")
+    with pytest.raises(BadUsage, match="--opne"):
+        check_options("rankwell report results --opne")
+    with pytest.raises(BadUsage, match="study"):
+        check_options("rankwell study wait")
+
+
+def test_every_page_with_commands_is_typed():
+    others = [
+        path.relative_to(typed_pages.ROOT).as_posix()
+        for path in typed_pages.DOCS.rglob("*.md")
+        if any(block.commands for block in read_blocks(path.read_text(encoding="utf-8")))
+    ]
+
+    assert {name for name in others if not name.startswith(GENERATED)} <= {*PAGES}

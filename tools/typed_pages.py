@@ -30,13 +30,18 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))
 
 import migration_files
 
-DOCS = Path(__file__).resolve().parents[1] / "docs"
-FOLDERS = ("start", "guide", "switch", "understand", "tutorials")
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+FOLDERS = ("start", "guide", "switch", "understand")
+PAGES = ("README.md", "docs/index.md", "docs/faq.md", "docs/reference/results.md")
 
 
 def pages() -> list[Path]:
     """The pages that a reader follows, by folder."""
-    return [page for folder in FOLDERS for page in sorted((DOCS / folder).glob("*.md"))]
+    return [
+        *(page for folder in FOLDERS for page in sorted((DOCS / folder).glob("*.md"))),
+        *map(ROOT.joinpath, PAGES),
+    ]
 
 
 class Screen(io.StringIO):
@@ -128,9 +133,15 @@ def recorded(page: str, folder: Path) -> str:
 
 
 def prepare(page: Path, folder: Path) -> None:
-    """Writes the files that a page takes for its reader's own: those of a page on other tools."""
+    """Writes the files that a page takes for its reader's own."""
     if page.parent.name == "switch":
         migration_files.write(folder)
+    elif page in (ROOT / "README.md", DOCS / "index.md"):
+        texts = {"qrels.txt": "q1 0 d1 1\nq2 0 d2 1\n"}
+        for name, first, second in (("bm25", "d1", "d2"), ("dense", "d2", "d1")):
+            texts[f"{name}.run"] = f"q1 Q0 {first} 1 2.0 x\nq2 Q0 {second} 1 1.0 x\n"
+        for name, text in texts.items():
+            (folder / name).write_text(text, encoding="utf-8")
 
 
 def main() -> None:

@@ -84,13 +84,28 @@ KEYS = [
             f"a table without a header: {command}",
             command,
             f"table.csv:1: 'q1,The text': the first line of this table names no column of {words}; "
-            f"write a header such as {header} above it, or correct the one that is there{advice}",
+            f"write a header such as {header} above it, {advice}",
             table_csv="q1,The text\nq2,Other text\n",
         )
         for command, words, header, advice in (
-            ("evaluate qrels table.csv", "a run", "query,item,score", ".* --columns q"),
-            ("evaluate table.csv run", "judgments", "query,item,grade", ".* --qrels-columns q"),
-            ("evaluate qrels run --queries table.csv", "texts", "id,text", r"\."),
+            (
+                "evaluate qrels table.csv",
+                "a run",
+                "query,item,score",
+                "correct .*, or .* --columns q",
+            ),
+            (
+                "evaluate table.csv run",
+                "judgments",
+                "query,item,grade",
+                "correct .* --qrels-columns q",
+            ),
+            (
+                "evaluate qrels run --queries table.csv",
+                "texts",
+                "id,text",
+                r"or correct the one that is there\.",
+            ),
         )
     ),
 ]

@@ -50,7 +50,7 @@ def _means(judgments: Any, run: Any, words: Iterable[str], **rules: Any) -> dict
 
 
 def beir(cases: Sequence[Case]) -> Values:
-    """The convention beir; its further words with the choices that docs/guides/migrate-from-beir.md
+    """The convention beir; its further words with the choices that docs/switch/beir.md
     gives for them.
     """
     rows: list[dict[str, float]] = []

@@ -275,7 +275,7 @@ def test_other_sizes_are_refused(text: str):
 
 
 def test_the_script_and_the_manifest_to_copy_are_what_an_array_prints():
-    page = (Path(__file__).parents[2] / "docs/scale.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs/guide/clusters.md").read_text(encoding="utf-8")
     job = ArrayJob(
         ["rankwell", "worker", "work", "--threads", "8"],
         list(range(200)),

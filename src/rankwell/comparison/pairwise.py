@@ -265,7 +265,7 @@ def _numbered(comparison: Comparison, cluster: Attribute) -> Ints:
 
 
 FEW = 50
-"""Groups of fewer queries are called small: their tests find little (docs/statistics.md)."""
+"""Groups of fewer queries are called small: their tests find little."""
 
 _MOST_SENTENCES = 3
 

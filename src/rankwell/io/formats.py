@@ -565,11 +565,15 @@ def _unknown_form(head: Head, holds: Holds, *, ungraded: bool = False) -> BadInp
     if holds in _HEADERS and separator_of(head) is not None:
         problem = f"the first line of this table names no column of {_MEANT[holds]}"
         header = _HEADERS[holds].removesuffix(",grade") if ungraded else _HEADERS[holds]
-        advice = f"write a header such as {header} above it, or correct the one that is there"
+        corrected = "correct the one that is there"
+        advice = f"or {corrected}"
         if may_choose(holds) and holds != "texts" and not ungraded:
             chosen = option_of(holds, SCORED if holds == "run" else GRADED)
-            advice += f", or choose columns by number or name, as in {chosen}"
-        return BadInput(f"{head.name}:1: {line!r}: {problem}; {advice}.")
+            advice = f"{corrected}, or choose columns by number or name, as in {chosen}"
+        return BadInput(
+            f"{head.name}:1: {line!r}: {problem}; write a header such as {header} above it, "
+            f"{advice}."
+        )
     return BadInput(
         f"{head.name}: {line!r}: no known form of {_MEANT[holds]}; known are "
         f"{', '.join(_names(holds))}; convert it, or name the format."

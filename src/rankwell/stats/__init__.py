@@ -51,7 +51,7 @@ MIN_QUERIES = 10
 """
 FEW_QUERIES = 20
 """Below this many an interval of values other than 0 and 1 covers less than its level in some
-worlds (docs/statistics.md).
+worlds (docs/understand/intervals.md).
 """
 SUMMARY_COLUMNS = ("run", "measure", "label", "mean", "sd", "ci_low", "ci_high", "n", "unit")
 _LEVEL = 0.95

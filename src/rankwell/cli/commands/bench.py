@@ -60,7 +60,7 @@ def bench(
     Systems with call = "./FILE.py:OBJECT" are run, with every combination of their parameters,
     and [chart] draws what the parameters change. costs = true in [table] shows what each system
     took, published = true the figures of publications, results = ["DIR"] results that are there
-    already; pages = true writes the page of each cell. docs/benches.md has examples of each, and
+    already; pages = true writes the page of each cell. docs/guide/many.md has examples of each, and
     the rule for evaluating a cell again.
 
       rankwell bench bench.toml

@@ -266,7 +266,7 @@ class Experiment:
 
     cells: the cells by data set, in the order of the file, then by system.
     titles: the titles of systems and data sets, by kind and name.
-    table, comparison: the settings in the file (docs/benches.md).
+    table, comparison: the settings in the file (docs/guide/many.md).
     chart: the labels of measures that charts show.
     statements: system, as the file names it -> what its user states.
     """
@@ -302,7 +302,7 @@ class Experiment:
 
 
 def read_experiment(path: str | Path) -> Experiment:
-    """Reads an experiment file (docs/benches.md); its paths are relative to its folder. Raises
+    """Reads an experiment file (docs/guide/many.md); its paths are relative to its folder. Raises
     BadInput with file, line, key.
     """
     source = Source(path)

@@ -694,13 +694,13 @@ def bench(
 
     output: folder of the results (`DATASET/SYSTEM/`), the tables and `bench.json`; by default
     `NAME-results` beside NAME.toml. options: the fields of `BenchOptions`, as keywords or as one;
-    those of the tables replace the settings of the file, see docs/benches.md. overwrite: evaluate
-    unchanged cells as well, and replace files that are there.
+    those of the tables replace the settings of the file, see docs/guide/many.md. overwrite:
+    evaluate unchanged cells as well, and replace files that are there.
     A cell is evaluated again when the content of its inputs, its options or `RESULTS_VERSION`
     changed, or when its results are not those that were written; code of callables and pictures
     that a table lists are not looked at. Cells that fail are in `failed`.
     While it runs, the working directory of the process is the file's folder. executor, work: as in
-    docs/scale.md.
+    docs/guide/clusters.md.
     Raises BadInput, BadUsage and UnknownName for a file that cannot be understood, before anything
     is evaluated, and Unfinished with `executor="array"` while parts are missing; the message has
     what to submit.

@@ -1,5 +1,5 @@
 """The page: one HTML file that opens from disk; here are its source and what its files share.
-docs/page.md describes its data.
+docs/reference/results.md describes its data.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -29,7 +29,7 @@ _DIGITS, _DECIMALS = 7, 5
 
 
 Facts = dict[str, Any]
-"""An object of the page's data; docs/page.md describes them."""
+"""An object of the page's data; docs/reference/results.md describes them."""
 
 
 class PageFolder(NamedTuple):

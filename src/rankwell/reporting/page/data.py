@@ -103,7 +103,7 @@ class PageData:
     pictures: Mapping[int, int]
 
     def complete(self) -> Facts:
-        """Everything in one object, by the contract of docs/page.md."""
+        """Everything in one object, by the contract of docs/reference/results.md."""
         items = {"id": self.items.ids, "text": self.items.texts, "thumbnail": self.items.thumbnails}
         return {
             **self.always,
@@ -305,7 +305,7 @@ def query_data(
     overview: Overview | None,
     flags: Mapping[str, list[list[int]]],
 ) -> Facts:
-    """The data of the queries on the page; see docs/page.md."""
+    """The data of the queries on the page; see docs/reference/results.md."""
     attributes = {
         name: _attribute(column) for name, column in questions.columns.items() if name not in _TAKEN
     }

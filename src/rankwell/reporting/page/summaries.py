@@ -283,7 +283,7 @@ _MOST_CURVES, _MOST_PANELS = 6, 3
 
 def charts(source: PageSource) -> list[Facts]:
     """`{"id", "title", "note", "spec"}` of every chart that has something to draw, limited as its
-    note says; see docs/page.md.
+    note says; see docs/reference/results.md.
     """
     rules = source.rules
     frontier = rules.get("frontier")

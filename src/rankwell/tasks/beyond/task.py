@@ -372,7 +372,7 @@ beyond = Task(
 Also serendipity, calibration and exposure of groups.
 
 All retrieved items count, judged or not, and most measures need no judgments. Without -m those \
-are reported that the inputs allow. docs/beyond.md explains them.""",
+are reported that the inputs allow. docs/guide/recommenders.md explains them.""",
     command_lines="""
 rankwell beyond recommended.run --interactions ratings.csv
 """,

@@ -14,8 +14,8 @@ clicks = Task(
 Prints IPS, SNIPS, DM, DR and SNDR estimates, and plain click figures.
 
 The log is a table with a row for each item that was shown: the reward (or click), and for \
-estimates the propensity, the probability with which the logging policy showed it. docs/logs.md \
-explains it.""",
+estimates the propensity, the probability with which the logging policy showed it. \
+docs/guide/clicks.md explains it.""",
     command_lines="""
 rankwell clicks log.csv
 """,
@@ -36,8 +36,8 @@ credit = Task(
 
 Tests whether users prefer one of them.
 
-Each impression is won, tied or lost by the rule of the method that made its list. docs/logs.md \
-explains them.""",
+Each impression is won, tied or lost by the rule of the method that made its list. \
+docs/guide/clicks.md explains them.""",
     command_lines="""
 rankwell clicks credit lists.jsonl clicks.csv
 """,

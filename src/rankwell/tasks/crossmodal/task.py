@@ -222,7 +222,7 @@ def evaluate_crossmodal(
     be lists, the mask an array of 1 for every caption (row) that is there and 0 for none. details:
     keep the first items of each query for a folder of results.
     executor, work and what belongs to them: embeddings are compared in parts, with the same result,
-    see docs/scale.md.
+    see docs/guide/clusters.md.
     Of the result, `summary` has a row per run, direction and measure, `per_query()` one per query
     besides, `notes` what is to be known, `views` the places of the right items.
     Raises BadInput and BadScore that name row and column, BadUsage and UnknownName,

@@ -156,7 +156,8 @@ def evaluate_embeddings(
     follow the candidates.
     spectrum: the effective rank in the panel; None leaves it out without intervals, when time
     matters. details: keep the lists and the queries for a folder of results. executor, work and
-    what belongs to them: neighbours are sought in parts, with the same result, see docs/scale.md.
+    what belongs to them: neighbours are sought in parts, with the same result, see
+    docs/guide/clusters.md.
     Of the result, `reference` and `candidates` are names, `panel` describes the vectors, `sample`
     the queries, `pairs` has the lists of each candidate beside the reference's, and `changes` the
     relative change of each mean against the first candidate. Raises BadInput for vectors that are

@@ -267,8 +267,8 @@ run = Task(
 Measures quality, recall against exact search, latency, throughput, index time and size.
 
 Every query is asked at every setting, several rounds, interleaved. A query that fails fails the \
-call, which then gives no figure; with -o the same call asks only the rest. docs/retrieve.md says \
-what each time means.""",
+call, which then gives no figure; with -o the same call asks only the rest. \
+docs/guide/engines.md says what each time means.""",
     command_lines="""
 rankwell engine run sqlite-fts5 --documents docs.jsonl --queries queries.tsv
 """,

@@ -113,7 +113,7 @@ def evaluate_grid(
 
     A callable gets the questions and a point's parameters by name, and returns a ranking ({id:
     {document: score}} or a Ranking), answers ({id: string or list of strings} or Predictions), or a
-    pair of both (docs/answers.md).
+    pair of both (docs/guide/question-answering.md).
     """
     folder, results = folder_of(experiment, output), list[PointResult]()
     with holding(folder):
@@ -144,8 +144,8 @@ def run_grid(
     """The result of every cell, in the file's order; all are checked before the first is evaluated.
 
     folder: of finished work, absolute; results are kept by their recipe, and answers of a callable
-    by theirs (docs/answers.md). Raises BadUsage and BadInput with the name of the point for
-    whatever is unknown, missing or fails.
+    by theirs (docs/guide/question-answering.md). Raises BadUsage and BadInput with the name of
+    the point for whatever is unknown, missing or fails.
     """
     if len(experiment.datasets) > 1:
         raise BadInput(f"{experiment.file}: {len(experiment.datasets)} data sets; a grid has one.")

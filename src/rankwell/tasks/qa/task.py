@@ -16,8 +16,8 @@ MLQA: -c mlqa. Natural Questions: -c nq-open. TriviaQA: -c triviaqa. DPR: -c dpr
 Shows which of the two, reader or retriever, fails which question.
 
 Give PREDICTIONS, --retrieved, or both. The table ends with who failed how many questions, and \
-the hardest of them. docs/answers.md shows the forms of files, what counts as no answer, and \
-benches that run systems over parameters.""",
+the hardest of them. docs/guide/question-answering.md shows the forms of files, what counts as no \
+answer, and benches that run systems over parameters.""",
     command_lines="""
 rankwell qa questions.json answers.json
 rankwell qa questions.json answers.jsonl --retrieved bm25.run -o results

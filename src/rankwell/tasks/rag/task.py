@@ -352,7 +352,7 @@ Matches chunks with gold passages by position or by the similarity of texts, wit
 
 Both files hold a JSON object per question, {"id": "q1", "passages": [{"document": "d", "start": \
 0, "end": 9}]} and {"id": "q1", "chunks": [{"document": "d", "start": 0, "end": 40}]}, best \
-first. docs/rag.md explains them.
+first. docs/guide/rag.md explains them.
 
 Where documents are judged, and not passages, `rankwell evaluate questions.jsonl retrieved.jsonl` \
 reads questions with "gold_docs" and chunks with "doc_id".""",
@@ -403,8 +403,8 @@ citations = MeasuringTask(
 Computes citation recall and precision from given entailments.
 
 A JSON object per judged set of citations: {"id": "q1", "statement": "s1", "citations": ["a", \
-"b"], "entailed": true}. A set that decides a measure and is not judged is an error. docs/rag.md \
-explains it.""",
+"b"], "entailed": true}. A set that decides a measure and is not judged is an error. \
+docs/guide/rag.md explains it.""",
     command_lines="""
 rankwell rag citations gold.jsonl
 """,

@@ -1,4 +1,4 @@
-// Types of the page's data (docs/page.md) and of what the scripts pass around; read by tsc alone.
+// Types of the page's data (docs/reference/results.md) and of what the scripts pass around; read by tsc alone.
 
 /** Places in `queries`, `runs`, `measures` and `items`. */
 type Query = number;

@@ -13,7 +13,7 @@ def interleave(*runs: InputPlace, output: FilePath, options: InterleavingOptions
     Keeps what is needed to credit clicks to either run.
 
     Show the lists to users, log their clicks, and give both to `rankwell clicks credit`.
-    docs/logs.md explains it.
+    docs/guide/clicks.md explains it.
 
       rankwell clicks interleave bm25.run dense.run -o lists.jsonl
 
