@@ -104,7 +104,7 @@ def take_terminal(name: str) -> None:
     """Writes what a terminal shows as SVG, in the fonts of the reader's system."""
     with tempfile.TemporaryDirectory() as folder:
         if name == "cluster":
-            recorded((DOCS / "tutorials" / "cluster.md").read_text(encoding="utf-8"), Path(folder))
+            recorded((DOCS / "guide" / "clusters.md").read_text(encoding="utf-8"), Path(folder))
         with terminal(Path(folder)):
             if name == "terminal":
                 typed("rankwell demo -o demo --quiet")
