@@ -164,6 +164,7 @@ OPTIONS = [
 NAMED = [
     _case(
         "an engine of vectors without any",
+        "python: import pytest; pytest.importorskip('faiss')\n"
         "engine run faiss --documents texts.jsonl --queries texts.jsonl",
         r"give the items' vectors \(--item-vectors\)",
         texts_jsonl='{"id": "a", "text": "x"}\n',
