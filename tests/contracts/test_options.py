@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from rankwell.cli import with_lists
 from rankwell.data.catalogue import command_function, command_summaries
 from rankwell.data.options import Argument, arguments_of, texts_of
 
@@ -54,6 +55,17 @@ def differing(found: Mapping[str, list[Use]]) -> dict[str, list[str]]:
 
 def test_an_option_has_one_type_one_default_and_one_help_in_all_commands() -> None:
     assert differing(uses()) == {}
+
+
+def test_cut_offs_are_a_list_in_every_command_that_has_them() -> None:
+    """A search for neighbours and an interleaved list have a number of results, which is one:
+    `--neighbours` and `--depth`, never `-k`.
+    """
+    for use in uses()["-k"]:
+        function = command_function(tuple(use.command.split()))
+        typed = with_lists(function, ["-k", "1", "3", "5"])
+        assert typed == with_lists(function, ["-k", "1,3,5"]) == ["-k", "1,3,5"], use.command
+        assert use.argument.kind is str, use.command
 
 
 def test_every_reason_is_of_commands_that_have_the_option() -> None:
@@ -276,11 +288,10 @@ _REASONS: Mapping[str, Mapping[str, str]] = {
     "--unjudged": {"a clip without annotation may be a mistake": "keywords"},
     "--url": {"it is no engine": "judge llm"},
     "-k": {
-        "defaults need one number": "beyond",
+        "named measures have cut-offs of their own": "beyond, rag",
         "conventions have cut-offs of their own": "crossmodal, images",
         "lists of neighbours are longer": "embeddings",
-        "several answers of one question count": "qa",
-        "a model reads few chunks": "rag",
+        "it cuts answers and documents": "qa",
     },
 }
 """By option: why its type, default or help differs from other commands, and where."""

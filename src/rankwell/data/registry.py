@@ -7,7 +7,7 @@ from __future__ import annotations
 import inspect
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar
 
@@ -16,6 +16,7 @@ from rankwell.data.catalogue import everyday_meaning
 from rankwell.data.catalogue import suggest as suggest
 from rankwell.data.options import (
     check_value,
+    cutoffs,
     given_parameters,
     own_arithmetic,
     read_value,
@@ -509,6 +510,25 @@ def at_each_cutoff(text: str, ks: Sequence[int], words: Mapping[str, str]) -> li
             raise
         return [f"{text}@{k}" for k in ks]
     return [text]
+
+
+def at_cutoffs(names: Iterable[str], ks: Sequence[int]) -> list[str]:
+    """Measures at every one of some cut-offs, in place of one in their names."""
+    return [f"{name.partition('@')[0]}@{k}" for name in names for k in ks]
+
+
+def cutoffs_of_defaults(k: Any, measures: Any, example: str) -> tuple[int, ...]:
+    """The cut-offs that a user names for the measures by default; none where there is no `k`.
+
+    Raises BadUsage for a wrong `k`, and for one beside named measures. example: such a measure.
+    """
+    ks = () if k is None else cutoffs(k)
+    if ks and measure_names(measures):
+        raise BadUsage(
+            f"{flag('-k', k)} is unused beside named measures; write the cut-off into their "
+            f"names, as in {example}@{ks[0]}."
+        )
+    return ks
 
 
 Better = Literal["higher", "lower", "neither"]

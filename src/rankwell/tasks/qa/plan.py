@@ -2,7 +2,7 @@
 and the user's choices.
 """
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -17,7 +17,8 @@ from rankwell.conventions import (
 from rankwell.data.columns import Repeats
 from rankwell.data.findings import Finding
 from rankwell.data.judged_rankings import GroupRankings, JudgedRankings
-from rankwell.data.registry import Measure, measure_names, parse_measure
+from rankwell.data.options import cutoffs
+from rankwell.data.registry import Measure, at_cutoffs, measure_names, parse_measure
 from rankwell.data.tables import TieRule
 from rankwell.errors import BadInput, BadUsage, flag
 from rankwell.stats import check_intervals
@@ -94,15 +95,25 @@ class AnswerPlan:
         """Whether retrieved documents are judged."""
         return self.options.retrieved is not None
 
+    @cached_property
+    def ks(self) -> tuple[int, ...]:
+        """The numbers of first answers that top-k measures look at, ascending. Raises BadUsage."""
+        return (5,) if self.options.k is None else cutoffs(self.options.k)
+
     @property
-    def k(self) -> int:
-        """The number of first answers that top-k measures look at."""
-        return 5 if self.options.k is None else self.options.k
+    def depths(self) -> tuple[int, ...]:
+        """The numbers of first documents that measures look at, ascending: the user's depth, else
+        the cut-offs, for a convention whose words include them.
+        """
+        if self.options.depth is not None:
+            return (self.options.depth,)
+        has_cutoffs = any(word.endswith("@") for word in self.rules.retriever)
+        return self.ks if has_cutoffs and self.options.k is not None else (10,)
 
     @property
     def depth(self) -> int:
         """The number of first documents that count as retrieved."""
-        return 10 if self.options.depth is None else self.options.depth
+        return self.depths[-1]
 
     @property
     def pairing(self) -> dict[str, Any]:
@@ -137,10 +148,8 @@ class AnswerPlan:
                     option = flag(name, value if isinstance(value, (str, int, float)) else "")
                     raise BadUsage(_unused(option, condition))
         check_intervals(options.intervals, options.seed)
-        for option in ("k", "depth"):
-            if getattr(self, option) < 1:
-                value = getattr(self, option)
-                raise BadUsage(f"{flag(option, value)}; expected a positive integer.")
+        if self.depth < 1:
+            raise BadUsage(f"{flag('depth', self.depth)}; expected a positive integer.")
         _ = self.measures
 
     @property
@@ -177,14 +186,13 @@ class AnswerPlan:
         options, has_answers, has_run = self.options, self.has_answers, self.has_run
         names = measure_names(options.measures)
         if names is None:
-            plain = [f"{name}@{self.depth}" for name in _PLAIN]
-            retriever = self.retriever_measures() or choose_measures(plain, self.convention)
+            retriever = self.retriever_measures() or choose_measures(
+                at_cutoffs(_PLAIN, self.depths), self.convention
+            )
             texts = None
         else:
             by_part = self._by_part(names)
-            retriever = tuple(
-                LabelledMeasure(self.measure(text), text.strip()) for text in by_part["retriever"]
-            )
+            retriever = self.retriever_measures(by_part["retriever"])
             texts = by_part["reader"]
         deciding = self.reader_measures(texts or None)
         reader = () if texts == [] else deciding
@@ -206,11 +214,12 @@ class AnswerPlan:
                     f"run ({flag('--retrieved')}): {labels}"
                 )
             )
-        deeper = replace(self, options=replace(options, k=self.k + 1)).reader_measures(
-            texts or None
+        deeper = replace(self, options=replace(options, k=[k + 1 for k in self.ks]))
+        is_used = (has_answers and deciding != deeper.reader_measures(texts or None)) or (
+            has_run and self.depths != deeper.depths
         )
-        if options.k is not None and not (has_answers and deciding != deeper):
-            reason = f"-k {self.k} is unused: no measure here looks at as many answers"
+        if options.k is not None and not is_used:
+            reason = f"{flag('-k', options.k)} is unused: no measure here looks at as many answers"
             findings.append(measures_left_out(reason))
         languages = self.rules.languages
         if (
@@ -250,16 +259,10 @@ class AnswerPlan:
                 )
             normalizer = rules.languages[language]
         words = [rules.other_words.get(text.strip(), text) for text in texts or ()]
-        k = 1 if rules.without_cutoff == "one" else self.k
-        report = [
-            f"{word}{self.k}" if word.endswith("@") else word
-            for word in rules.labels
-            if self.k > 1 or not word.endswith("@")
-        ]
+        ks = (1,) if rules.without_cutoff == "one" else self.ks
         measures: list[LabelledMeasure] = []
-        for measure, label in choose_measures(words or report, self.convention):
+        for measure, label in choose_measures(words or self._reader_report(), self.convention):
             parameters = {
-                "k": k if measure.cutoff is None else None,
                 "normalizer": None if compares_positions(measure) else normalizer,
                 "na_threshold": rules.na_threshold,
             }
@@ -268,24 +271,50 @@ class AnswerPlan:
                 for name, value in parameters.items()
                 if value is not None and measure.accepts(name)
             }
-            measures.append(LabelledMeasure(measure.with_parameters(**accepted), label))
+            measure = measure.with_parameters(**accepted)
+            if measure.cutoff is not None or not measure.accepts("k"):
+                measures.append(LabelledMeasure(measure, label))
+                continue
+            measures += [
+                LabelledMeasure(measure.with_parameters(k=k), _at(label, k, ks)) for k in ks
+            ]
         return tuple(measures)
 
-    def retriever_measures(self) -> tuple[LabelledMeasure, ...]:
-        """The convention's report of the first documents, under its own labels."""
-        return tuple(
-            LabelledMeasure(
-                self.measure(word.removesuffix("@")),
-                f"{word}{self.depth}" if word.endswith("@") else word,
-            )
-            for word in self.rules.retriever
-        )
+    def _reader_report(self) -> list[str]:
+        """The convention's words for measures of answers. Where several cut-offs are named, the
+        word for the first answer has its own, too.
+        """
+        words, report = self.rules.labels, list[str]()
+        for word in words:
+            if word.endswith("@"):
+                report += [f"{word}{k}" for k in self.ks if k > 1]
+            elif f"{word}@" in words and 1 in self.ks:
+                report.append(_at(word, 1, self.ks))
+            else:
+                report.append(word)
+        return report
 
-    def measure(self, text: str) -> Measure:
+    def retriever_measures(self, words: Sequence[str] | None = None) -> tuple[LabelledMeasure, ...]:
+        """The measures of the first documents that words name, else the convention's, under their
+        words.
+        """
+        measures: list[LabelledMeasure] = []
+        for word in self.rules.retriever if words is None else words:
+            name = word.strip().removesuffix("@")
+            by_measure = {self.measure(name, k): k for k in self.depths}
+            measures += [
+                LabelledMeasure(
+                    measure, f"{word}{k}" if word.endswith("@") else _at(name, k, by_measure)
+                )
+                for measure, k in by_measure.items()
+            ]
+        return tuple(measures)
+
+    def measure(self, text: str, depth: int) -> Measure:
         """The measure that a word names; a cut-off is added where it needs one."""
         text = self.rules.other_words.get(text.strip(), text)
         try:
-            return parse_measure(f"{text}@{self.depth}", self.convention.words)
+            return parse_measure(f"{text}@{depth}", self.convention.words)
         except BadUsage:
             return parse_measure(text, self.convention.words)
 
@@ -297,7 +326,7 @@ class AnswerPlan:
         for text in measures:
             self._refuse_other_cutoff(text)
         for text in measures:
-            entry = self.measure(text).entry
+            entry = self.measure(text, self.depth).entry
             if entry.view not in _PARTS:
                 raise BadUsage(
                     f"{text!r} judges neither retrieved documents nor answers: it needs "
@@ -348,7 +377,7 @@ class AnswerPlan:
             ),
             decides,
         )
-        later = decides.with_parameters(k=max(self.k, decides.cutoff or self.k))
+        later = decides.with_parameters(k=max(self.ks[-1], decides.cutoff or 1))
         return Judge(decides, partial, later, label)
 
 
@@ -367,6 +396,11 @@ def compares_positions(measure: Measure) -> bool:
         "overlap",
         "intersect",
     )
+
+
+def _at(word: str, k: int, ks: Sized) -> str:
+    """The label of a word at a cut-off, which it names where there are several."""
+    return f"{word}@{k}" if len(ks) > 1 else word
 
 
 def _unused(option: str, condition: str) -> str:
