@@ -46,9 +46,13 @@ def test_a_word_for_a_measure_is_answered_by_the_measure(word: str):
     phrase = word.replace("-", " ").capitalize()
 
     assert meaning in MEASURES.builtin_names
-    for text, answer in ((phrase, meaning), (f"{phrase}@7", f"{meaning}@7")):
-        with pytest.raises(UnknownName, match=f"did you mean '{answer}'"):
+    # Without a cut-off it is named with one where it needs one, so that it works as typed.
+    for text, answers in ((phrase, [meaning, f"{meaning}@10"]), (f"{phrase}@7", [f"{meaning}@7"])):
+        with pytest.raises(UnknownName) as caught:
             rw.evaluate({"q": {"d": 1}}, {"q": {"d": 1.0}}, text)
+        (answer,) = re.findall("did you mean '(.*)'", str(caught.value))
+        assert answer in answers
+        assert answer != meaning or parse_measure(answer)
     assert meaning in [measure.name for measure in rw.explain(phrase).meanings]
 
 
@@ -61,6 +65,42 @@ def test_a_measure_that_is_not_there_is_answered_by_what_is(word: str):
         flags = {flag for known in arguments_of(command_function(words)) for flag in known.words}
         assert {part for part in line if part.startswith("--")} <= flags
     with pytest.raises(UnknownName, match=re.escape(meaning)):
+        rw.explain(word)
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [("hit rate", "Success@10"), ("top-k accuracy", "Success@10"), ("succes", "Success@10")],
+)
+def test_a_measure_that_needs_a_cut_off_is_named_with_one(text: str, answer: str):
+    with pytest.raises(UnknownName, match=f"did you mean '{answer}'"):
+        rw.evaluate({"q": {"d": 1}}, {"q": {"d": 1.0}}, text)
+
+
+@pytest.mark.parametrize(
+    ("word", "measure"),
+    [("hitrate", "Success@10"), ("hit-rate", "Success@10"), ("nDCG@10", "nDCG@10"), ("rr", "RR")],
+)
+def test_a_measure_that_is_typed_as_a_command_is_answered_by_what_prints_it(
+    word: str, measure: str
+):
+    meaning = f"'evaluate QRELS RUN -m {measure}' or 'explain {measure}'"
+
+    with pytest.raises(BadUsage, match=re.escape(f"; did you mean {meaning}?")):
+        find_command([word])
+
+
+def test_what_is_neither_is_answered_by_the_commands():
+    with pytest.raises(BadUsage, match="; known are "):
+        find_command(["frobnicate"])
+
+
+@pytest.mark.parametrize(
+    ("word", "command"),
+    [("video", "'crossmodal' (text–video)"), ("answers", "'qa'"), ("judge plan", "'judge plan'")],
+)
+def test_a_command_that_is_to_be_explained_is_named(word: str, command: str):
+    with pytest.raises(UnknownName, match=re.escape(f"did you mean the command {command}")):
         rw.explain(word)
 
 

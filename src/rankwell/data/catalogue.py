@@ -396,10 +396,25 @@ def find_command(arguments: Sequence[str]) -> Words:
         words[0] for words in (subcommands(words[0]) if words else {**summaries, (DROP_IN,): ""})
     }
     advice = suggest(wrong, near)
-    meaning = "" if words else everyday_meaning("commands", wrong, is_near=advice[0] == "k")
+    meaning = "" if words else everyday_meaning("commands", wrong)
+    if not words and not meaning and advice[0] == "k":
+        # A command that is spelt right needs no measure.
+        from rankwell.data.registry import measure_meant
+
+        meaning = (
+            f"'evaluate QRELS RUN -m {measure}' or 'explain {measure}'"
+            if (measure := measure_meant(wrong))
+            else everyday_meaning("commands", wrong, is_near=True)
+        )
     if meaning:
         advice = f"did you mean {meaning}?"
     raise BadUsage(f"there is no command {' '.join([*words, wrong])!r}; {advice}")
+
+
+def command_meant(text: str) -> str:
+    """The commands that a name or an everyday word stands for, in quotes; "" for none."""
+    is_command = tuple(text.split()) in command_summaries()
+    return repr(text) if is_command else everyday_meaning("commands", text)
 
 
 def command_function(words: Words) -> Callable[..., Any]:

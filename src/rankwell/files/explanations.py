@@ -6,7 +6,7 @@ from itertools import chain
 from typing import Any
 
 from rankwell.conventions import CONVENTIONS, Convention
-from rankwell.data.catalogue import Catalogue, everyday_meaning, suggest
+from rankwell.data.catalogue import Catalogue, command_meant, everyday_meaning, suggest
 from rankwell.data.findings import FINDINGS, FindingKind
 from rankwell.data.options import own_arithmetic
 from rankwell.data.registry import (
@@ -87,12 +87,18 @@ def explain(name: str | Measure | Callable[..., Any]) -> Explanation:
         return Explanation(word, meanings(word), figures, entries)
     except BadUsage as error:
         if not figures and not entries:
+            if everyday_meaning("instead", word):
+                raise
+            if command := command_meant(word):
+                raise UnknownName(
+                    f"no measure, convention or finding is called {word!r}; did you mean the "
+                    f"command {command}? Its --help explains it."
+                ) from None
             names = chain.from_iterable(
                 catalogue.builtin_names for catalogue, _ in _ENTRIES.values()
             )
             advice = suggest(word, names)
-            is_answered = everyday_meaning("instead", word) or "did you mean" in str(error)
-            if is_answered or not advice.startswith("did"):
+            if "did you mean" in str(error) or not advice.startswith("did"):
                 raise
             raise UnknownName(f"unknown name {word!r}; {advice}") from None
     return Explanation(word, {}, figures, entries)
