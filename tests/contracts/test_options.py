@@ -192,6 +192,7 @@ _REASONS: Mapping[str, Mapping[str, str]] = {
         "not every output has every format": "all but engine check, engine list, fuse",
         "it has no effect without --tune": "fuse",
     },
+    "--group": {"pairs have no attributes, and targets": "pairs"},
     "--intervals": {
         "they may be over rows": "clicks",
         "they are of differences": "clicks credit, compare, gate",
@@ -259,10 +260,12 @@ _REASONS: Mapping[str, Mapping[str, str]] = {
     },
     "--reference": {"pairs may have targets instead": "pairs"},
     "--relevance": {"documents hold answers or not": "qa"},
+    "--request-timeout": {"a model takes longer than a search": "judge llm"},
     "--retries": {"what is measured is not asked for again unless it is wanted": "judge llm"},
     "--run-format": {"files of questions have formats of their own": "qa"},
     "--samples": {
         "a demo has data of its own": "demo embeddings",
+        "lists are drawn, not queries": "clicks interleave",
         "pairs are drawn, not queries": "pairs",
     },
     "--schema": {
