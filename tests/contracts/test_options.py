@@ -3,9 +3,13 @@
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from io import StringIO
 from typing import Any, NamedTuple
 
+from rich.console import Console
+
 from rankwell.cli import with_lists
+from rankwell.cli.help import page
 from rankwell.data.catalogue import command_function, command_summaries
 from rankwell.data.options import Argument, arguments_of, texts_of
 
@@ -89,15 +93,25 @@ def test_python_calls_an_option_as_the_command_line_does() -> None:
 
 
 def test_there_are_few_names_of_options() -> None:
-    names = {
-        flag
-        for same_name in uses().values()
-        for use in same_name
-        for flag in use.argument.flags
-        if flag.startswith("--")
-    }
+    """On the help pages as they are printed, hidden commands and second names included. The page
+    of `trec-eval` has that tool's own options.
+    """
+    groups = {(words[0],) for words in command_summaries()}
+    names = set[str]().union(*map(names_on_page, {(), *groups, *command_summaries()}))
 
+    typed = {
+        flag for same_name in uses().values() for use in same_name for flag in use.argument.words
+    }
+    assert {name for name in typed if name.startswith("--")} <= names
     assert len(names) <= MOST_NAMES, sorted(names)
+
+
+def names_on_page(words: tuple[str, ...]) -> set[str]:
+    """The long names in the first column of a help page, all that stand for one option."""
+    console = Console(width=200, file=StringIO())
+    console.print(page(words, 200, is_short=False))
+    first_columns = re.findall(r"^  +((?:--?[a-zA-Z][\w-]*,? )+)", console.file.getvalue(), re.M)
+    return set(re.findall(r"--[a-z][a-z0-9-]*", " ".join(first_columns)))
 
 
 def test_two_uses_that_differ_without_a_reason_are_found() -> None:
@@ -146,7 +160,10 @@ def _names_in_python(argument: Argument) -> set[str]:
 
 
 _REASONS: Mapping[str, Mapping[str, str]] = {
-    "--baseline": {"an experiment has no first system": "bench"},
+    "--baseline": {
+        "an experiment has no first system": "bench",
+        "it may be another folder, and nothing is compared without it": "gate",
+    },
     "--batch-size": {"a judge takes more than a model does": "judge pool"},
     "--clients": {"its load is not measured": "judge llm"},
     "--columns": {

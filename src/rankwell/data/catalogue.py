@@ -218,9 +218,11 @@ class Catalogue(Generic[Entry]):
         )
 
 
-def suggest(name: str, candidates: Iterable[str]) -> str:
+def suggest(name: str, candidates: Iterable[str], otherwise: str = "") -> str:
     """The end of an error message: the known names that begin with the word, else those of the same
     letters, else the nearest, or all where nothing is near.
+
+    otherwise: the end where nothing is near, in place of all names.
     """
     import difflib
 
@@ -238,7 +240,7 @@ def suggest(name: str, candidates: Iterable[str]) -> str:
     return (
         f"did you mean {' or '.join(map(repr, suggestions))}?"
         if suggestions
-        else f"known are {', '.join(names)}."
+        else otherwise or f"known are {', '.join(names)}."
     )
 
 
@@ -399,22 +401,17 @@ def find_command(arguments: Sequence[str]) -> Words:
     meaning = "" if words else everyday_meaning("commands", wrong)
     if not words and not meaning and advice[0] == "k":
         # A command that is spelt right needs no measure.
-        from rankwell.data.registry import measure_meant
+        from rankwell.data.registry import as_typed
 
+        measure = as_typed(everyday_meaning("measures", wrong) or wrong)
         meaning = (
             f"'evaluate QRELS RUN -m {measure}' or 'explain {measure}'"
-            if (measure := measure_meant(wrong))
+            if measure
             else everyday_meaning("commands", wrong, is_near=True)
         )
     if meaning:
         advice = f"did you mean {meaning}?"
     raise BadUsage(f"there is no command {' '.join([*words, wrong])!r}; {advice}")
-
-
-def command_meant(text: str) -> str:
-    """The commands that a name or an everyday word stands for, in quotes; "" for none."""
-    is_command = tuple(text.split()) in command_summaries()
-    return repr(text) if is_command else everyday_meaning("commands", text)
 
 
 def command_function(words: Words) -> Callable[..., Any]:

@@ -334,10 +334,11 @@ def _parse(text: str, words: Mapping[str, str] | None) -> Measure:
         *FIGURES,
         *(alias for alias, (name, _) in aliases.items() if alias != name.lower()),
     ]
-    advice = suggest(match["name"], names)
-    advice = advice if advice.startswith("did") else "`rankwell explain` lists them all."
+    advice = suggest(match["name"], names, "`rankwell explain` lists them all.")
     at = f"@{match['at']}" if match["at"] else ""
-    advice = re.sub(r"'(\w+)'(?= or|\?)", lambda near: f"'{_as_typed(near[1], at)}'", advice)
+    advice = re.sub(
+        r"'(\w+)'(?= or|\?)", lambda near: f"'{as_typed(near[1] + at) or near[1]}'", advice
+    )
     raise UnknownName(f"unknown measure {match['name']!r} (in {text!r}); {advice}")
 
 
@@ -345,27 +346,18 @@ def _refuse_everyday_words(text: str) -> None:
     """Raises UnknownName for what people call a measure, and rankwell does not."""
     name, at, cutoff = text.strip().partition("@")
     if meaning := everyday_meaning("measures", name):
-        raise UnknownName(
-            f"there is no measure {text!r}; did you mean '{_as_typed(meaning, at + cutoff)}'?"
-        )
+        measure = as_typed(f"{meaning}{at}{cutoff}") or meaning
+        raise UnknownName(f"there is no measure {text!r}; did you mean '{measure}'?")
     if alternative := everyday_meaning("instead", name):
         raise UnknownName(f"there is no measure {text!r}: {alternative}")
 
 
-def _as_typed(name: str, cutoff: str) -> str:
-    """A measure as a user can type it: with the cut-off, or with one of 10 where it needs one."""
+def as_typed(text: str) -> str:
+    """A measure that works as it is typed: with a cut-off of 10 where it needs one and has none; ""
+    for what is no measure.
+    """
     try:
-        return f"{name}{cutoff}" if cutoff else at_each_cutoff(name, [10], {})[0]
-    except BadUsage:
-        return name
-
-
-def measure_meant(text: str) -> str:
-    """The measure, as a user can type it, that a word means; "" for none."""
-    name, at, cutoff = text.strip().partition("@")
-    meaning = everyday_meaning("measures", name) or name
-    try:
-        return str(parse_measure(_as_typed(meaning, at + cutoff)))
+        return at_each_cutoff(text, [10], {})[0]
     except BadUsage:
         return ""
 

@@ -6,7 +6,7 @@ from itertools import chain
 from typing import Any
 
 from rankwell.conventions import CONVENTIONS, Convention
-from rankwell.data.catalogue import Catalogue, command_meant, everyday_meaning, suggest
+from rankwell.data.catalogue import Catalogue, command_summaries, everyday_meaning, suggest
 from rankwell.data.findings import FINDINGS, FindingKind
 from rankwell.data.options import own_arithmetic
 from rankwell.data.registry import (
@@ -87,18 +87,14 @@ def explain(name: str | Measure | Callable[..., Any]) -> Explanation:
         return Explanation(word, meanings(word), figures, entries)
     except BadUsage as error:
         if not figures and not entries:
-            if everyday_meaning("instead", word):
-                raise
-            if command := command_meant(word):
-                raise UnknownName(
-                    f"no measure, convention or finding is called {word!r}; did you mean the "
-                    f"command {command}? Its --help explains it."
-                ) from None
+            is_command = tuple(word.split()) in command_summaries()
+            command = repr(word) if is_command else everyday_meaning("commands", word)
             names = chain.from_iterable(
                 catalogue.builtin_names for catalogue, _ in _ENTRIES.values()
             )
-            advice = suggest(word, names)
-            if "did you mean" in str(error) or not advice.startswith("did"):
+            advice = f"did you mean the command {command}?" if command else suggest(word, names)
+            is_answered = not command and "did you mean" in str(error)
+            if everyday_meaning("instead", word) or is_answered or not advice.startswith("did"):
                 raise
             raise UnknownName(f"unknown name {word!r}; {advice}") from None
     return Explanation(word, {}, figures, entries)

@@ -154,11 +154,8 @@ def ignoring(names: Iterable[str]) -> Generator[None]:
     ignored = frozenset(names)
     for name in ignored:
         if name not in FINDINGS:
-            advice = f" {suggest(name, FINDINGS)}"
-            raise UnknownName(
-                f"there is no finding {name!r};{advice * advice.startswith(' did')} "
-                "docs/findings.md lists them all."
-            )
+            advice = suggest(name, FINDINGS, "docs/findings.md lists them all.")
+            raise UnknownName(f"there is no finding {name!r}; {advice}")
         if FINDINGS[name].level == "error":
             raise BadUsage(
                 f"{name} is an error: a number would be wrong. Correct the data; warnings and "

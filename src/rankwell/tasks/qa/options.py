@@ -34,15 +34,15 @@ class QaOptions(StatisticsOptions):
     k: Annotated[
         CutoffNumbers,
         Doc(
-            "Cut-offs of answers, and without --depth of documents, where the measures' names "
-            "have one: -k 1,5,10. [default: 5, of documents 10]"
+            "Cut-offs of answers, such as 1,5,10; by the plain measures and without --depth of "
+            "documents, too. [default: 5]"
         ),
     ] = None
     depth: Annotated[
         int | None,
         Doc(
-            "Number of first documents that count as retrieved. [default: the largest -k of "
-            "documents]",
+            "Number of first documents that count as retrieved. [default: the largest cut-off "
+            "of documents, else 10]",
             is_common=True,
         ),
     ] = None

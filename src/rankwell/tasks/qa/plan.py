@@ -2,7 +2,7 @@
 and the user's choices.
 """
 
-from collections.abc import Sequence, Sized
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -102,18 +102,12 @@ class AnswerPlan:
 
     @property
     def depths(self) -> tuple[int, ...]:
-        """The numbers of first documents that measures look at, ascending: the user's depth, else
-        the cut-offs, for a convention whose words include them.
+        """The numbers of first documents that measures look at, the last of which count as
+        retrieved: the user's, else those of answers where no source has a rule.
         """
-        if self.options.depth is not None:
-            return (self.options.depth,)
-        has_cutoffs = any(word.endswith("@") for word in self.rules.retriever)
-        return self.ks if has_cutoffs and self.options.k is not None else (10,)
-
-    @property
-    def depth(self) -> int:
-        """The number of first documents that count as retrieved."""
-        return self.depths[-1]
+        options = self.options
+        is_plain = options.k is not None and self.convention.origin == "rankwell"
+        return self.ks if is_plain and options.depth is None else (options.depth or 10,)
 
     @property
     def pairing(self) -> dict[str, Any]:
@@ -148,8 +142,8 @@ class AnswerPlan:
                     option = flag(name, value if isinstance(value, (str, int, float)) else "")
                     raise BadUsage(_unused(option, condition))
         check_intervals(options.intervals, options.seed)
-        if self.depth < 1:
-            raise BadUsage(f"{flag('depth', self.depth)}; expected a positive integer.")
+        if options.depth is not None and options.depth < 1:
+            raise BadUsage(f"{flag('depth', options.depth)}; expected a positive integer.")
         _ = self.measures
 
     @property
@@ -186,9 +180,8 @@ class AnswerPlan:
         options, has_answers, has_run = self.options, self.has_answers, self.has_run
         names = measure_names(options.measures)
         if names is None:
-            retriever = self.retriever_measures() or choose_measures(
-                at_cutoffs(_PLAIN, self.depths), self.convention
-            )
+            plain = at_cutoffs(_PLAIN, self.depths)
+            retriever = self.retriever_measures() or choose_measures(plain, self.convention)
             texts = None
         else:
             by_part = self._by_part(names)
@@ -215,8 +208,8 @@ class AnswerPlan:
                 )
             )
         deeper = replace(self, options=replace(options, k=[k + 1 for k in self.ks]))
-        is_used = (has_answers and deciding != deeper.reader_measures(texts or None)) or (
-            has_run and self.depths != deeper.depths
+        is_used = (has_run and self.depths != deeper.depths) or (
+            has_answers and deciding != deeper.reader_measures(texts or None)
         )
         if options.k is not None and not is_used:
             reason = f"{flag('-k', options.k)} is unused: no measure here looks at as many answers"
@@ -259,56 +252,45 @@ class AnswerPlan:
                 )
             normalizer = rules.languages[language]
         words = [rules.other_words.get(text.strip(), text) for text in texts or ()]
-        ks = (1,) if rules.without_cutoff == "one" else self.ks
+        report = [
+            f"{word}{k}" if word.endswith("@") else word
+            for word in rules.labels
+            for k in self.ks
+            if k > 1 or not word.endswith("@")
+        ]
         measures: list[LabelledMeasure] = []
-        for measure, label in choose_measures(words or self._reader_report(), self.convention):
-            parameters = {
-                "normalizer": None if compares_positions(measure) else normalizer,
-                "na_threshold": rules.na_threshold,
-            }
-            accepted = {
-                name: value
-                for name, value in parameters.items()
-                if value is not None and measure.accepts(name)
-            }
-            measure = measure.with_parameters(**accepted)
-            if measure.cutoff is not None or not measure.accepts("k"):
-                measures.append(LabelledMeasure(measure, label))
-                continue
-            measures += [
-                LabelledMeasure(measure.with_parameters(k=k), _at(label, k, ks)) for k in ks
-            ]
-        return tuple(measures)
+        for measure, label in choose_measures(words or report, self.convention):
+            for k in (1,) if rules.without_cutoff == "one" else self.ks:
+                parameters = {
+                    "k": k if measure.cutoff is None else None,
+                    "normalizer": None if compares_positions(measure) else normalizer,
+                    "na_threshold": rules.na_threshold,
+                }
+                accepted = {
+                    name: value
+                    for name, value in parameters.items()
+                    if value is not None and measure.accepts(name)
+                }
+                measures.append(self._labelled(measure.with_parameters(**accepted), label))
+        return tuple(dict.fromkeys(measures))
 
-    def _reader_report(self) -> list[str]:
-        """The convention's words for measures of answers. Where several cut-offs are named, the
-        word for the first answer has its own, too.
-        """
-        words, report = self.rules.labels, list[str]()
-        for word in words:
-            if word.endswith("@"):
-                report += [f"{word}{k}" for k in self.ks if k > 1]
-            elif f"{word}@" in words and 1 in self.ks:
-                report.append(_at(word, 1, self.ks))
-            else:
-                report.append(word)
-        return report
+    def _labelled(self, measure: Measure, label: str) -> LabelledMeasure:
+        """A measure under a word, which names its cut-off where there are several."""
+        if len(self.ks) > 1 and measure.cutoff is not None and "@" not in label:
+            label = f"{label}@{measure.cutoff}"
+        return LabelledMeasure(measure, label)
 
     def retriever_measures(self, words: Sequence[str] | None = None) -> tuple[LabelledMeasure, ...]:
-        """The measures of the first documents that words name, else the convention's, under their
-        words.
-        """
-        measures: list[LabelledMeasure] = []
-        for word in self.rules.retriever if words is None else words:
-            name = word.strip().removesuffix("@")
-            by_measure = {self.measure(name, k): k for k in self.depths}
-            measures += [
-                LabelledMeasure(
-                    measure, f"{word}{k}" if word.endswith("@") else _at(name, k, by_measure)
-                )
-                for measure, k in by_measure.items()
-            ]
-        return tuple(measures)
+        """The measures of the first documents that words name, else those of the convention."""
+        measures = [
+            self._labelled(
+                self.measure(word.removesuffix("@"), depth),
+                f"{word}{depth}" if word.endswith("@") else word.strip(),
+            )
+            for word in (self.rules.retriever if words is None else words)
+            for depth in self.depths
+        ]
+        return tuple(dict.fromkeys(measures))
 
     def measure(self, text: str, depth: int) -> Measure:
         """The measure that a word names; a cut-off is added where it needs one."""
@@ -326,7 +308,7 @@ class AnswerPlan:
         for text in measures:
             self._refuse_other_cutoff(text)
         for text in measures:
-            entry = self.measure(text, self.depth).entry
+            entry = self.measure(text, self.depths[-1]).entry
             if entry.view not in _PARTS:
                 raise BadUsage(
                     f"{text!r} judges neither retrieved documents nor answers: it needs "
@@ -396,11 +378,6 @@ def compares_positions(measure: Measure) -> bool:
         "overlap",
         "intersect",
     )
-
-
-def _at(word: str, k: int, ks: Sized) -> str:
-    """The label of a word at a cut-off, which it names where there are several."""
-    return f"{word}@{k}" if len(ks) > 1 else word
 
 
 def _unused(option: str, condition: str) -> str:
