@@ -398,17 +398,10 @@ def find_command(arguments: Sequence[str]) -> Words:
         words[0] for words in (subcommands(words[0]) if words else {**summaries, (DROP_IN,): ""})
     }
     advice = suggest(wrong, near)
-    meaning = "" if words else everyday_meaning("commands", wrong)
-    if not words and not meaning and advice[0] == "k":
-        # A command that is spelt right needs no measure.
-        from rankwell.data.registry import as_typed
-
-        measure = as_typed(everyday_meaning("measures", wrong) or wrong)
-        meaning = (
-            f"'evaluate QRELS RUN -m {measure}' or 'explain {measure}'"
-            if measure
-            else everyday_meaning("commands", wrong, is_near=True)
-        )
+    word, is_near = "" if words else wrong.partition("@")[0], advice[0] == "k"
+    meaning = everyday_meaning("commands", word, is_near=is_near)
+    if not meaning and (measure := everyday_meaning("measures", word, is_near=is_near)):
+        meaning = f"'evaluate QRELS RUN -m {measure}' or 'explain {measure}'"
     if meaning:
         advice = f"did you mean {meaning}?"
     raise BadUsage(f"there is no command {' '.join([*words, wrong])!r}; {advice}")

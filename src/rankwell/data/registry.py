@@ -335,10 +335,9 @@ def _parse(text: str, words: Mapping[str, str] | None) -> Measure:
         *(alias for alias, (name, _) in aliases.items() if alias != name.lower()),
     ]
     advice = suggest(match["name"], names, "`rankwell explain` lists them all.")
-    at = f"@{match['at']}" if match["at"] else ""
-    advice = re.sub(
-        r"'(\w+)'(?= or|\?)", lambda near: f"'{as_typed(near[1] + at) or near[1]}'", advice
-    )
+    if match["at"]:
+        cut = f"@{match['at']}'"
+        advice = re.sub(r"'(\w+)'(?= or|\?)", lambda near: f"'{near[1]}{cut}", advice)
     raise UnknownName(f"unknown measure {match['name']!r} (in {text!r}); {advice}")
 
 
@@ -346,20 +345,10 @@ def _refuse_everyday_words(text: str) -> None:
     """Raises UnknownName for what people call a measure, and rankwell does not."""
     name, at, cutoff = text.strip().partition("@")
     if meaning := everyday_meaning("measures", name):
-        measure = as_typed(f"{meaning}{at}{cutoff}") or meaning
+        measure = f"{meaning.partition('@')[0]}@{cutoff}" if at else meaning
         raise UnknownName(f"there is no measure {text!r}; did you mean '{measure}'?")
     if alternative := everyday_meaning("instead", name):
         raise UnknownName(f"there is no measure {text!r}: {alternative}")
-
-
-def as_typed(text: str) -> str:
-    """A measure that works as it is typed: with a cut-off of 10 where it needs one and has none; ""
-    for what is no measure.
-    """
-    try:
-        return at_each_cutoff(text, [10], {})[0]
-    except BadUsage:
-        return ""
 
 
 def is_word(text: str, words: Mapping[str, str]) -> bool:

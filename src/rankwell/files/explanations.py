@@ -119,7 +119,7 @@ def meanings(name: str) -> dict[Measure, list[str]]:
     word, at, cutoff = plain.partition("@")
     meaning = everyday_meaning("measures", word)
     for reading, words in _readings(plain):
-        text = plain if words or not meaning else f"{meaning}{at}{cutoff}"
+        text = plain if words or not meaning else f"{meaning.partition('@')[0]}{at}{cutoff}"
         try:
             readings.setdefault(
                 parse_measure(at_each_cutoff(text, [10], words)[0], words), []

@@ -51,7 +51,8 @@ def explain(
         from rankwell.files.schemas import json_schema, schema_names
 
         if name is None:
-            return Output(text=f"There is a JSON Schema of: {', '.join(schema_names())}.")
+            names = f"There is a JSON Schema of: {', '.join(schema_names())}."
+            return Output(text=reporting.folded(names, terminal, "  "))
         return Output(text=json.dumps(json_schema(name), indent=2))
     if name is None:
         return _listed(format, terminal)
