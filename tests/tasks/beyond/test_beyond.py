@@ -263,7 +263,7 @@ def test_bad_tables_name_file_row_and_what_to_do(tmp_path: Path):
         rw.evaluate_beyond(RUN, documents=f"{table}:id")
     with pytest.raises(NothingToEvaluate, match="written in two ways"):
         rw.evaluate_beyond(RUN, qrels={"x": ["a"]})
-    with pytest.raises(BadUsage, match="k=0"):
+    with pytest.raises(BadUsage, match="k is 0;"):
         rw.evaluate_beyond(RUN, k=0)
     with pytest.raises(BadUsage, match="unused beside named"):
         rw.evaluate_beyond(RUN, "Entropy@3", k=3)
