@@ -143,7 +143,7 @@ class AnswerPlan:
                     raise BadUsage(_unused(option, condition))
         check_intervals(options.intervals, options.seed)
         if options.depth is not None and options.depth < 1:
-            raise BadUsage(f"{flag('depth', options.depth)}; expected a positive integer.")
+            raise BadUsage(f"{flag('--depth', options.depth)}; expected a positive integer.")
         _ = self.measures
 
     @property
