@@ -212,7 +212,8 @@ class AnswerPlan:
             has_answers and deciding != deeper.reader_measures(texts or None)
         )
         if options.k is not None and not is_used:
-            reason = f"{flag('-k', options.k)} is unused: no measure here looks at as many answers"
+            option = flag("-k", options.k, name="k")
+            reason = f"{option} is unused: no measure here looks at as many answers"
             findings.append(measures_left_out(reason))
         languages = self.rules.languages
         if (
