@@ -755,8 +755,8 @@ def cutoffs(k: Sequence[int] | int | str) -> tuple[int, ...]:
     )
     if not words or not all(str(word).isdecimal() and int(word) for word in words):
         raise BadUsage(
-            f"{flag('-k', name='k')} is {k!r}; expected positive integers separated by commas, such as "
-            "1,3,5,10."
+            f"{flag('-k', name='k')} is {k!r}; expected positive integers separated by commas, "
+            "such as 1,3,5,10."
         )
     return tuple(sorted(set(map(int, words))))
 

@@ -525,8 +525,8 @@ def cutoffs_of_defaults(k: Any, measures: Any, example: str) -> tuple[int, ...]:
     ks = () if k is None else cutoffs(k)
     if ks and measure_names(measures):
         raise BadUsage(
-            f"{flag('-k', k, name='k')} is unused beside named measures; write the cut-off into their "
-            f"names, as in {example}@{ks[0]}."
+            f"{flag('-k', k, name='k')} is unused beside named measures; write the cut-off into "
+            f"their names, as in {example}@{ks[0]}."
         )
     return ks
 
