@@ -148,9 +148,9 @@ class Results(ResultData, Displayable):
     @takes_options(GateOptions)
     def gate(self, *required: str, options: GateOptions) -> Self:
         """The results themselves, where they meet the requirements: strings such as `nDCG@10 >=
-        0.38`, and `no_regression`.
+        0.38`, and `baseline`.
 
-        options: the fields of `GateOptions`. no_regression: a run of the results, or a folder of
+        options: the fields of `GateOptions`. baseline: a run of the results, or a folder of
         results, than which no run may be worse; without any requirement the baseline of a
         comparison.
         Raises GateFailed with what does not hold, BadUsage and UnknownName for what cannot be

@@ -4,6 +4,7 @@
 
 import contextlib
 import csv
+import importlib
 import io
 import json
 import os
@@ -245,6 +246,32 @@ def test_pairs_can_stand_in_a_bench(tmp_path: Path):
 
 # ---- only what changed
 # --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("k", ["[1, 3]", '"1,3"'])
+def test_cut_offs_are_a_list_in_an_experiment(tmp_path: Path, k: str):
+    """Of tasks whose measures by default have one cut-off."""
+    systems = {"rag": 'retrieved = "bm25.jsonl"', "beyond": 'runs = "mine.run"', "qa": ""}
+    inputs = {
+        "rag": 'gold = "gold.jsonl"',
+        "beyond": 'documents = "items.csv:id"',
+        "qa": 'gold = "gold.json"\npredictions = "predictions.json"',
+    }
+    for task in systems:
+        importlib.import_module(f"tasks.{task}.smallest").write(tmp_path)
+    tables = [
+        f'[[dataset]]\nname = "{task}"\ncommand = "{task}"\n{inputs[task]}\n'
+        f'[[system]]\nname = "{task}-1"\ndatasets = ["{task}"]\nk = {k}\n{system}\n'
+        for task, system in systems.items()
+    ]
+    (tmp_path / "bench.toml").write_text("".join(tables))
+
+    assert not rankwell.bench(tmp_path / "bench.toml").failed
+
+    for task, first in {"rag": "SpanP", "beyond": "Entropy", "qa": "accuracy"}.items():
+        summary = next(tmp_path.rglob(f"{task}/{task}-1/summary.csv"))
+        labels = {row["label"] for row in csv.DictReader(io.StringIO(summary.read_text()))}
+        assert {f"{first}@1", f"{first}@3"} <= labels
 
 
 def test_a_second_call_does_nothing_and_writes_the_same(folder: Path):

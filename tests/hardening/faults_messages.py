@@ -231,7 +231,8 @@ CAUSES = [
     _case(
         "query ids that look alike",
         "evaluate n.qrels n.run",
-        r"judged: 'caf\\xe91', …; in the run: 'cafe\\u03011', …",
+        r"if Unicode normal forms were ignored \('caf\\xe91' in the judgments, 'cafe\\u03011' in "
+        r"the run\).*`rankwell explain query-ids-in-two-notations`",
         codes=(4,),
         n_qrels="caf\u00e91 0 a 1\n",
         n_run="cafe\u03011 Q0 a 1 3 t\n",
