@@ -108,7 +108,8 @@ def test_a_table_has_a_caption_a_label_and_only_the_measures_asked_for():
     assert re.search(
         r"^b & strong( & \\textbf\{0\.\d\d\}\\textsuperscript\{a\}){3} \\\\$", latex, re.M
     )
-    assert re.search(r"^a & weak( & 0\.\d\d){3} \\\\$", latex, re.M)
+    room = r"\\textsuperscript\{\\phantom\{a\}\}"
+    assert re.search(rf"^a & weak( & 0\.\d\d{room}){{3}} \\\\$", latex, re.M)
 
 
 def test_a_run_alone_is_a_row_without_marks():
@@ -147,8 +148,8 @@ def test_marks_are_those_of_the_comparison():
 def test_numbers_of_different_lengths_have_their_points_below_one_another():
     latex = datasets("m", intervals=False)
 
-    assert r"& \phantom{0}9.50 \\" in latex
-    assert r"& \underline{19.00}\textsuperscript{a} \\" in latex
+    assert r"& \phantom{0}9.50\textsuperscript{\phantom{ab}} \\" in latex
+    assert r"& \underline{19.00}\textsuperscript{a\phantom{b}} \\" in latex
     assert r"& \textbf{28.50}\textsuperscript{ab} \\" in latex
 
 

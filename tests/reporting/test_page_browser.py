@@ -16,7 +16,8 @@ import pytest
 
 from browsing import ActionChains, Keys, Page
 from page_world import HOSTILE, hostile_world, world, written
-from rankwell.reporting.system_table import SystemFigure, SystemTable, render_system_tables
+from rankwell.reporting.system_table import SystemFigure, SystemTable
+from rankwell.reporting.system_table import page as page_of_tables
 
 
 @pytest.fixture(scope="module")
@@ -936,7 +937,7 @@ def test_heads_of_systems_are_above_their_columns(browser: Page, tmp_path: Path,
     ]
     page = tmp_path / "table.html"
     page.write_text(
-        render_system_tables([SystemTable("P@1", "MP@1", cells)], "html"), encoding="utf-8"
+        page_of_tables([SystemTable("P@1", "MP@1", cells)], []), encoding="utf-8"
     )
     # Where the text of each cell ends; the first column begins with it.
     edges = """Array.from(document.querySelector(arguments[0]).children, (cell, place) => {
@@ -964,7 +965,7 @@ def test_names_of_systems_break_between_their_words_only(browser: Page, tmp_path
     ]
     page = tmp_path / "table.html"
     page.write_text(
-        render_system_tables([SystemTable("P@1", "MP@1", cells)], "html"), encoding="utf-8"
+        page_of_tables([SystemTable("P@1", "MP@1", cells)], []), encoding="utf-8"
     )
     # Pieces of text that are on one line, from the tops of single letters.
     lines = """(name => {
@@ -1006,7 +1007,7 @@ def test_the_page_of_systems_sorts_and_changes_its_theme(browser: Page, tmp_path
     ]
     page = tmp_path / "table.html"
     page.write_text(
-        render_system_tables([SystemTable("P@1", "MP@1", cells)], "html"), encoding="utf-8"
+        page_of_tables([SystemTable("P@1", "MP@1", cells)], []), encoding="utf-8"
     )
     browser.open(page)
     names = (
