@@ -21,7 +21,7 @@ from rankwell.data.registry import suggest
 from rankwell.errors import BadUsage, UnknownName, count_of
 from rankwell.reporting import Format, Row, TableStyle, escaped
 from rankwell.reporting.options import paper_text
-from rankwell.reporting.outputs.markup import QUIET, html_table, html_text
+from rankwell.reporting.outputs.markup import QUIET, html_table, small_print
 
 _MOST_ROWS = 200
 
@@ -48,7 +48,7 @@ def html(result: Any) -> str:
     ]
     parts.append(html_table(grid, most=_MOST_ROWS))
     if line := reporting.rules_line(rules):
-        parts.append(html_text(f"rules: {line}"))
+        parts.append(small_print(f"rules: {line}"))
     if texts := by_level(dict.fromkeys(result.findings)):
         count = count_of(len(texts), "finding")
         items = "".join(f"<li>{escaped(text)}</li>" for text in texts)

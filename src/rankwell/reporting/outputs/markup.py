@@ -86,8 +86,8 @@ def render_html(document: Document) -> str:
     parts = [
         html_table(grid, title=document.title, label=document.label) for grid in grids(document)
     ]
-    parts += map(html_text, document.legend)
-    return "\n".join([*parts, *_rules(document, html_text)]) + "\n"
+    parts += map(small_print, document.legend)
+    return "\n".join([*parts, *_rules(document, small_print)]) + "\n"
 
 
 def html_table(grid: Grid, *, title: str = "", label: str = "", most: int | None = None) -> str:
@@ -129,14 +129,18 @@ def html_table(grid: Grid, *, title: str = "", label: str = "", most: int | None
     )
 
 
-def html_text(text: str) -> str:
-    """A sentence between tables."""
+def small_print(text: str) -> str:
+    """A sentence in small print below a table."""
     return f'<p style="{QUIET}">{escaped(text)}</p>'
 
 
 QUIET = "opacity:.75;font-size:90%;margin:.4em 0"
 """The style of small print."""
-SENTENCES = {"md": markdown_text, "latex": lambda text: f"% {visible(text)}", "html": html_text}
+SENTENCES = {
+    "md": markdown_text,
+    "latex": lambda text: f"% {visible(text)}",
+    "html": lambda text: f"<p>{escaped(text)}</p>",
+}
 """What makes a sentence between tables, by format; a comment in LaTeX."""
 
 
@@ -301,12 +305,14 @@ def _breakable(text: str) -> str:
 
 def _tabular(grid: Grid, columns: Sequence[int], wrapped: Collection[int] = ()) -> str:
     """The columns of a table. wrapped: those whose texts go on in further lines."""
+    # Scores are of one width; other figures end at one place.
+    figures = "rc"[any(isinstance(cell, ScoreCell) for row in grid.rows for cell in row)]
     kinds = [
         rf"p{{{_NARROWEST}\linewidth}}"
         if index in wrapped
-        else "c"
-        if any(isinstance(row[index], ScoreCell) for row in grid.rows)
-        else "lr"[grid.numeric[index]]
+        else figures
+        if grid.numeric[index]
+        else "l"
         for index in columns
     ]
     cells = [_cells([row[index] for row in grid.lines], index in wrapped) for index in columns]
