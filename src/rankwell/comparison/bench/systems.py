@@ -59,7 +59,8 @@ from rankwell.stats.granularity import granularity_of
 from rankwell.store import split_name, write_text
 
 _RULES = ("exclude", "ties", "contentless", "absent", "no_relevant", "marks")
-_WRITTEN = {kind: suffix for kind, suffix in SUFFIXES.items() if kind != "table"}
+_WRITTEN = [*SUFFIXES.items()][1:]
+"""The formats but the first, which a terminal shows, and their suffixes."""
 
 
 def evaluate_systems(
@@ -86,7 +87,7 @@ def evaluate_systems(
         )
     with holding(folder):
         refuse_unclaimed(folder)
-        refuse_foreign(folder, [f"table.{suffix}" for suffix in _WRITTEN.values()])
+        refuse_foreign(folder, [f"table.{suffix}" for _, suffix in _WRITTEN])
         return _tabulated(experiment, folder, options, choices, format, style, progress)
 
 
@@ -168,8 +169,8 @@ def _write(
     linked = replace(system_table, links=links)
     sources = {f"{result.run} on {result.dataset}": result.folder.source for result in run_results}
     with drafting(folder, sources.values()) as draft:
-        paths = [draft / f"table.{suffix}" for suffix in _WRITTEN.values()]
-        for kind, path in zip(_WRITTEN, paths, strict=True):
+        paths = [draft / f"table.{suffix}" for _, suffix in _WRITTEN]
+        for (kind, _), path in zip(_WRITTEN, paths, strict=True):
             text = (
                 page([linked], findings)
                 if kind == "html"
