@@ -518,7 +518,7 @@ ESCAPED = [
         "compare qrels 'a<b>' run -f html",
         _runs(**{"a<b>": "q1 Q0 d1 1 2.0 r\n"}),
         codes=(0,),
-        hides=r"a<b>",
+        hides=r">a<b>",
     ),
     Case(
         "an escape sequence in the name of a run, in CSV",
