@@ -100,9 +100,49 @@ class BenchResults(_BenchResults):
         underline_second: bool = False,
         options: TableStyle | None = None,
     ) -> str: ...
+    def to_html(
+        self,
+        table: str = "summary",
+        *,
+        digits: int | None = None,
+        caption: str | None = None,
+        label: str = "tab:scores",
+        underline_second: bool = False,
+        options: TableStyle | None = None,
+    ) -> str: ...
+    def to_markdown(
+        self,
+        table: str = "summary",
+        *,
+        digits: int | None = None,
+        caption: str | None = None,
+        label: str = "tab:scores",
+        underline_second: bool = False,
+        options: TableStyle | None = None,
+    ) -> str: ...
 
 class ComparisonResults(_ComparisonResults, Results):
     def to_latex(
+        self,
+        table: str = "summary",
+        *,
+        digits: int | None = None,
+        caption: str | None = None,
+        label: str = "tab:scores",
+        underline_second: bool = False,
+        options: TableStyle | None = None,
+    ) -> str: ...
+    def to_html(
+        self,
+        table: str = "summary",
+        *,
+        digits: int | None = None,
+        caption: str | None = None,
+        label: str = "tab:scores",
+        underline_second: bool = False,
+        options: TableStyle | None = None,
+    ) -> str: ...
+    def to_markdown(
         self,
         table: str = "summary",
         *,
@@ -145,6 +185,26 @@ class Results(_Results):
         options: GateOptions | None = None,
     ) -> Self: ...
     def to_latex(
+        self,
+        table: str = "summary",
+        *,
+        digits: int | None = None,
+        caption: str | None = None,
+        label: str = "tab:scores",
+        underline_second: bool = False,
+        options: TableStyle | None = None,
+    ) -> str: ...
+    def to_html(
+        self,
+        table: str = "summary",
+        *,
+        digits: int | None = None,
+        caption: str | None = None,
+        label: str = "tab:scores",
+        underline_second: bool = False,
+        options: TableStyle | None = None,
+    ) -> str: ...
+    def to_markdown(
         self,
         table: str = "summary",
         *,

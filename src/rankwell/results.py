@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, Self
 
 from rankwell.comparison.data import (
+    INHERITED,
     Attribute,
     ComparisonData,
     ComparisonOptions,
@@ -101,11 +102,7 @@ class Results(ResultData, Displayable):
         return Origin(
             rules=rules,
             findings=self.data_findings,
-            sources=self.sources,
-            details=self.details,
-            items=self.items,
-            queries=self.queries,
-            task=self.task,
+            **{name: getattr(self, name) for name in INHERITED},
             unjudged=self._unjudged_items,
             better=stated_directions(rules),
         )

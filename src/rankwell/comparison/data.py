@@ -305,6 +305,10 @@ class Origin:
     unjudged: Callable[[], UnjudgedItems | None] = lambda: None
 
 
+INHERITED = ("sources", "details", "items", "queries", "task")
+"""What a comparison has of the results that it compares."""
+
+
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class ComparisonData(ResultData):
     """A comparison of systems.
