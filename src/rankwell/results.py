@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, Self
 
 from rankwell.comparison.data import (
+    INHERITED,
     Attribute,
     ComparisonData,
     ComparisonOptions,
@@ -101,11 +102,7 @@ class Results(ResultData, Displayable):
         return Origin(
             rules=rules,
             findings=self.data_findings,
-            sources=self.sources,
-            details=self.details,
-            items=self.items,
-            queries=self.queries,
-            task=self.task,
+            **{name: getattr(self, name) for name in INHERITED},
             unjudged=self._unjudged_items,
             better=stated_directions(rules),
         )
@@ -148,9 +145,9 @@ class Results(ResultData, Displayable):
     @takes_options(GateOptions)
     def gate(self, *required: str, options: GateOptions) -> Self:
         """The results themselves, where they meet the requirements: strings such as `nDCG@10 >=
-        0.38`, and `no_regression`.
+        0.38`, and `baseline`.
 
-        options: the fields of `GateOptions`. no_regression: a run of the results, or a folder of
+        options: the fields of `GateOptions`. baseline: a run of the results, or a folder of
         results, than which no run may be worse; without any requirement the baseline of a
         comparison.
         Raises GateFailed with what does not hold, BadUsage and UnknownName for what cannot be

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell.comparison.data import (
+    INHERITED,
     Attribute,
     ComparisonData,
     ComparisonOptions,
@@ -159,11 +160,7 @@ def compare_values(
             ),
         ),
         query_columns=(*blank, "against"),
-        sources=origin.sources,
-        details=origin.details,
-        queries=origin.queries,
-        items=origin.items,
-        task=origin.task,
+        **{name: getattr(origin, name) for name in INHERITED},
         intervals=options.intervals,
         seed=options.seed,
         tables={name: table for name, table in tables.items() if table},

@@ -180,7 +180,7 @@ def agreement_results(
     progress: Progress = None,
 ) -> PartOutcome:
     """The results of `embeddings`, or what to show where its parts are not all computed."""
-    rules, ks = convention_of(options), tuple(sorted(set(cutoffs(options.k))))
+    rules, ks = convention_of(options), cutoffs(options.k)
     places = named_models(reference, candidates)
     if is_run(next(iter(places.values()))):
         if options.is_used:

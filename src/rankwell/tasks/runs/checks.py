@@ -3,9 +3,9 @@ over the data, and whether a score can mean anything.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import compress
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rankwell import reporting
 from rankwell.conventions import LabelledMeasure, Rules, choose_measures
-from rankwell.data.findings import Finding, advising, by_level, unignored
+from rankwell.data.findings import Finding, advising, by_level, errors_among, unignored
 from rankwell.data.findings.kinds import (
     judged_items_missing,
     ranks_contradict_scores,
@@ -30,7 +30,6 @@ from rankwell.data.tables import (
     Judgments,
     exact_mean,
     exact_sd,
-    format_value,
     position_in_segment,
     segment_offsets,
 )
@@ -408,14 +407,14 @@ def _check(judgments: Any, runs: Any, options: CheckOptions) -> Check:
             name, hits, source, ranking.format, options.run_format, options.columns, ranking.table
         )
         findings += ranking.findings
-        gauge = evaluation.gauge(run)
-        findings += run_mistakes(
-            run, flat, gauge=gauge._replace(mean_of=partial(_figure, gauge.mean_of))
-        )
+        mistakes = list(run_mistakes(run, flat, gauge=evaluation.gauge(run)))
+        findings += mistakes
         try:
             evaluation.add(run)
         except NothingToEvaluate as error:
-            findings.append(run_not_evaluated(str(error)))
+            # An error that was found explains it.
+            if not errors_among(mistakes):
+                findings.append(run_not_evaluated(str(error)))
         else:
             linted.append(LintedRun.of(name, hits, ranking.table, flat))
         findings += _of_whole_run(name, ranking)
@@ -425,14 +424,6 @@ def _check(judgments: Any, runs: Any, options: CheckOptions) -> Check:
     of_summary = summary_findings(evaluation.builder.values)
     every_finding = unignored([*evaluation.findings, *findings, *of_summary])
     return Check(tuple(facts), tuple(by_level(every_finding)))
-
-
-def _figure(mean_of: Callable[[Ranking], str], ranking: Ranking) -> str:
-    """The mean of a run, which is 0 where it shares no query with the judgments."""
-    try:
-        return mean_of(ranking)
-    except NothingToEvaluate:
-        return format_value(0.0, "share")
 
 
 def _facts_of(judgments: Judgments) -> Iterator[Fact]:
