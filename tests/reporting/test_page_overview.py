@@ -62,7 +62,7 @@ def ranked(runs: list[str], n: int = 40) -> dict[str, Any]:
 def questions() -> dict[str, Any]:
     """A page of questions of which half fail."""
     data = world(runs=["reader", "isolated"]) | {"protocol": "qa", "differences": [], "groups": []}
-    data["verdicts"] = ["20 of 40 questions fail: retriever 0 · reader 20, by accuracy."]
+    data["verdicts"] = ["20 of 40 questions fail by accuracy: 20 by the reader."]
     data["queries"]["attributes"] = {
         "failed": ["reader", "none"] * 20,
         "why": ["wrong answer", "right"] * 20,
@@ -224,6 +224,11 @@ def test_queries_that_fail_and_that_get_worse_lead_to_their_lists(browser: Page,
     ]
     browser.click("#losses .all")
     assert browser.column("id") == [f"q{q:04}" for q in lost]
+    browser.open(written(tmp_path, data))
+    assert browser.find("#fails .all").text == f"All {len(failing)} failures"
+    browser.click("#fails .all")
+    assert sorted(browser.column("id")) == [f"q{q:04}" for q in failing]
+    assert browser.texts("#active .chip") == ["top 10 of whole_docs: fails"]
     browser.open(written(tmp_path, data))
     browser.click("#fails .case")
     browser.wait(lambda: len(browser.texts("#detail .card-row")) == 12, "both lists")
