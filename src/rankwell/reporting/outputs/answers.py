@@ -122,7 +122,7 @@ def failed_questions(failures: Sequence[Row], rules: Rules) -> str:
     for row in failures:
         failed[row["failed"]] += row["questions"]
         is_silent &= row["failed"] != "no-answer" or row["why"].startswith("silent")
-    abstained = "because it abstained" if is_silent else "because it abstained, or should have"
+    abstained = "because it abstained" if is_silent else "because it abstained or should have"
     total, n_failed = failed.total(), failed.total() - failed.pop("none", 0)
     faults = [
         f"{n:,} {abstained if stage == 'no-answer' else f'by the {stage}'}"
