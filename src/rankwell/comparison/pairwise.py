@@ -580,17 +580,12 @@ def _by_pair(
         )
         is_clear = labels.count(matrix.label) == 1 or not attributes
         by_pair.setdefault(pair, []).append(
-            MeasuredDifference(
-                label=matrix.label if is_clear else f"{matrix.label} ({attributes})",
-                difference=row["mean"],
-                interval=None if row["ci_low"] is None else (row["ci_low"], row["ci_high"]),
-                p=row["p_adjusted"],
+            MeasuredDifference.of_row(
+                row,
+                matrix.label if is_clear else f"{matrix.label} ({attributes})",
                 group=group,
+                detectable=row["detectable"],
                 differing=row["wins"] + row["losses"] if signs and "clusters" not in row else None,
-                **{
-                    name: row[name]
-                    for name in ("run", "against", "unit", "better", "n", "decisive", "detectable")
-                },
             )
         )
     return by_pair

@@ -182,6 +182,7 @@ def page_data(source: PageSource) -> PageData:
         "inputs": [list(pair) for pair in source.inputs.items()],
         "runs": list(source.runs),
         "measures": list(measures.values()),
+        "lead": summaries.lead(source, measures),
         "summary": summaries.summary(source, measures),
         "failures": summaries.failures(source),
         "differences": summaries.differences(source, measures),
@@ -314,6 +315,8 @@ def query_data(
     attributes = {
         name: _attribute(column) for name, column in questions.columns.items() if name not in _TAKEN
     }
+    if PART in attributes:
+        attributes[PART] = [source.kind.parts.get(part, part) for part in attributes[PART]]
     run_index = {run: position for position, run in enumerate(source.runs)}
     of_runs = {
         name: sorted(run_index[run] for run in folder.names.values() if run in run_index)
