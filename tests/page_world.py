@@ -30,7 +30,12 @@ def world(n: int = 40, runs: list[str] = RUNS, listed: int = 40) -> dict[str, An
         "tool": "rankwell 0",
         "title": " and ".join(runs),
         "protocol": "runs",
-        "verdicts": ["whole_docs is better, by 0.1"] if several else [],
+        "verdicts": [
+            f"{runs[1]} is better than {runs[0]}: +0.100 nDCG@10 (95% CI 0.050 to 0.150, "
+            "p = 0.0200)."
+        ]
+        if several
+        else [],
         "findings": [{"name": "reading-choice", "level": "info", "message": "a note"}],
         "rules": [["ties", "id-desc"]],
         "inputs": [["judgments", "sha256:00"]],

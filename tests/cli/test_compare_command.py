@@ -151,7 +151,7 @@ def test_json_holds_verdicts_groups_and_rows(two):
 
     assert [row["measure"] for row in document["rows"]] == ["AP", "AP", "Difference(AP)"]
     assert [row["group"] for row in document["groups"]] == ["type = a", "type = b"]
-    assert document["verdicts"][0]["text"].startswith("new is better than old by")
+    assert document["verdicts"][0]["text"].startswith("new is better than old: +")
     assert document["rules"]["test"] == "randomisation"
     assert document["rules"]["ties"] == "id-desc"
 

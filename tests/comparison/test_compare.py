@@ -192,10 +192,10 @@ def test_lower_ranks_are_better():
 
     assert row_of(result, "MnR")["mean"] < 0
     assert row_of(result, "MnR")["wins"] > row_of(result, "MnR")["losses"]
-    assert result.verdicts[0].startswith("B is better than A by ")
+    assert result.verdicts[0].startswith("B is better than A: -")
     assert "ranks by MnR" in result.verdicts[0]
-    low, high = (float(each) for each in result.verdicts[0].split("[")[1].split("]")[0].split(", "))
-    assert 0 < low < -row_of(result, "MnR")["mean"] < high
+    low, high = map(float, re.search(r"CI (\S+) to (\S+),", result.verdicts[0]).groups())
+    assert low < row_of(result, "MnR")["mean"] < high < 0
 
 
 def test_the_verdict_names_difference_interval_p_value_and_correction():
@@ -203,9 +203,9 @@ def test_the_verdict_names_difference_interval_p_value_and_correction():
 
     row = row_of(result)
     assert result.verdicts == (
-        f"B is better than A by {row['mean']:.4f} nDCG@10, 95 % interval "
-        f"[{row['ci_low']:.4f}, {row['ci_high']:.4f}], "
-        "p < 0.0001; better by the secondary measures RR and AP, too.",
+        f"B is better than A: {row['mean']:+.3f} nDCG@10 (95% CI "
+        f"{row['ci_low']:.3f} to {row['ci_high']:.3f}, "
+        "p < 0.0001); also better by the secondary measures RR and AP.",
     )
 
 
@@ -215,24 +215,24 @@ def test_a_difference_that_is_not_shown_is_not_called_one():
     row = row_of(result, "AP")
     assert not row["decisive"]
     assert result.verdicts[0].startswith(
-        "There is no significant difference between B and A: B is "
+        f"No significant difference between B and A: {row['mean']:+.3f} AP (95% CI "
     )
     assert (
-        f"with 40 queries a true difference of about {row['detectable']:.4f} is significant "
-        "80 % of the time" in result.verdicts[0]
+        f"with 40 queries a true difference of about {row['detectable']:.3f} is significant "
+        "80% of the time" in result.verdicts[0]
     )
 
 
 def test_a_test_without_a_p_value_is_not_called_insignificant():
     found = [values_of("A", "RR", [1.0] * 30), values_of("B", "RR", [0.5] * 30)]
 
-    (said,) = compare_values(found, test="t").verdicts
+    result = compare_values(found, test="t")
 
-    assert said.startswith(
-        "This test cannot judge B and A: B is behind by 0.5000 RR, 95 % interval [0.5000, "
-        "0.5000]; it has no p-value"
-    )
-    assert "significant" not in said
+    for (said,) in (result.verdicts, result.headlines):
+        assert said.startswith(
+            "This test cannot judge B and A: -0.500 RR (95% CI -0.500 to -0.500); it has no p-value"
+        )
+        assert "significant" not in said
 
 
 def test_a_difference_larger_than_the_measure_allows_is_not_called_detectable():
@@ -264,7 +264,7 @@ def test_a_group_has_a_verdict_of_its_own_and_a_small_one_a_warning():
     assert [row["n"] for row in rows.values()] == [100, 12, 49]
     assert [row["decisive"] for row in rows.values()] == [True, False, False]
     assert (
-        "not decisive for type = sound (n = 12, small) and type = text (n = 49, small)"
+        "no significant difference for type = sound (n = 12, small) and type = text (n = 49, small)"
         in result.verdicts[0]
     )
     assert any(
@@ -665,10 +665,10 @@ def test_the_same_measure_in_two_directions_is_two():
     result = compare_values(values, row_attributes=facts)
 
     assert [row["direction"] for row in result.differences] == ["t2v", "v2t"]
-    assert result.verdicts[0].startswith("B is better than A by ")
-    assert " R@5 (direction t2v), 95 % interval" in result.verdicts[0]
+    assert result.verdicts[0].startswith("B is better than A: +")
+    assert " R@5 (direction t2v) (95% CI " in result.verdicts[0]
     assert result.verdicts[0].endswith(
-        "; better by the secondary measure R@5 (direction v2t), too."
+        "; also better by the secondary measure R@5 (direction v2t)."
     )
     assert [row["direction"] for row in result.summary if row["run"] == "A"] == ["t2v", "v2t"]
 
@@ -678,7 +678,7 @@ def test_pairs_without_a_common_measure_are_not_in_the_family():
 
     (said,) = compare_values(values).verdicts
 
-    assert said.startswith("B is better than A by ")
+    assert said.startswith("B is better than A: +")
     assert "Holm" not in said
 
 
@@ -752,29 +752,30 @@ def test_sentences_say_where_the_verdict_does_not_hold():
         parts=[found(part="type = text", decisive=False, n=61), found(part="type = image")],
         family=family,
     ) == (
-        "B is better than A by 0.0210 nDCG@10, 95 % interval [0.0080, 0.0340], p = 0.0020, "
-        "Holm over 3 measures; "
-        "not decisive for type = text (n = 61)."
+        "B is better than A: +0.021 nDCG@10 (95% CI 0.008 to 0.034, p = 0.0020); "
+        "no significant difference for type = text (n = 61); Holm over 3 measures."
     )
     assert verdict(found(), parts=[found(-0.02, part="type = text", n=61)], family=family).endswith(
-        "; worse for type = text (n = 61)."
+        "; worse for type = text (n = 61); Holm over 3 measures."
     )
-    assert verdict(found(), [found(-0.1, measure="RR")], family=family).endswith("; worse by RR.")
+    assert verdict(found(), [found(-0.1, measure="RR")], family=family).endswith(
+        "; worse by RR; Holm over 3 measures."
+    )
     assert verdict(found(), [found(measure="RR", decisive=False)], family=family).endswith(
-        "; not decisive by RR."
+        "; no significant difference by RR; Holm over 3 measures."
     )
     assert verdict(
         found(), parts=[found(part="x = 1"), found(part="x = 2")], family=family
-    ).endswith("; so it is in all 2 groups.")
+    ).endswith("; this holds in all 2 groups; Holm over 3 measures.")
     assert "p < 0.0001" in verdict(found(p=1e-9), family=family)
     assert verdict(found(-0.02, interval=(-0.03, -0.01)), family=family).startswith(
-        "B is worse than A by 0.0200 nDCG@10, 95 % interval [0.0100, 0.0300]"
+        "B is worse than A: -0.020 nDCG@10 (95% CI -0.030 to -0.010, p = 0.0020)"
     )
     assert (
         verdict(found(None), family=family)
         == "Nothing can be said of B and A: no query counts for both by nDCG@10."
     )
-    assert "no interval below 10 queries (n = 4)" in verdict(
+    assert "(n = 4, too few for an interval, p = 0.0020)" in verdict(
         found(interval=None, n=4), family=family
     )
     assert "Holm" not in verdict(found(), family=Family("holm", 1, ""))
@@ -785,16 +786,16 @@ def test_a_verdict_says_why_its_test_disagrees_with_its_interval():
     unclear = found(decisive=False, p=0.0625)
 
     assert (
-        "; the interval excludes 0, but only 5 queries differ, which cannot give a p below 0.0625; "
-        in verdict(unclear._replace(differing=5), family=plain)
+        "; the interval excludes 0, but only 5 queries differ, which cannot give a p below "
+        "0.0625); " in verdict(unclear._replace(differing=5), family=plain)
     )
-    assert "; the interval excludes 0, but the test decides; " not in verdict(unclear, family=plain)
+    assert "; the interval excludes 0, but the test decides); " in verdict(unclear, family=plain)
     assert "; the interval excludes 0, but" not in verdict(
         found(decisive=False, interval=(-0.01, 0.03)), family=plain
     )
     assert (
         "; the interval, which is not corrected for several tests, excludes 0, but the test "
-        "decides; " in verdict(unclear, family=Family("holm", 3, "over 3 pairs"))
+        "decides); " in verdict(unclear, family=Family("holm", 3, "over 3 pairs"))
     )
     assert "; the interval includes 0, but the test decides" in verdict(
         found(interval=(-0.01, 0.03)), family=plain

@@ -739,7 +739,7 @@ def test_the_command_tunes_and_lists_its_choices(
     found = json.loads(said.out)
     tuned = tune_fusion(runs, judged, measure="nDCG@5", methods=["combsum", "rrf"], folds=4)
     reached = rankwell.evaluate(judged, {"fused": tuned.ranking}, ["nDCG@5", "AP"]).summary
-    assert "tuned out of fold by nDCG@5" in said.err
+    assert "tuned by nDCG@5 in 4-fold cross-validation" in said.err
     assert scores_of(rankwell.read_ranking(target)) == scores_of(tuned.ranking)
     assert list(dict.fromkeys(row["run"] for row in found["rows"])) == [
         "a",
@@ -750,7 +750,7 @@ def test_the_command_tunes_and_lists_its_choices(
     ]
     assert [row["mean"] for row in found["rows"][-2:]] == [row.mean for row in reached]
     assert all(row["ci_low"] < row["mean"] < row["ci_high"] for row in found["rows"])
-    assert found["rules"]["tuned"] == "out of fold"
+    assert found["rules"]["tuned"] == "cross-validated"
     assert [row["fold"] for row in found["choices"]] == ["1", "2", "3", "4", "all"]
     assert [row["normalization"] for row in found["choices"]] == [
         row["normalization"] for row in tuned.rows

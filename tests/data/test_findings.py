@@ -50,6 +50,7 @@ EXAMPLES = {
     "model-unused": ("reward_model is unused",),
     "most-judged-queries-missing": ("mine", ["q1", "q2"], 3, "count as 0", ""),
     "negative-scores": ("some scores are below 0",),
+    "only-relevant-items-judged": (),
     "no-abstention-figures": ("nAUC", "RR", "the reason"),
     "no-ceiling": ("mine", ["AP"], "the reason"),
     "no-column-of-grades": (["x", "y"], "a.csv"),
@@ -290,7 +291,7 @@ def test_explain_knows_findings_and_conventions():
     assert str(rw.explain("beir")).startswith("beir   (--convention beir)")
 
 
-WORLD = ("q1 0 a 1\nq2 0 b 2\n", "q1 Q0 a 1 2.0 r\nq1 Q0 z 2 1.0 r\n")
+WORLD = ("q1 0 a 1\nq1 0 c 0\nq2 0 b 2\n", "q1 Q0 a 1 2.0 r\nq1 Q0 z 2 1.0 r\n")
 
 
 @pytest.fixture

@@ -46,7 +46,7 @@ CASES = [
         "compare qrels first second -m RR --test t",
         text_files(_CONSTANT),
         codes=(0,),
-        shows="This test cannot judge second and first: second is behind by 0.5000 RR",
+        shows="This test cannot judge second and first: -0.500 RR",
         hides="no significant difference",
     ),
     Case(

@@ -82,7 +82,7 @@ def test_choices_are_marked_and_the_target_is_a_line() -> None:
 
     points = {each["run"]: each["mark"] for each in drawn["data"]["values"]}
     assert points == {
-        **{"n=1": "other settings", "n=2": "indistinguishable from the best"},
+        **{"n=1": "other settings", "n=2": "not significantly different from the best"},
         "n=4": "cheapest that reaches the target",
     }
     [line] = [each for each in drawn["layer"] if each["mark"]["type"] == "rule"]

@@ -177,10 +177,7 @@ def test_a_verdict_has_the_figures_of_the_table():
 
     text = verdict(found, family=Family("holm", 1, ""))
 
-    assert (
-        text
-        == "B is better than A by 78.12 points of MP@1, 95 % interval [0.12, 80.38], p = 0.0312."
-    )
+    assert text == "B is better than A: +78.12 points of MP@1 (95% CI 0.12 to 80.38, p = 0.0312)."
 
 
 def test_what_a_page_holds_is_not_rounded_twice():

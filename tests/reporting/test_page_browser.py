@@ -50,7 +50,7 @@ def test_a_verdict_on_two_runs_is_in_numbers(browser: Page, tmp_path: Path):
     data = world()
     data["summary"][2]["mean"] = 0.62525
     browser.open(written(tmp_path, data))
-    assert browser.find("h1").text == "whole_docs is better: +0.100 nDCG@10"
+    assert browser.find("h1").text == "whole_docs is better than first_sentences: +0.100 nDCG@10"
     evidence = "0.625 against 0.500 for first_sentences · 95 % CI [0.050, 0.150] · p = 0.0200"
     assert browser.find(".evidence").text == f"{evidence} · 9 better, 3 equal, 5 worse"
 
@@ -58,14 +58,16 @@ def test_a_verdict_on_two_runs_is_in_numbers(browser: Page, tmp_path: Path):
     data["differences"][0] |= {"difference": -0.1, "low": -0.15, "high": -0.05}
     data["differences"][0] |= {"better": 5, "worse": 9}
     data["summary"][0]["mean"], data["summary"][2]["mean"] = 0.625, 0.5
+    data["verdicts"] = ["whole_docs is worse than first_sentences: -0.100 nDCG@10 (p = 0.0200)."]
     browser.open(written(tmp_path, data))
-    assert browser.find("h1").text == "whole_docs is worse: −0.100 nDCG@10"
+    assert browser.find("h1").text == "whole_docs is worse than first_sentences: −0.100 nDCG@10"
     assert "CI [−0.150, −0.050]" in browser.find(".evidence").text
     assert "5 better, 3 equal, 9 worse" in browser.find(".evidence").text
 
-    data["differences"][0] |= {"decisive": False}
+    pair = "No significant difference between whole_docs and first_sentences"
+    data["verdicts"] = [f"{pair}: -0.100 nDCG@10 (p = 0.2000); also worse by AP."]
     browser.open(written(tmp_path, data))
-    assert browser.find("h1").text == "No significant difference: whole_docs −0.100 nDCG@10"
+    assert browser.find("h1").text == f"{pair}: −0.100 nDCG@10"
 
 
 def test_runs_that_share_no_query_are_not_among_the_differences(browser: Page, tmp_path: Path):

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import rankwell
 from answer_forms import lines, qa, squad, written
 from rankwell.cli import main
 from rankwell.comparison.pages import write_report
@@ -40,6 +41,7 @@ from rankwell.reporting.page import (
 )
 from rankwell.results import Results
 from rankwell.tasks.crossmodal.task import evaluate_crossmodal
+from rankwell.tasks.embeddings.evaluation import evaluate_embeddings
 from rankwell.tasks.pairs.task import ModelPairs, PairInputs, PairOptions, evaluate_pairs
 from rankwell.tasks.qa.evaluation import evaluate_qa
 from rankwell.tasks.runs.evaluation import evaluate
@@ -659,7 +661,9 @@ def test_captions_of_both_directions_are_different_queries(tmp_path: Path) -> No
     assert main() == 0
     data = data_of(page(tmp_path / "out"))
     assert data["protocol"] == "crossmodal"
-    ways = data["queries"]["attributes"]["direction"]
+    words = {"t2v": "text to video", "v2t": "video to text"}
+    names = {word: name for name, word in words.items()}
+    ways = [names[word] for word in data["queries"]["attributes"]["direction"]]
     assert sorted(zip(data["queries"]["id"], ways, strict=True)) == sorted(
         (str(at), way) for at in range(12) for way in ("t2v", "v2t")
     )
@@ -668,7 +672,7 @@ def test_captions_of_both_directions_are_different_queries(tmp_path: Path) -> No
         at = next(
             n
             for n, m in enumerate(data["measures"])
-            if (m["name"], m["of"]) == (each.measure, fact["direction"])
+            if (m["name"], m["of"]) == (each.measure, words[fact["direction"]])
         )
         mine = data["queries"]["values"][at][0]
         assert [
@@ -679,6 +683,38 @@ def test_captions_of_both_directions_are_different_queries(tmp_path: Path) -> No
         )
     for query, (rows,) in data["lists"].items():
         assert {row[5]["direction"] for row in rows} == {ways[int(query)]}
+
+
+def test_the_page_opens_with_the_deepest_cut_off_where_the_answer_is_about_it(
+    tmp_path: Path,
+) -> None:
+    random = np.random.default_rng(0)
+    models = {name: random.random((80, 4)) for name in ("model", "a", "b")}
+    result = evaluate_embeddings(
+        models["model"], {name: models[name] for name in "ab"}, k=[1, 5], intervals="none"
+    )
+    keep(result, tmp_path)
+    data = data_of(page(tmp_path))
+    assert data["measures"][data["lead"]]["label"] == "Overlap@5"
+    assert " Overlap@5 " in data["verdicts"][0]
+    assert data_of(page(made(tmp_path / "runs", 12)))["lead"] == 0
+
+
+def test_accuracy_and_beyond_of_the_same_runs_are_one_comparison(tmp_path: Path) -> None:
+    folders = [made(tmp_path / "accuracy", 12), tmp_path / "coverage"]
+    runs = {name: {"q1": {"a": 2.0, "b": 1.0}} for name in ("run 0", "run 1")}
+    keep(rankwell.evaluate_beyond(runs, ["Entropy@2"]), folders[1])
+    data = data_of(write_report(folders, tmp_path / "report.html")[0][0])
+    assert data["runs"] == ["run 0", "run 1"]
+    labels = [measure["label"] for measure in data["measures"]]
+    assert labels[0] == "nDCG@5"
+    assert labels[-1] == "Entropy@2"
+    # The same measure of the same runs is another system.
+    again = data_of(
+        write_report([folders[0], made(tmp_path / "again", 12)], tmp_path / "other.html")[0][0]
+    )
+    assert again["runs"][0] == "accuracy/run 0"
+    assert len(again["runs"]) == 4
 
 
 def test_ceilings_and_chance_levels_stand_beside_the_figures(tmp_path: Path) -> None:
@@ -792,8 +828,8 @@ def test_the_page_of_answers_says_first_who_fails(tmp_path: Path) -> None:
     data = data_of(page(answers_folder(tmp_path)))
     assert (
         data["verdicts"][0]
-        == "3 of 4 questions fail: retriever 1 · reader 1 · no-answer 1, by reader_top1_accuracy "
-        "over all questions."
+        == "3 of 4 questions fail by reader_top1_accuracy over all questions: 1 by the retriever, "
+        "1 by the reader, 1 because it abstained."
     )
     assert [(row["failed"], row["n"], row["share"], row["alone"]) for row in data["failures"]] == [
         ("retriever", 1, 0.25, 1),

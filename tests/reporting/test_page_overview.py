@@ -62,7 +62,7 @@ def ranked(runs: list[str], n: int = 40) -> dict[str, Any]:
 def questions() -> dict[str, Any]:
     """A page of questions of which half fail."""
     data = world(runs=["reader", "isolated"]) | {"protocol": "qa", "differences": [], "groups": []}
-    data["verdicts"] = ["20 of 40 questions fail: retriever 0 · reader 20, by accuracy."]
+    data["verdicts"] = ["20 of 40 questions fail by accuracy: 20 by the reader."]
     data["queries"]["attributes"] = {
         "failed": ["reader", "none"] * 20,
         "why": ["wrong answer", "right"] * 20,
@@ -225,6 +225,11 @@ def test_queries_that_fail_and_that_get_worse_lead_to_their_lists(browser: Page,
     browser.click("#losses .all")
     assert browser.column("id") == [f"q{q:04}" for q in lost]
     browser.open(written(tmp_path, data))
+    assert browser.find("#fails .all").text == f"All {len(failing)} failures"
+    browser.click("#fails .all")
+    assert sorted(browser.column("id")) == [f"q{q:04}" for q in failing]
+    assert browser.texts("#active .chip") == ["top 10 of whole_docs: fails"]
+    browser.open(written(tmp_path, data))
     browser.click("#fails .case")
     browser.wait(lambda: len(browser.texts("#detail .card-row")) == 12, "both lists")
     assert browser.complaints() == []
@@ -251,6 +256,13 @@ def test_slices_are_means_of_their_queries_to_which_they_lead(browser: Page, tmp
         assert int(n) == len(queries), label
         expected = [sum(values[query] for query in queries) / len(queries) for values in (a, b)]
         assert [float(mean) for mean in means] == pytest.approx(expected, abs=5e-4)
+    # Headings stand above their columns where there is no room for bars.
+    with window(browser, 390, 844, "light"):
+        right_ends = browser.run(
+            "['thead', 'tbody tr'].map(part => Array.from(document.querySelector(`#slices ${part}`)"
+            ".querySelectorAll('.number'), each => each.getBoundingClientRect().right))"
+        )
+        assert right_ends[0] == right_ends[1]
     browser.click("#slices tbody tr:nth-child(2) a")
     assert browser.texts("#active .chip") == ["query length: 3–4 words"]
     assert browser.find("#shown").text == f"{rows[1][1]} of 40 queries"

@@ -248,6 +248,10 @@ def test_images_show_tiles_with_labels_and_the_first_right_one(
         "first right one at rank 3 · 2 of 3 right among the first 10"
         in browser.texts(".run-lines li")[0]
     )
+    # The list of failures names what the pictures were taken for.
+    browser.click("#to-overview")
+    browser.wait(lambda: all(browser.texts("#fails .hit")), "the first results")
+    assert sorted(browser.texts("#fails .hit-name")) == ["taken for thing 0", "taken for thing 3"]
     quiet(browser)
 
 

@@ -2,10 +2,10 @@
 rules that they have in common.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import combinations
 from typing import Any, NamedTuple
 
 from rankwell.comparison.data import Origin, RowAttributes
@@ -31,6 +31,7 @@ from rankwell.io.result_folder import (
     ResultFolder,
     read_summary,
 )
+from rankwell.store import Source
 
 _TRUTH = (
     "judgments",
@@ -109,12 +110,15 @@ def from_folders(folders: NamedFolders, *, details: bool) -> Gathered:
         GatheredFolder(folder, runs, column_names)
         for (_, folder), runs, column_names in zip(folders, names, columns, strict=True)
     ]
-    values = list[Values]()
+    values, sources = list[Values](), dict[str, Source]()
     row_attributes = list[RowAttributes]()
     attributes = dict[str, dict[str, str]]()
     for folder, runs, column_names in gathered:
         values += [replace(run_values, run=runs[run_values.run]) for run_values in folder.values]
         row_attributes += folder.row_attributes
+        if folder.has(PER_QUERY):
+            run = next(iter(runs.values()))
+            sources[str(folder.place) if run in sources else run] = folder.source
         for name, texts in folder.attributes.items():
             name = column_names.get(name, name)
             attributes[name] = {**texts, **attributes.get(name, {})}
@@ -134,11 +138,7 @@ def from_folders(folders: NamedFolders, *, details: bool) -> Gathered:
                 *_on_whole_figures(folders, protocol),
                 *findings_on_weights(weights),
             ],
-            sources={
-                next(iter(runs.values())): folder.source
-                for folder, runs, _ in gathered
-                if folder.has(PER_QUERY)
-            },
+            sources=sources,
             details=_details(gathered) if details else None,
             unjudged=partial(_unjudged, gathered),
             items=_items(gathered) if details else None,
@@ -206,26 +206,36 @@ def _on_whole_figures(folders: NamedFolders, protocol: str) -> list[Finding]:
 
 def run_names(folders: NamedFolders) -> list[dict[str, str]]:
     """For each folder its runs with their names here: with the folder's name where two are alike.
-    Raises BadUsage.
+    A run that two folders measure in different ways is one. Raises BadUsage.
     """
-    unnamed = Counter(run for name, folder in folders for run in folder.runs if not name)
+    shared = {
+        run
+        for (name, folder), (other_name, other) in combinations(folders, 2)
+        if not (name or other_name) and _are_rivals(folder, other)
+        for run in {*folder.runs} & {*other.runs}
+    }
     renamings = list[dict[str, str]]()
     for name, folder in folders:
         label = name or folder.place.resolve().name
         names = {run: f"{label}/{run}" for run in folder.runs}
         if len(names) == 1:
             names = dict.fromkeys(names, label)
-        renamings.append(
-            {run: new if name or unnamed[run] > 1 else run for run, new in names.items()}
-        )
-    taken = Counter(new for names in renamings for new in names.values())
-    for new, times in taken.items():
-        if times > 1:
+        renamings.append({run: new if name or run in shared else run for run, new in names.items()})
+    for (names, (_, folder)), (others, (_, other)) in combinations(
+        zip(renamings, folders, strict=True), 2
+    ):
+        for new in {*names.values()} & {*others.values()} if _are_rivals(folder, other) else ():
             raise BadUsage(
                 f"two runs are called {new!r}; give their folders different names, as in "
                 "first=DIR second=DIR."
             )
     return renamings
+
+
+def _are_rivals(folder: ResultFolder, other: ResultFolder) -> bool:
+    """Whether a run of both is two systems: both have its lists, or a measure of it."""
+    measures, others = ({values.measure for values in each.values} for each in (folder, other))
+    return not measures.isdisjoint(others) or (folder.has(DETAILS) and other.has(DETAILS))
 
 
 def differing(folders: NamedFolders) -> list[Finding]:
@@ -245,6 +255,7 @@ def differing(folders: NamedFolders) -> list[Finding]:
             settings = first.rules.get(rule), folder.rules.get(rule)
             if (
                 rule not in (*_RUN_RULES, *_OF_SYSTEM)
+                and (None not in settings or _are_rivals(first, folder))
                 and settings[0] != settings[1]
                 and all(isinstance(setting, _PLAIN) for setting in settings)
             ):

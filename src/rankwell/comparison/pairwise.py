@@ -2,7 +2,7 @@
 the order of systems, and findings.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations, compress, pairwise
 from typing import Any, NamedTuple
 
@@ -39,6 +39,7 @@ from rankwell.data.findings.kinds import (
     equal_differences,
     few_queries,
     not_compared,
+    only_relevant_items_judged,
     queries_of_one_run,
     small_groups,
     small_sample,
@@ -55,7 +56,7 @@ from rankwell.data.tables import (
     sort_ids,
 )
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, first_of, flag
-from rankwell.evaluation.bounds import DEFINITE, RankedItems, UnjudgedItems, difference_bounds
+from rankwell.evaluation.bounds import DEFINITE, RankedItems, difference_bounds
 from rankwell.reporting.difference_tables import difference_answer
 from rankwell.reporting.system_table import winners
 from rankwell.stats import FEW_QUERIES, MIN_QUERIES, Intervals
@@ -128,7 +129,7 @@ def compare_values(
         *origin.findings,
         *left_out,
         *comparison.findings,
-        *findings_on_unjudged(comparison, pairs, origin.unjudged, origin.rules),
+        *findings_on_unjudged(comparison, pairs, origin),
         *findings_on(differences, groups, options.intervals, noun),
     ]
     baseline = None if len({pair.against for pair in pairs}) > 1 else pairs[0].against
@@ -579,17 +580,12 @@ def _by_pair(
         )
         is_clear = labels.count(matrix.label) == 1 or not attributes
         by_pair.setdefault(pair, []).append(
-            MeasuredDifference(
-                label=matrix.label if is_clear else f"{matrix.label} ({attributes})",
-                difference=row["mean"],
-                interval=None if row["ci_low"] is None else (row["ci_low"], row["ci_high"]),
-                p=row["p_adjusted"],
+            MeasuredDifference.of_row(
+                row,
+                matrix.label if is_clear else f"{matrix.label} ({attributes})",
                 group=group,
+                detectable=row["detectable"],
                 differing=row["wins"] + row["losses"] if signs and "clusters" not in row else None,
-                **{
-                    name: row[name]
-                    for name in ("run", "against", "unit", "better", "n", "decisive", "detectable")
-                },
             )
         )
     return by_pair
@@ -599,16 +595,16 @@ _MOST_BOUNDED = 6
 
 
 def findings_on_unjudged(
-    comparison: Comparison,
-    pairs: Sequence[Pair],
-    load_unjudged: Callable[[], UnjudgedItems | None],
-    rules: Mapping[str, Any],
+    comparison: Comparison, pairs: Sequence[Pair], origin: Origin
 ) -> list[Finding]:
     """A finding for each of the first pairs, where the rules leave every item one rank and count
-    unjudged items.
+    unjudged items, which are not all that is not relevant.
     """
+    rules = origin.rules
     counts = rules.get("ties") in DEFINITE and rules.get("unjudged") == "nonrelevant"
-    if not counts or (unjudged := load_unjudged()) is None:
+    if not counts or only_relevant_items_judged() in origin.findings:
+        return []
+    if (unjudged := origin.unjudged()) is None:
         return []
     items = unjudged.ranked(comparison.queries)
     findings = list[Finding]()

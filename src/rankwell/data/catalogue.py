@@ -276,8 +276,11 @@ class ResultKind(NamedTuple):
     `RESULTS`.
 
     noun: the task's word for one query, and for several.
+    parts: the words for each part of the queries (`t2v`) that measures cover.
     is_keyed: whether results have a key of right answers, so that no other item is unjudged.
     may_skip: whether a run may leave out queries.
+    leads_deepest: whether answers are about the first measure at its deepest cut-off, not at its
+        first.
     files: the files that it adds to those of every result; `*` stands for any part of a name.
     timed: files that hold times, so that they are never the same twice.
     tables: further tables of summary.json, with the columns that each has.
@@ -291,8 +294,10 @@ class ResultKind(NamedTuple):
     """
 
     noun: tuple[str, str] = ("query", "queries")
+    parts: Mapping[str, str] = MappingProxyType({})
     is_keyed: bool = False
     may_skip: bool = False
+    leads_deepest: bool = False
     files: tuple[str, ...] = ()
     timed: tuple[str, ...] = ()
     tables: Mapping[str, tuple[str, ...]] = MappingProxyType({})

@@ -2,8 +2,8 @@
 queries where it does not hold.
 """
 
-from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple, Self
 
 from rankwell.data.options import shown_digits
 from rankwell.data.tables import format_value, p_text
@@ -51,6 +51,20 @@ class MeasuredDifference(NamedTuple):
     group: str = ""
     differing: int | None = None
 
+    @classmethod
+    def of_row(cls, row: Mapping[str, Any], label: str, **facts: Any) -> Self:
+        """The difference of a row of a table. facts: fields that the row has not."""
+        interval = row["ci_low"], row["ci_high"]
+        return cls(
+            **{name: row[name] for name in ("run", "against", "unit", "better", "n")},
+            label=label,
+            difference=row["mean"],
+            interval=None if None in interval else interval,
+            p=row["p_adjusted"],
+            decisive=bool(row["decisive"]),
+            **facts,
+        )
+
     @property
     def is_ahead(self) -> bool | None:
         """Whether the run has the better mean; None where neither has."""
@@ -81,7 +95,7 @@ class Family(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The correction as it follows a p-value; empty where nothing is adjusted."""
+        """The correction as it ends a verdict; empty where nothing is adjusted."""
         is_adjusted = self.correction == "tukey" or self.tests > 1
         if not is_adjusted or self.correction not in _WORDS:
             return ""
@@ -103,16 +117,15 @@ def verdict(
     for groups of the queries.
     few: a group of fewer queries is called small.
     """
+    sentence = headline(comparison, family, is_only=False)
     if comparison.difference is None:
-        return (
-            f"Nothing can be said of {comparison.run} and {comparison.against}: no query counts "
-            "for both by "
-            f"{comparison.label}."
-        )
+        return f"{sentence}."
     clauses = [
-        _clause(comparison, family),
+        sentence,
+        *_detectable(comparison, family),
         *_other_measures(comparison, other_measures, family),
         *_parts(comparison, parts, few),
+        *filter(None, [family.words]),
     ]
     return "; ".join(clauses) + "."
 
@@ -121,29 +134,23 @@ def headline(comparison: MeasuredDifference, family: Family, *, is_only: bool) -
     """The verdict in one line: whether the run is better, by how much, and how sure that is.
     is_only: whether there is no other pair to mistake it for.
     """
-    gain, interval = comparison.difference, comparison.interval
-    if gain is None:
-        return verdict(comparison, family=family)
-    first = f"No significant difference between {comparison.run} and {comparison.against}"
-    if comparison.decisive and gain:
-        word = "better" if comparison.is_ahead else "worse"
-        first = f"{comparison.run} is {word}" + f" than {comparison.against}" * (not is_only)
-
-    def _short(value: float, *, signed: bool = False) -> str:
-        digits = shown_digits()
-        if digits is None and comparison.unit in ("share", "score"):
-            digits = 3
-        return format_value(value, comparison.unit, signed=signed, digits=digits)
-
-    evidence = [
-        f"no interval below 10 {family.noun}"
-        if interval is None
-        else f"{100 * family.level:g}% CI {_short(interval[0])} to {_short(interval[1])}",
-        p_text(comparison.p),
-    ]
+    both = f"{comparison.run} and {comparison.against}"
+    if comparison.difference is None:
+        return f"Nothing can be said of {both}: no query counts for both by {comparison.label}"
+    p = "" if comparison.p is None else p_text(comparison.p)
+    evidence = ", ".join(filter(None, [_interval(comparison, family), p]))
+    evidence += _disagreement(comparison, family)
     unit = {"percent": " points of", "rank": " ranks by"}.get(comparison.unit, "")
-    sure = ", ".join(evidence) + _disagreement(comparison, family)
-    return f"{first}: {_short(gain, signed=True)}{unit} {comparison.label} ({sure})"
+    size = f"{_shown(comparison, comparison.difference, signed=True)}{unit} {comparison.label}"
+    size += f" ({evidence})" if evidence else ""
+    if comparison.p is None:
+        reason = "it has no p-value for fewer than two differences, or where all are the same"
+        return f"This test cannot judge {both}: {size}; {reason}"
+    if not comparison.decisive or comparison.is_ahead is None:
+        return f"No significant difference between {both}: {size}"
+    word = "better" if comparison.is_ahead else "worse"
+    than = "" if is_only else f" than {comparison.against}"
+    return f"{comparison.run} is {word}{than}: {size}"
 
 
 def leader(
@@ -173,36 +180,14 @@ def leader(
     )
 
 
-def _clause(comparison: MeasuredDifference, family: Family) -> str:
-    size = _amount(comparison)
-    evidence = [_interval(comparison, family), p_text(comparison.p), family.words]
-    sure = ", ".join(filter(None, evidence)) + _disagreement(comparison, family)
-    if comparison.decisive and comparison.is_ahead is not None:
-        return (
-            f"{comparison.run} is {'better' if comparison.is_ahead else 'worse'} than "
-            f"{comparison.against} by "
-            f"{size}, {sure}"
-        )
-    where = {True: "ahead", False: "behind", None: "level"}[comparison.is_ahead]
-    standing = f"{comparison.run} is {where} by {size}"
-    if comparison.is_ahead is None:
-        standing = f"they are level by {comparison.label}"
-    if comparison.p is None:
-        evidence_shown = ", ".join(filter(None, [standing, evidence[0]]))
-        return (
-            f"This test cannot judge {comparison.run} and {comparison.against}: {evidence_shown}; "
-            "it has no p-value for fewer than two differences, or where all are the same"
-        )
-    smallest = ""
-    if comparison.detectable is not None:
-        size = format_value(comparison.detectable, comparison.unit)
-        pair_only = " in a test of this pair alone" if family.words else ""
-        often = f"is significant {100 * family.power:g} % of the time{pair_only}"
-        smallest = f"; with {comparison.n} {family.noun} a true difference of about {size} {often}"
-    return (
-        f"There is no significant difference between {comparison.run} and {comparison.against}: "
-        f"{standing}, {sure}{smallest}"
-    )
+def _detectable(comparison: MeasuredDifference, family: Family) -> list[str]:
+    """The difference that the test would find, where it found none."""
+    if comparison.decisive or comparison.p is None or comparison.detectable is None:
+        return []
+    size = _shown(comparison, comparison.detectable)
+    pair_only = " in a test of this pair alone" if family.words else ""
+    often = f"is significant {100 * family.power:g}% of the time{pair_only}"
+    return [f"with {comparison.n} {family.noun} a true difference of about {size} {often}"]
 
 
 def _disagreement(comparison: MeasuredDifference, family: Family) -> str:
@@ -223,37 +208,27 @@ def _disagreement(comparison: MeasuredDifference, family: Family) -> str:
             f"{format_value(least, 'score')}"
         )
         return f"; the interval excludes 0, but {few}"
-    corrected = "which is not corrected for several tests, " if family.words else ""
-    return f"; the interval, {corrected}excludes 0, but the test decides"
+    corrected = ", which is not corrected for several tests," if family.words else ""
+    return f"; the interval{corrected} excludes 0, but the test decides"
 
 
 def _other_measures(
     comparison: MeasuredDifference, other_measures: Sequence[MeasuredDifference], family: Family
 ) -> list[str]:
     clauses: list[str] = []
-    agreeing = [
-        difference.label
-        for difference in other_measures
-        if difference.decisive
-        and difference.is_ahead is comparison.is_ahead
-        and comparison.decisive
-    ]
-    if agreeing:
-        word = "better" if comparison.is_ahead else "worse"
-        clauses.append(f"{word} by {_measures(agreeing, family)}, too")
-    for word, ahead in _DIRECTIONS:
+    # What agrees with the verdict comes first.
+    for word, ahead in sorted(_DIRECTIONS, key=lambda each: each[1] is not comparison.is_ahead):
         names = [
             difference.label
             for difference in other_measures
-            if difference.decisive
-            and difference.is_ahead is ahead
-            and difference.label not in agreeing
+            if difference.decisive and difference.is_ahead is ahead
         ]
         if names:
-            clauses.append(f"{word} by {_measures(names, family)}")
+            also = "also " * (comparison.decisive and ahead is comparison.is_ahead)
+            clauses.append(f"{also}{word} by {_measures(names, family)}")
     unclear = [difference.label for difference in other_measures if not difference.decisive]
     if unclear and comparison.decisive:
-        clauses.append(f"not decisive by {_measures(unclear, family)}")
+        clauses.append(f"no significant difference by {_measures(unclear, family)}")
     return clauses
 
 
@@ -278,11 +253,11 @@ def _parts(
             clauses.append(f"{word} for {_join_names(names)}")
     unclear = [name for part, name in labelled_parts if not part.decisive]
     if comparison.decisive and unclear:
-        clauses.append(f"not decisive for {_join_names(unclear)}")
+        clauses.append(f"no significant difference for {_join_names(unclear)}")
     elif comparison.decisive and not clauses:
-        clauses.append(f"so it is in all {len(parts)} groups")
+        clauses.append(f"this holds in all {len(parts)} groups")
     elif not comparison.decisive and len(unclear) == len(parts):
-        clauses.append(f"nor in any of {len(parts)} groups")
+        clauses.append(f"nor in any of the {len(parts)} groups")
     return clauses
 
 
@@ -292,21 +267,15 @@ def _join_names(names: Sequence[str]) -> str:
     return ", ".join(names[:-1]) + (" and " if len(names) > 1 else "") + names[-1]
 
 
-def _amount(comparison: MeasuredDifference) -> str:
-    unit = {"percent": " points of", "rank": " ranks by", "count": " by"}.get(comparison.unit, "")
-    size = format_value(abs(comparison.difference or 0.0), comparison.unit)
-    return f"{size}{unit} {comparison.label}"
+def _shown(comparison: MeasuredDifference, value: float, *, signed: bool = False) -> str:
+    digits = shown_digits()
+    if digits is None and comparison.unit in ("share", "score"):
+        digits = 3
+    return format_value(value, comparison.unit, signed=signed, digits=digits)
 
 
 def _interval(comparison: MeasuredDifference, family: Family) -> str:
     if comparison.interval is None:
-        too_few = f"no interval below 10 {family.noun} (n = {comparison.n})"
-        return too_few if comparison.n < 10 else ""
-    low, high = comparison.interval
-    # The sentence names the size of the difference, and the interval is of what it names.
-    if (comparison.difference or 0.0) < 0:
-        low, high = -high, -low
-    return (
-        f"{100 * family.level:g} % interval [{format_value(low, comparison.unit)}, "
-        f"{format_value(high, comparison.unit)}]"
-    )
+        return f"n = {comparison.n}, too few for an interval" if comparison.n < 10 else ""
+    low, high = (_shown(comparison, end) for end in comparison.interval)
+    return f"{100 * family.level:g}% CI {low} to {high}"

@@ -407,22 +407,23 @@ def test_the_cheapest_setting_is_tested_from_the_last_down_and_the_best_by_all_p
     assert found.words == ["rejected", "accepted", "accepted", "accepted"]
     assert found.setting == 1
     assert found.sentence.startswith(
-        "The cheapest setting with a recall of 0.95 by p50 is b, its lower bound is 0.9"
+        "The cheapest setting with a recall of 0.95 by p50 is b; its lower bound is 0.9"
     )
     assert none.setting is None
     assert none.sentence.startswith(
-        "No setting reaches a recall of 0.95, the best lower bound is 0."
+        "No setting reaches a recall of 0.95; the best lower bound is 0."
     )
     assert best is not None
     assert best.is_best == [False, False, True]
     assert best.sentence.startswith(
-        "1 of 3 settings shows no significant difference from the best by nDCG@10, c: it gains "
-        "+0.5000 over a in"
+        "c is the best setting by nDCG@10, significantly better than 2 of the 2 others. In "
+        "cross-validation it gains +0.5000 over a"
     )
-    assert best.sentence.endswith("cross-validation, +0.5000 on the queries that chose it.")
+    assert best.sentence.endswith(", +0.5000 on the queries that chose it.")
     assert best.gain["out_of_fold"] == pytest.approx(0.5)
     assert own is not None
-    assert own.sentence.endswith("by nDCG@10, c, which is the baseline.")
+    assert own.sentence.startswith("c is the best setting by nDCG@10, ")
+    assert own.sentence.endswith("; it is the baseline.")
     assert (
         best_settings(
             values[:19], queries_of, names[:3], "nDCG@10", "share", 0, lower=False, seed=0
@@ -449,16 +450,16 @@ def test_the_bound_in_the_sentence_is_on_the_side_of_the_target_that_the_test_fo
     assert bound < own - 0.002
     assert (
         none.sentence
-        == f"No setting reaches a recall of {own - 0.002:g}, the best lower bound is {bound:.4f} "
+        == f"No setting reaches a recall of {own - 0.002:g}; the best lower bound is {bound:.4f} "
         "(Holm)."
     )
     assert last.sentence.startswith(
-        "No setting reaches a recall of 0.99, the lower bound of s1 is "
+        "No setting reaches a recall of 0.99; the lower bound of s1 is "
         f"{lower_bound(lists[0]):.4f} ("
     )
     assert some.setting == 0
     assert (
-        f"is s, its lower bound is {lower_bound(np.ones(120), tests=13):.4f} (Holm)."
+        f"is s; its lower bound is {lower_bound(np.ones(120), tests=13):.4f} (Holm)."
         in some.sentence
     )
 

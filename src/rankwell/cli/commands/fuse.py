@@ -268,10 +268,9 @@ def _ways(tuned: TunedFusion, files: Sequence[str]) -> list[str]:
     """
     fusion = tuned.whole.fusion
     messages = [
-        f"tuned out of fold by {tuned.measure.label}: each of {len(tuned.folds)} judged "
-        "queries is fused by the best of "
-        f"{tuned.n_candidates} ways over the other folds ({len(tuned.choices)}, seed "
-        f"{tuned.seed}), so none is tuned on itself"
+        f"tuned by {tuned.measure.label} in {len(tuned.choices)}-fold cross-validation (seed "
+        f"{tuned.seed}): each of {len(tuned.folds)} judged queries is fused in the way, of "
+        f"{tuned.n_candidates}, that is best on the other folds"
     ]
     options = [f"--method '{fusion.method}'"]
     if fusion.normalization:

@@ -611,7 +611,7 @@ class TunedFusion:
         the choice of each fold.
         """
         return {
-            "tuned": "out of fold",
+            "tuned": "cross-validated",
             "tuned_by": str(self.measure.measure),
             "folds": len(self.choices),
             "candidates": self.n_candidates,

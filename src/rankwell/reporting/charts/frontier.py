@@ -19,7 +19,7 @@ _SIDES = {
 """Where a name may stand beside its point: its alignment, and its distance in pixels."""
 _CHEAPEST, _BEST, _OTHER = (
     "cheapest that reaches the target",
-    "indistinguishable from the best",
+    "not significantly different from the best",
     "other settings",
 )
 _SHAPES = {
@@ -35,10 +35,10 @@ def frontier(data: ChartData) -> Spec | None:
     other beats in both.
 
     rules: `frontier` names the rows of both, {"cost": "p50", "quality": "Recall@10"}, and where
-    known `best`, the runs that are indistinguishable from the best, `cheapest`, those that reach
-    the recall `target` for least, and `engines`, by run; each of several has a line and a colour of
-    its own. Recall crowds at 1, so that 1 - recall is drawn, on a logarithmic axis that falls;
-    costs are on a logarithmic axis. None for fewer than two such runs.
+    known `best`, the runs without a significant difference from the best, `cheapest`, those
+    that reach the recall `target` for least, and `engines`, by run; each of several has a line
+    and a colour of its own. Recall crowds at 1, so that 1 - recall is drawn, on a logarithmic
+    axis that falls; costs are on a logarithmic axis. None for fewer than two such runs.
     """
     rules: Any = data.rules.get("frontier")
     if not isinstance(rules, Mapping) or not rules.get("quality") or not rules.get("cost"):

@@ -1,11 +1,12 @@
 """The answer first: a sentence, one table and its legend. `--verbose` prints the whole summary."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from rankwell.data.catalogue import result_kind
+from rankwell.data.catalogue import ResultKind, result_kind
 from rankwell.data.options import shown_digits
 from rankwell.data.registry import Better
 from rankwell.data.tables import format_value
@@ -53,9 +54,21 @@ def score_answer(result: Any, rows: Sequence[Row] | None = None) -> Answer:
     """The scores with the best run by the first measure that has a best. rows: those of the summary
     that the table shows, by default all.
     """
-    rules, noun = result.describe(), result_kind(result.task).noun
+    rules, kind = result.describe(), result_kind(result.task)
     shown = result.summary if rows is None else rows
-    return Answer(best_run(shown, rules), caption(shown, rules, noun), rows)
+    return Answer(best_run(leading(shown, kind), rules), caption(shown, rules, kind.noun), rows)
+
+
+def leading(rows: Sequence[Row], kind: ResultKind) -> list[Row]:
+    """The rows of a summary, those first whose measure the answer is about."""
+    if not kind.leads_deepest:
+        return list(rows)
+
+    def _depth(row: Row) -> int:
+        name, _, k = row["label"].partition("@")
+        return int(k) if k.isdigit() and name == rows[0]["label"].partition("@")[0] else 0
+
+    return sorted(rows, key=_depth, reverse=True)
 
 
 @output("table")
@@ -101,6 +114,25 @@ def answer_text(document: Document) -> str:
 def lines_for(text: str, terminal: Terminal) -> str:
     """A text on lines that an answer may take."""
     return "\n".join(folded(visible(line), terminal.page) for line in text.split("\n"))
+
+
+def failed_questions(failures: Sequence[Row], rules: Rules) -> str:
+    """One sentence: how many questions fail, and by which stage."""
+    failed, is_silent = Counter[str](), True
+    for row in failures:
+        failed[row["failed"]] += row["questions"]
+        is_silent &= row["failed"] != "no-answer" or row["why"].startswith("silent")
+    abstained = "because it abstained" if is_silent else "because it abstained or should have"
+    total, n_failed = failed.total(), failed.total() - failed.pop("none", 0)
+    faults = [
+        f"{n:,} {abstained if stage == 'no-answer' else f'by the {stage}'}"
+        for stage, n in failed.most_common()
+        if n
+    ]
+    by = f" by {rules['primary_label']}" if "primary_label" in rules else ""
+    verb = "fails" if n_failed == 1 else "fail"
+    reasons = f": {', '.join(faults)}" if faults else ""
+    return f"{n_failed:,} of {total:,} questions {verb}{by}{reasons}."
 
 
 def best_run(rows: Sequence[Row], rules: Rules) -> str:

@@ -13,7 +13,11 @@ import numpy as np
 from rankwell import __version__
 from rankwell.data.catalogue import ResultKind
 from rankwell.data.findings import LEVELS
-from rankwell.data.findings.kinds import so_on_every_query, unjudged_in_top
+from rankwell.data.findings.kinds import (
+    only_relevant_items_judged,
+    so_on_every_query,
+    unjudged_in_top,
+)
 from rankwell.data.options import shown_digits
 from rankwell.data.tables import Bools, Floats, Ints, sort_ids
 from rankwell.documents import parse_json
@@ -178,6 +182,7 @@ def page_data(source: PageSource) -> PageData:
         "inputs": [list(pair) for pair in source.inputs.items()],
         "runs": list(source.runs),
         "measures": list(measures.values()),
+        "lead": summaries.lead(source, measures),
         "summary": summaries.summary(source, measures),
         "failures": summaries.failures(source),
         "differences": summaries.differences(source, measures),
@@ -206,7 +211,8 @@ def _findings(
     everywhere: what is so on every query.
     """
     places = grouped((query, place) for place, (query, _) in enumerate(questions.keys))
-    findings = _unjudged(source, overview)
+    is_partial = only_relevant_items_judged() not in source.findings
+    findings = _unjudged(source, overview) if is_partial else []
     for finding in (*source.findings, *map(so_on_every_query, everywhere)):
         facts = finding.as_dict()
         if finding.queries:
@@ -309,6 +315,8 @@ def query_data(
     attributes = {
         name: _attribute(column) for name, column in questions.columns.items() if name not in _TAKEN
     }
+    if PART in attributes:
+        attributes[PART] = [source.kind.parts.get(part, part) for part in attributes[PART]]
     run_index = {run: position for position, run in enumerate(source.runs)}
     of_runs = {
         name: sorted(run_index[run] for run in folder.names.values() if run in run_index)

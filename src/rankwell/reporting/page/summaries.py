@@ -2,7 +2,6 @@
 charts.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -18,6 +17,7 @@ from rankwell.reporting.charts import (
     part_of,
 )
 from rankwell.reporting.line_charts import k_curves, parameter_chart
+from rankwell.reporting.outputs.answers import failed_questions, leading
 from rankwell.reporting.page import Facts, PageSource
 from rankwell.stats.verdicts import Family, MeasuredDifference, verdict
 
@@ -60,6 +60,13 @@ def cutoff_of(measure: str) -> int | None:
         return parse_measure(measure).cutoff
     except BadUsage:
         return None
+
+
+def lead(source: PageSource, measures: Mapping[Key, Any]) -> int:
+    """The measure that the headline is about."""
+    rows = [row for row in source.rows if is_difference(row["measure"])]
+    keys = [key_of(row, source) for row in rows or leading(source.own_rows, source.kind)]
+    return next(([*measures].index(key) for key in keys if key in measures), 0)
 
 
 def summary(source: PageSource, measures: Mapping[Key, Any]) -> list[Facts]:
@@ -112,18 +119,8 @@ def verdicts(source: PageSource) -> list[str]:
     """The sentences of the page, the headline first: who fails where stages are judged, else the
     comparison's.
     """
-    stages = Counter[str]()
-    for row in source.failures:
-        stages[row["failed"]] += row["questions"]
-    total, failed = stages.total(), stages.total() - stages.pop("none", 0)
-    if not total:
-        return list(source.verdicts)
-    by = f", by {source.rules['primary_label']}" if "primary_label" in source.rules else ""
-    stage_counts = " · ".join(f"{stage} {n:,}" for stage, n in stages.items())
-    finding = (
-        f"{failed:,} of {total:,} questions {'fails' if failed == 1 else 'fail'}: {stage_counts}"
-    )
-    return [f"{finding if failed else f'None of {total:,} questions fails'}{by}.", *source.verdicts]
+    finding = [failed_questions(source.failures, source.rules)] if source.failures else []
+    return [*finding, *source.verdicts]
 
 
 def failures(source: PageSource) -> list[Facts]:
@@ -234,7 +231,7 @@ def _measure(key: Key, label: str, unit: str, source: PageSource) -> Facts:
         "better": source.better.get(key.measure)
         or stored_definition.get("better")
         or registered["better"],
-        "of": key.of or None,
+        "of": source.kind.parts.get(key.of, key.of) or None,
         "summary": stored_definition.get("summary", "mean"),
         "definition": stored_definition.get("definition") or registered.get("definition"),
     }
@@ -265,17 +262,8 @@ def _group(name: str, rows: Sequence[Row], source: PageSource) -> Facts:
 
 
 def _sentence(row: Row, source: PageSource) -> str:
-    interval = row["ci_low"], row["ci_high"]
-    difference = MeasuredDifference(
-        **{name: row[name] for name in ("run", "against", "unit", "better", "n")},
-        label=difference_label(row),
-        difference=row["mean"],
-        interval=None if None in interval else interval,
-        p=row["p_adjusted"],
-        decisive=bool(row["decisive"]),
-    )
-    level = source.rules.get("level", 0.95)
-    return verdict(difference, family=Family("none", 1, "", level, noun=source.kind.noun[1]))
+    family = Family("none", 1, "", source.rules.get("level", 0.95), noun=source.kind.noun[1])
+    return verdict(MeasuredDifference.of_row(row, difference_label(row)), family=family)
 
 
 _MOST_CURVES, _MOST_PANELS = 6, 3
@@ -382,7 +370,7 @@ def _curves(source: PageSource) -> _Drawn:
         part = part_of(row, source.query_columns)
         word, _, cut = str(row["label"]).rpartition("@")
         if k is not None and cut == str(k) and (word or part):
-            word = f"{part}: {word}" if part else word
+            word = f"{source.kind.parts.get(part, part)}: {word}" if part else word
             points.setdefault(word, {}).setdefault(int(k), []).append(
                 {**row, "label": f"{word}@{cut}", "k": int(k)}
             )

@@ -9,4 +9,11 @@ PUBLIC_NAMES = {
 }
 """The names that the task adds to `rankwell`, each with the module that defines it."""
 
-RESULTS = ResultKind(is_keyed=True)
+RESULTS = ResultKind(
+    is_keyed=True,
+    parts={
+        "t2v": "text to video",
+        "v2t": "video to text",
+        "v2t-videos": "video to text, among videos",
+    },
+)

@@ -37,6 +37,7 @@ from rankwell.stats import MIN_QUERIES, SummaryRow, check_intervals, figure_of, 
 from rankwell.stats.granularity import granularity_of
 from rankwell.stats.intervals import RANGES, percentile_interval
 from rankwell.task import Task, TaskInput
+from rankwell.tasks.crossmodal import RESULTS
 from rankwell.tasks.crossmodal.conventions import CaptionConvention, CaptionTies
 from rankwell.tasks.crossmodal.findings import (
     aggregates_left_out,
@@ -187,7 +188,7 @@ def aggregate_row(
     return row
 
 
-_SIDES = ("t2v", "v2t", "v2t-videos")
+_SIDES = tuple(RESULTS.parts)
 _TIES: tuple[CaptionTies, ...] = (*TIE_RULES, "input-desc", "averaged", "multiplied")
 _SHOWN = 5
 
@@ -686,19 +687,14 @@ def _mean_levels(folds: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return cells_of_row
 
 
-_NAMES = {
-    "t2v": "text to video",
-    "v2t": "video to text",
-    "v2t-videos": "video to text, among videos",
-}
-
-
 def crossmodal_answer(result: Any) -> Answer:
     """Of one run a column for each direction; of several runs their scores."""
     if len({row["run"] for row in result.summary}) > 1:
         return score_answer(result)
     rules, rows = result.describe(), result.summary
-    directions = list(dict.fromkeys(row["direction"] for row in rows if row["direction"] in _NAMES))
+    directions = list(
+        dict.fromkeys(row["direction"] for row in rows if row["direction"] in RESULTS.parts)
+    )
 
     def _text(row: Row, value: float | None) -> str:
         return format_value(value, row["unit"], digits=score_digits(rules, row["unit"]))
@@ -717,7 +713,7 @@ def crossmodal_answer(result: Any) -> Answer:
         {
             " ": label,
             **{
-                Heading(f"{_NAMES[name]} ({sizes[name]})"): _cell(place.get((label, name)))
+                Heading(f"{RESULTS.parts[name]} ({sizes[name]})"): _cell(place.get((label, name)))
                 for name in directions
             },
         }
@@ -730,7 +726,7 @@ def crossmodal_answer(result: Any) -> Answer:
     ]
     first = [row for row in rows if row["label"] == rows[0]["label"]]
     first = [row for row in first if row["mean"] is not None and row["direction"] in directions]
-    figures = [f"{_NAMES[row['direction']]} {_reached(row, _text)}" for row in first]
+    figures = [f"{RESULTS.parts[row['direction']]} {_reached(row, _text)}" for row in first]
     sentence = f"{rows[0]['run']}: {rows[0]['label']} {', '.join(figures)}."
     percent = any(row["unit"] == "percent" for row in rows)
     interval = any(row["ci_low"] is not None for row in rows)
@@ -748,7 +744,7 @@ def _reached(row: Row, text: Any) -> str:
 
 def _chance(rows: Sequence[Row], text: Any) -> list[str]:
     known = [row for row in rows if row.get("chance") is not None]
-    figures = [f"{text(row, row['chance'])} {_NAMES[row['direction']]}" for row in known]
+    figures = [f"{text(row, row['chance'])} {RESULTS.parts[row['direction']]}" for row in known]
     return [f"Chance of {known[0]['label']}: {', '.join(figures)}."] if known else []
 
 

@@ -3,9 +3,9 @@
 export const say = {
   /** @type {Record<string, [string, string]>} */
   directions: {
-    "t2v": ["caption to video", "the video that the caption describes"],
-    "v2t": ["video to caption", "a caption of the video, among all captions"],
-    "v2t-videos": ["video to captions of videos", "the video itself, each video scored by the best of its captions"],
+    "t2v": ["text to video", "the video that the caption describes"],
+    "v2t": ["video to text", "a caption of the video, among all captions"],
+    "v2t-videos": ["video to text, among videos", "the video itself, each video scored by the best of its captions"],
   },
   first: {title: "Where is the first right one?", name: "first right", absent: "not retrieved"},
   /** @param {string} what */

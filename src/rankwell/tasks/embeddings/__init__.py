@@ -10,4 +10,4 @@ PUBLIC_NAMES = {
 }
 """The names that the task adds to `rankwell`, each with the module that defines it."""
 
-RESULTS = ResultKind(is_keyed=True, files=("*_results.csv",))
+RESULTS = ResultKind(is_keyed=True, leads_deepest=True, files=("*_results.csv",))

@@ -596,7 +596,7 @@ class _Agreement:
             candidates=tuple(candidates),
             convention=builder.convention,
             pairs=self.pairs,
-            sources=sources_of(self._places),
+            sources=sources_of(self._places, {"item_ids": options.item_ids}),
             intervals=options.intervals,
             seed=options.sampling_seed,
             task="embeddings",

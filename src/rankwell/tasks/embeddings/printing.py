@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwell import reporting
+from rankwell.data.catalogue import result_kind
 from rankwell.data.frames import Heading
 from rankwell.data.tables import MISSING, Floats, format_value
 from rankwell.errors import BadUsage, count_of
 from rankwell.evaluation.details import Details, detail_columns
 from rankwell.reporting import Answer, Format, PrintedFigure, Row, Terminal, rules_line, visible
 from rankwell.reporting.options import Output, printed_output
-from rankwell.reporting.outputs.answers import answer_of, score_answer
+from rankwell.reporting.outputs.answers import answer_of, leading, score_answer
 from rankwell.tasks.embeddings.ranking_pairs import RankingPairs
 from rankwell.tasks.embeddings.vectors import Sample
 
@@ -61,17 +62,12 @@ def show(
 def embeddings_answer(result: Any) -> Answer:
     """The share of the reference's neighbours that each candidate keeps, and all scores."""
     answer = score_answer(result)
-    rows = [
-        row
-        for row in result.summary
-        if row["measure"] == f"Overlap@{row['k']}" and row["mean"] is not None
-    ]
-    deepest = max((row["k"] for row in rows), default=None)
-    rows = sorted(
-        (row for row in rows if row["k"] == deepest), key=lambda row: row["mean"], reverse=True
-    )
+    known = [row for row in result.summary if row["mean"] is not None]
+    deepest = next((row["k"] for row in leading(known, result_kind(result.task))), None)
+    rows = [row for row in known if row["measure"] == f"Overlap@{deepest}"]
     if not rows:
         return answer
+    rows.sort(key=lambda row: row["mean"], reverse=True)
     items = "nearest neighbour" if result.panel.rows else "first result"
     items = items if deepest == 1 else f"{deepest} {items}s"
     kept = [f"{row['run']} keeps {row['mean']:.0%}" for row in rows]

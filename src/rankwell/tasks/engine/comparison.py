@@ -513,7 +513,7 @@ def cheapest(
             # The sequence ends with the first failure, so that the settings before it are not
             # tested.
             shortfall = f"the lower bound of {names[-1]} is {_bound(len(p) - 1, 1):.4f}"
-        sentence = f"No setting reaches a recall of {target:g}, {shortfall} ({how})."
+        sentence = f"No setting reaches a recall of {target:g}; {shortfall} ({how})."
         return CheapestSetting(None, words, sentence)
     known_costs = [
         (setting_cost, setting)
@@ -522,15 +522,15 @@ def cheapest(
     ]
     if not known_costs:
         sentence = (
-            f"{sum(passed)} of {len(names)} settings reach a recall of {target:g} ({how}), their "
-            f"{cost} is not known."
+            f"{sum(passed)} of {len(names)} settings reach a recall of {target:g} ({how}), but "
+            f"their {cost} is not known."
         )
         return CheapestSetting(None, words, sentence)
     best = max if cost == "throughput" else min
     _, setting = best(known_costs, key=itemgetter(0))
     bound = _bound(setting, sum(p_value >= p[setting] for p_value in p) if grid else 1)
     sentence = (
-        f"The cheapest setting with a recall of {target:g} by {cost} is {names[setting]}, its "
+        f"The cheapest setting with a recall of {target:g} by {cost} is {names[setting]}; its "
         f"lower bound is {bound:.4f} ({how})."
     )
     return CheapestSetting(setting, words, sentence)
@@ -590,15 +590,15 @@ def best_settings(
         "folds": _FOLDS,
     }
     sentence = (
-        f"{sum(is_best)} of {len(names)} settings {'shows' if sum(is_best) == 1 else 'show'} "
-        f"no significant difference from the best by {label}, {names[selection.best]}"
+        f"{names[selection.best]} is the best setting by {label}, significantly better than "
+        f"{len(names) - sum(is_best)} of the {len(names) - 1} others"
     )
     if selection.best == baseline:
-        return BestSettings(is_best, gain, f"{sentence}, which is the baseline.")
+        return BestSettings(is_best, gain, f"{sentence}; it is the baseline.")
     signed = partial(format_value, unit=unit, signed=True)
     ends = "" if low is None or high is None else f" [{signed(low)}, {signed(high)}]"
     sentence += (
-        f": it gains {signed(mean)}{ends} over {names[baseline]} in cross-validation, "
+        f". In cross-validation it gains {signed(mean)}{ends} over {names[baseline]}, "
         f"{signed(selection.apparent)} on the queries that chose it."
     )
     return BestSettings(is_best, gain, sentence)

@@ -13,4 +13,6 @@ PUBLIC_NAMES = {
 }
 """The names that the task adds to `rankwell`, each with the module that defines it."""
 
-RESULTS = ResultKind(files=("by_group.csv", "by_keyword.csv", "keywords.csv", "sheets/*.png"))
+RESULTS = ResultKind(
+    leads_deepest=True, files=("by_group.csv", "by_keyword.csv", "keywords.csv", "sheets/*.png")
+)

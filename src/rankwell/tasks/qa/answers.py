@@ -2,7 +2,6 @@
 retriever and reader, and the folder.
 """
 
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,18 +9,18 @@ from rankwell.data.frames import Heading
 from rankwell.data.tables import format_value
 from rankwell.reporting import FOR_PEOPLE, Answer, Format, PrintedFigure, Row
 from rankwell.reporting.options import Output, present, printed_output
-from rankwell.reporting.outputs.answers import caption, score_digits, short_interval
+from rankwell.reporting.outputs.answers import (
+    caption,
+    failed_questions,
+    score_digits,
+    short_interval,
+)
 
 if TYPE_CHECKING:
     from rankwell.tasks.qa.evaluation import AnswerResults
 
 _HARDEST = 3
 _IN_TEXT = ("query", "text", "failed", "why", "right", "answer")
-_FAULTS = {
-    "reader": "{} by the reader",
-    "no-answer": "{} by when it abstains",
-    "retriever": "{} by the retriever",
-}
 
 
 def show(
@@ -58,24 +57,15 @@ def show(
 def qa_answer(result: Any) -> Answer:
     """How many questions fail and why, the scores of retriever and reader, the hardest question."""
     rules, failures = result.describe(), result.failures
-    failed = Counter[str]()
-    for row in failures:
-        failed[row["failed"]] += row["questions"]
-    total, n_failed = failed.total(), failed.total() - failed["none"]
-    faults = [text.format(failed[name]) for name, text in _FAULTS.items() if failed[name]]
-    sentence = f"{n_failed} of {total} questions fail"
-    if "primary_label" in rules:
-        sentence += f" by {rules['primary_label']}"
-    sentence += f": {', '.join(faults)}." if faults else "."
     searched = {row["label"] for row in result.aggregates}
     rows = [row for row in result.summary if row["label"] not in searched]
     isolated = {row["label"]: row for row in rows if row["part"] == "isolated"}
     shown = [row for row in rows if row["part"] != "isolated"]
-    reasons = [f"{row['questions']} {row['why']}" for row in failures if row["failed"] != "none"]
+    reasons = [f"{row['why']} ({row['questions']})" for row in failures if row["failed"] != "none"]
     legend = [f"Why: {' · '.join(reasons)}"] if reasons else []
     legend += map(_hardest, result.hardest(1))
     return Answer(
-        sentence,
+        failed_questions(failures, rules),
         caption(shown, rules, ("question", "questions")),
         table=_scores(shown, isolated, rules),
         legend=legend,

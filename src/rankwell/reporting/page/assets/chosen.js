@@ -10,7 +10,7 @@ export const offered = allMeasures.filter(place => allRuns.some(run => hasValues
 export const START = {
   view: "overview",
   query: null,
-  measure: offered.find(place => hasValues(place, pair.a, pair.b ?? pair.a)) ?? offered[0] ?? 0,
+  measure: [data.lead ?? 0, ...offered].find(place => hasValues(place, pair.a, pair.b ?? pair.a)) ?? offered[0] ?? 0,
   a: pair.a,
   b: pair.b ?? null,
   // Where the question is who fails, the failures come first.

@@ -3,14 +3,14 @@
 import {queriesLink} from "./address.js";
 import {drawCharts} from "./charts.js";
 import {chosen, comparedRuns, filtersSet, START, worstSide} from "./chosen.js";
-import {allQueries, allRuns, data, firstOf, firstRows, ITEM, listsOf, meanOf, measures, queries, relevantOf, runs, STATE, valueOf} from "./data.js";
+import {allQueries, allRuns, data, DETAIL, firstOf, firstRows, ITEM, listsOf, meanOf, measures, queries, relevantOf, runs, STATE, valueOf} from "./data.js";
 import {$, el, mark, readable, visible} from "./dom.js";
 import {chips} from "./findings.js";
 import {histogram} from "./histogram.js";
 import {broken, confidence, picture, pictureOf, runTag, shortName} from "./labels.js";
 import {brief, briefChange, chance, whole} from "./numbers.js";
 import {difference, lowerIsBetter, senseOf} from "./rows.js";
-import {bandName, bands, cutoff} from "./slices.js";
+import {bandName, bands, cutoff, failureName, isFailed} from "./slices.js";
 import {differenceOf, groupsTable, failuresChart, scoresTable, slicesTable} from "./tables.js";
 import {taskView} from "./views.js";
 import {capital, say} from "./words.js";
@@ -88,9 +88,10 @@ function headline(run, other) {
       ? [say.against(x, y, runs[other]), confidence(row, unit), row.p === null ? null : say.pValue(chance(row.adjusted_p ?? row.p)), row.better === null ? null : say.outcomes(row)]
       : [sole && `${label} ${brief(sole.mean, unit)}`, sole && confidence(sole, unit)]
   ).filter(Boolean).join(" · ");
-  const claim = !row?.decisive ? say.undecided : senseOf(row.difference, measures[START.measure]) === "loss" ? say.worse : say.better;
-  if (row && runs.length === 2) return [claim(runs[run], `${briefChange(row.difference, unit)} ${label}`), numbers];
   const [verdict] = data.verdicts ?? [];
+  // The claim on a pair ends in figures, of which all but the first stand in the evidence.
+  const [claim] = verdict?.split(/: [+-]?[\d.]+ /) ?? [];
+  if (row && claim !== verdict) return [`${claim}: ${briefChange(row.difference, unit)} ${label}`, numbers];
   const end = verdict?.search(/[,;:] |$/);
   const rest = verdict?.slice(end + 2).replace(/\.$/, "");
   if (verdict) return [verdict.slice(0, end), [verdict[end] === ";" ? capital(rest) : rest, numbers].filter(Boolean).join(" · ")];
@@ -177,16 +178,18 @@ function failing(run) {
   /** @param {Query} query */
   const value = query => (valueOf(chosen.measure, run, query) ?? 0) * (lowerIsBetter() ? -1 : 1);
   const known = allQueries.filter(query => (queries.first ? (relevantOf(run, query) ?? 0) > 0 : valueOf(chosen.measure, run, query) !== null));
-  const failed = fails ? allQueries.filter(fails) : known.filter(query => queries.first && rank(query) > near);
+  const failed = allQueries.filter(query => isFailed(run, query));
   const shown = (failed.length ? failed : known).toSorted((one, other) => rank(other) - rank(one) || value(one) - value(other)).slice(0, MOST_CASES);
   if (!shown.length) return null;
   const name = runs.length === 1 ? say.it : runs[run];
   const note = fails ? say.failedOf(failed.length, queries.id.length) : queries.first && say.failedNear(failed.length, known.length, near);
   // The worst queries are those of B, which the run is then.
   const pair = chosen.b === null || worstSide() === "a" || run === chosen.b ? {} : {a: chosen.b, b: run};
-  const href = queriesLink({sort: "worst", reversed: false, ...pair});
+  // A measure of one direction leaves out the failures of the other.
+  const isWhole = failed.length > MOST_CASES && !measures[chosen.measure].of;
+  const href = queriesLink({sort: "worst", reversed: false, ...pair, attributes: isWhole ? {[failureName(run)]: say.failure(true) ?? ""} : {}});
   const title = failed.length ? say.fails(name) : say.worstOfRun(name);
-  return casesCard("fails", title, el("span", {class: failed.length ? "loss" : "quiet"}, note), shown.map(query => caseRow(query, outcome(run, query), wrongHit(run, query))), href, say.allWorst);
+  return casesCard("fails", title, el("span", {class: failed.length ? "loss" : "quiet"}, note), shown.map(query => caseRow(query, outcome(run, query), wrongHit(run, query))), href, isWhole ? say.allFailures(failed.length) : say.allWorst);
 }
 
 /** What became of a query: the rank of the first relevant item, or why it failed. @param {Run} run @param {Query} query */
@@ -212,11 +215,11 @@ function wrongHit(run, query) {
     lists => {
       const [row] = firstRows(lists?.[run]);
       if (!row || row[STATE] === "relevant") return;
-      const text = data.items.text[row[ITEM]];
+      const [text, label] = [data.items.text[row[ITEM]], row[DETAIL]?.label];
       place.append(
         mark(row[STATE]),
         picture(row[ITEM], 32) ?? "",
-        el("span", {class: "hit-name"}, taskView().title?.(row) ?? el("span", {class: "mono", dir: "auto", title: text && readable(text)}, broken(data.items.id[row[ITEM]])), say.rankedFirst),
+        label ? el("span", {class: "hit-name"}, say.takenFor, el("span", {class: "mono", dir: "auto"}, broken(label))) : el("span", {class: "hit-name"}, taskView().title?.(row) ?? el("span", {class: "mono", dir: "auto", title: text && readable(text)}, broken(data.items.id[row[ITEM]])), say.rankedFirst),
       );
     },
     () => {},

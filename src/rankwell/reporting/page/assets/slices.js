@@ -57,7 +57,24 @@ export function bandName(run) {
  * @param {Run[]} [places]
  */
 export function derivedNames(places = allRuns) {
-  return [...(bands() ? places.map(bandName) : []), ...numbered().map(({name}) => name)];
+  const failures = taskView().fails || queries.first ? places.map(failureName) : [];
+  return [...(bands() ? places.map(bandName) : []), ...new Set(failures), ...numbered().map(({name}) => name)];
+}
+
+/** @param {Run} run */
+export function failureName(run) {
+  return taskView().fails ? say.outcome : say.top(cutoff(), runs.length > 1 ? runs[run] : "");
+}
+
+/**
+ * Whether a query failed, by its task, or without a relevant item among the first results; null where nothing is known to be relevant.
+ * @param {Run} run
+ * @param {Query} query
+ */
+export function isFailed(run, query) {
+  const {fails} = taskView();
+  if (fails) return fails(query);
+  return queries.first && (relevantOf(run, query) ?? 0) > 0 ? (firstOf(run, query) ?? Infinity) > cutoff() : null;
 }
 
 /** Numbers of queries that the page knows, each with the words for a range of them. */
@@ -92,8 +109,12 @@ function lengthOf(query) {
 export function attributeValues(name) {
   if (Object.hasOwn(queries.attributes, name)) return queries.attributes[name];
   const run = allRuns.findIndex(place => bandName(place) === name);
-  const shown = bands();
-  const kept = made.get(name) ?? (run < 0 ? rangesOf(name) : allQueries.map(query => shown?.labels[shown.of(run, query) ?? -1] ?? null));
+  const [failing, shown] = [allRuns.find(place => failureName(place) === name), bands()];
+  const derive = () => {
+    if (failing !== undefined) return allQueries.map(query => say.failure(isFailed(failing, query)));
+    return run < 0 ? rangesOf(name) : allQueries.map(query => shown?.labels[shown.of(run, query) ?? -1] ?? null);
+  };
+  const kept = made.get(name) ?? derive();
   made.set(name, kept);
   return kept;
 }

@@ -199,7 +199,7 @@ export function slicesTable() {
     );
   });
   const body = el("tbody", null, rows.slice(0, MOST_SLICES));
-  const heads = [heading(say.slice), heading(say.queriesView, {class: "number"}), el("td"), compared.map(run => el("th", {scope: "col", class: "number"}, compared.length > 1 ? runTag(run) : say.value))];
+  const heads = [heading(say.slice), heading(say.queriesView, {class: "number"}), el("td", {class: "slice-bars"}), compared.map(run => el("th", {scope: "col", class: "number"}, compared.length > 1 ? runTag(run) : say.value))];
   return [
     table({class: "figures slices"}, say.slices, heads, body),
     rows.length > MOST_SLICES ? showAll(rows.length, () => body.append(...rows.slice(MOST_SLICES))) : null,

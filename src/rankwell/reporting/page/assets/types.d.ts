@@ -144,6 +144,7 @@ interface PageData {
   inputs?: [string, string][];
   runs: string[];
   measures: Measure[];
+  lead?: MeasurePlace;
   summary: SummaryRow[];
   differences: DifferenceRow[];
   groups: GroupRow[];

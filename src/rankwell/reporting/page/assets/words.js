@@ -147,12 +147,6 @@ export const say = {
   noJudgments: "Results are not judged",
 
   // The overview.
-  /** @param {string} run @param {string} change */
-  better: (run, change) => `${run} is better: ${change}`,
-  /** @param {string} run @param {string} change */
-  worse: (run, change) => `${run} is worse: ${change}`,
-  /** @param {string} run @param {string} change */
-  undecided: (run, change) => `No significant difference: ${run} ${change}`,
   /** @param {string} mean @param {string} other @param {string} run */
   against: (mean, other, run) => `${mean} against ${other} for ${run}`,
   /** @param {number} level @param {string} low @param {string} high */
@@ -199,7 +193,15 @@ export const say = {
   /** @param {number} rank */
   firstAt: rank => `first relevant at ${whole(rank)}`,
   rankedFirst: " ranked 1",
+  takenFor: "taken for ",
   allWorst: "All queries, worst first",
+  /** @param {number} n */
+  allFailures: n => `All ${whole(n)} failures`,
+  outcome: "outcome",
+  /** @param {number} near @param {string} run */
+  top: (near, run) => `top ${near}${run && ` of ${run}`}`,
+  /** @param {boolean | null} is */
+  failure: is => (is === null ? null : is ? "fails" : "succeeds"),
   /** @param {string} run */
   losses: run => `What you would lose by switching to ${run}`,
   /** @param {number} n */

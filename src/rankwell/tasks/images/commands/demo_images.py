@@ -126,10 +126,10 @@ def images(
         scores = f"{system_table.text}\n{numbers.text}"
     sentence = printed[folders[0], SYSTEMS[2]].text.partition("\n")[0]
     return introduced(
-        "A museum, drawn and badly photographed: which exhibit is it? Four ways to compare "
-        "pictures, none of which knows anything about art.",
+        "Paintings and glass cabinets of a museum, drawn and badly photographed: which one is it? "
+        "Four ways to compare pictures, none of which knows anything about art.",
         Output(
-            text=f"{sentence}\n{scores}",
+            text=f"{folders[0].name.capitalize()}: {sentence}\n{scores}",
             messages=(*numbers.messages, *system_table.messages),
             findings=(*numbers.findings, *system_table.findings),
         ),

@@ -101,9 +101,7 @@ def keywords(
             for name, result in {**results, "texts": by_text}.items()
             for finding in _write(result, output / name, pictures)
         ]
-        write_report(
-            [output / name for name in reversed(results)], output / NAME, title=_TITLE, seed=seed
-        )
+        write_report([output / name for name in results], output / NAME, title=_TITLE, seed=seed)
     return introduced(
         f"{len(picture_files)} drawn clips of roads, each searched with every other: by the "
         "colours and shapes of the whole picture, and by the edges of what is ahead.",
