@@ -34,6 +34,7 @@ ELSEWHERE = {
     "docs/explanation/": "tests/test_guides.py",
     "docs/guides/": "tests/test_guides.py",
     "docs/measures.md": "tests/test_doctests.py",
+    "docs/reference/python/": "tests/test_doctests.py",
     "docs/session.md": "tests/test_session.py",
     "docs/tour.md": "tests/test_readme.py",
     "docs/tutorials/": "tests/test_tutorials.py",

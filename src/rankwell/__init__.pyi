@@ -563,7 +563,7 @@ def interleave(
     run_format: str | None = None,
     columns: Mapping[str, str | int] | str | None = None,
     duplicates: Literal["error", "first", "best"] = "error",
-    names: tuple[str, str] = ...,
+    names: tuple[str, str] = ("first", "second"),
     options: InterleavingOptions | None = None,
 ) -> list[InterleavedList]: ...
 def knn(
@@ -594,7 +594,7 @@ def tune_fusion(
     judgments: Any,
     *,
     measure: str = "nDCG@10",
-    methods: Sequence[str] = ...,
+    methods: Sequence[str] = ("rrf",),
     normalization: Sequence[str] = (),
     absent: str | None = None,
     step: float = 0.1,
