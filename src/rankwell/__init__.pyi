@@ -220,6 +220,7 @@ def encode(
     texts: str | Path,
     output: str | Path,
     *,
+    encoder: str,
     mixed: bool = False,
     columns: Mapping[str, str | int] | str | None = None,
     fit: str | None = None,
@@ -236,7 +237,6 @@ def encode(
     gpus: int | None = None,
     part_timeout: float | None = None,
     dry_run: bool = False,
-    encoder: str,
     overwrite: bool = False,
     progress: Callable[[int, int], None] | None = None,
     options: EncodeFileOptions | None = None,
@@ -568,6 +568,8 @@ def interleave(
 ) -> list[InterleavedList]: ...
 def knn(
     *,
+    items: Any,
+    queries: Any,
     neighbours: int = 100,
     metric: Literal["cosine", "dot", "l2"] = "cosine",
     exclude_self: bool = False,
@@ -584,8 +586,6 @@ def knn(
     gpus: int | None = None,
     part_timeout: float | None = None,
     dry_run: bool = False,
-    items: Any,
-    queries: Any,
     progress: Callable[[int, int], None] | None = None,
     options: KnnOptions | None = None,
 ) -> TopK: ...
