@@ -17,8 +17,7 @@ TEXTS = {
 }
 FILES = [path for path, text in TEXTS.items() if EXAMPLE.search(text) and "add_figure" not in text]
 """Modules with examples; those of figures, which are no docstrings, are on the page of measures."""
-PAGE_FILE = Path(__file__).parents[1] / "docs" / "measures.md"
-PAGE = PAGE_FILE.read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[1] / "docs" / "measures.md").read_text(encoding="utf-8")
 EXAMPLES = [
     (name, block)
     for name, text in re.findall(r"^### (\S+)\n(.*?)(?=^##|\Z)", PAGE, re.M | re.S)
@@ -26,7 +25,7 @@ EXAMPLES = [
 ]
 PYTHON = [
     pytest.param(block, id=f"{path.stem}-{number}")
-    for path in sorted(Path(PAGE_FILE.parent, "reference", "python").glob("*.md"))
+    for path in sorted(Path(__file__).parents[1].glob("docs/reference/python/*.md"))
     for number, block in enumerate(
         re.findall(r"^```pycon\n(.*?)^```", path.read_text(encoding="utf-8"), re.M | re.S), 1
     )

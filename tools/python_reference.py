@@ -117,15 +117,14 @@ class Page:
         """The whole page. siblings: the names of its group."""
         text, shown = Text(self.value), f"rw.{self.name}"
         parts = [f"# {shown}", NOTE, self._linked(text.summary)]
-        if not isinstance(self.value, type):
-            parts += self._described(shown, self.value, "## {}")
+        # Classes that functions make describe some of their fields, others all parameters.
+        is_made = not set(inspect.signature(self.value).parameters) <= text.parameters.keys()
+        if is_made:
+            parts += [*map(self._linked, text.notes), *text.example]
         else:
-            is_made = set(inspect.signature(self.value).parameters) <= text.parameters.keys()
-            if is_made and text.parameters:
-                parts += self._described(shown, self.value, "## {}")
-            else:
-                parts += [*map(self._linked, text.notes), *text.example]
-            parts += self._members(text.parameters if is_made else ())
+            parts += self._described(shown, self.value, "## {}")
+        if isinstance(self.value, type):
+            parts += self._members(() if is_made else text.parameters)
         parts += ["## See also", "\n".join(f"* {each}" for each in self._see_also(siblings))]
         return "\n\n".join(parts)
 
@@ -135,9 +134,8 @@ class Page:
             yield f"The command [`rankwell {' '.join(words)}`](../commands/{command}.md)"
         title = group(self.name)
         yield f"[{title}](../../{GROUPS[title][0]}.md)"
-        yield from [", ".join(link(name) for name in siblings if name != self.name)] * (
-            len(siblings) > 1
-        )
+        if others := [link(name) for name in siblings if name != self.name]:
+            yield ", ".join(others)
 
     def _described(self, shown: str, function: Any, heading: str) -> list[str]:
         """Signature, parameters, what is returned and raised, notes, source and examples."""
@@ -191,9 +189,7 @@ class Page:
             yield f"`{shown}`\n:   {said}" if shown else said
             return
         term = link(shown) if own is outcome else f"`{shown}`"
-        base = next(
-            (each.__name__ for each in own.__mro__ if each.__name__ in rankwell.__all__), ""
-        )
+        base = _public(own.__mro__)
         if base == own.__name__:
             yield f"{term}\n:   {said or Text(own).summary}"
         else:
@@ -203,11 +199,7 @@ class Page:
 
     def _members(self, parameters: Collection[str]) -> Iterator[str]:
         """Tables of attributes that are no parameters and of methods, then each method."""
-        base = next(
-            (each.__name__ for each in self.value.__mro__[1:] if each.__name__ in rankwell.__all__),
-            "",
-        )
-        if base:
+        if base := _public(self.value.__mro__[1:]):
             yield f"It has everything of {link(base)}, and:"
         found = [*members(self.value)]
         methods = [each for each in found if each[2]]
@@ -234,6 +226,11 @@ class Page:
         )
 
 
+def _public(classes: Iterable[type]) -> str:
+    """The name of the first public class, or ""."""
+    return next((each.__name__ for each in classes if each.__name__ in rankwell.__all__), "")
+
+
 def members(kind: type) -> Iterator[tuple[str, str, bool]]:
     """Names and meanings of the public members of a class up to its first public base, and whether
     each is a method.
@@ -250,12 +247,8 @@ def members(kind: type) -> Iterator[tuple[str, str, bool]]:
         for name, value in vars(base).items():
             inner = getattr(value, "func", getattr(value, "fget", value))
             is_method = inner is value and inspect.isroutine(value)
-            if (
-                name[0] != "_"
-                and name not in INTERNAL
-                and (is_method or inner is not value)
-                and inspect.getdoc(inner)
-            ):
+            is_shown = name[0] != "_" and name not in INTERNAL and inspect.getdoc(inner)
+            if is_shown and (is_method or inner is not value):
                 found[name] = Text(inner).summary, is_method
         yield from ((name, *found[name]) for name in found if name not in names)
         names |= found.keys()

@@ -508,20 +508,17 @@ class BenchResults(Displayable):
     shown: what the tables show, by the file and the options.
     comparison_findings, cell_findings: findings on the tables, and on the results behind them.
 
-    >>> import json, tempfile
+    >>> import tempfile
     >>> from pathlib import Path
     >>> import rankwell as rw
+    >>> text = 'dataset = [{name = "d", command = "evaluate", qrels = "qrels", runs = "{system}"}]'
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     for name, text in {"qrels": {"q": {"a": 1}}, "mine": {"q": {"a": 1.0}}}.items():
-    ...         _ = Path(folder, f"{name}.json").write_text(json.dumps(text))
+    ...     _ = Path(folder, "qrels").write_text("q1 0 a 1\nq2 0 a 1\n")
+    ...     _ = Path(folder, "mine").write_text("q1 Q0 a 1 2.0 r\nq2 Q0 b 1 1.0 r\n")
     ...     file = Path(folder, "bench.toml")
-    ...     _ = file.write_text(
-    ...         '[[dataset]]\nname = "d"\ncommand = "evaluate"\nqrels = "qrels.json"\n'
-    ...         'runs = "{system}.json"\n[[system]]\nname = "mine"\n'
-    ...     )
-    ...     results = rw.bench(file, measures="RR")
-    >>> results.failed, [(row["dataset"], row["mean"]) for row in results.summary]
-    ((), [('d', 1.0)])
+    ...     _ = file.write_text(text + '\nsystem = [{name = "mine"}]\n')
+    ...     rw.bench(file, measures="RR").failed
+    ()
     """
 
     experiment: Experiment
@@ -727,14 +724,12 @@ def bench(
     >>> import tempfile
     >>> from pathlib import Path
     >>> import rankwell as rw
+    >>> text = 'dataset = [{name = "d", command = "evaluate", qrels = "qrels", runs = "{system}"}]'
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = Path(folder, "qrels").write_text("q1 0 a 1\nq2 0 a 1\n")
-    ...     _ = Path(folder, "mine.run").write_text("q1 Q0 a 1 2.0 r\nq2 Q0 b 1 1.0 r\n")
+    ...     _ = Path(folder, "mine").write_text("q1 Q0 a 1 2.0 r\nq2 Q0 b 1 1.0 r\n")
     ...     file = Path(folder, "bench.toml")
-    ...     _ = file.write_text(
-    ...         '[[dataset]]\nname = "d"\ncommand = "evaluate"\nqrels = "qrels"\n'
-    ...         'runs = "{system}.run"\n[[system]]\nname = "mine"\n'
-    ...     )
+    ...     _ = file.write_text(text + '\nsystem = [{name = "mine"}]\n')
     ...     rw.bench(file, measures="RR").summary[0]["mean"]
     0.5
     """
