@@ -59,7 +59,8 @@ WITHOUT_CASES = {
     ("completion",): "is the text of a library; tests/cli/test_completion.py runs it in the shells",
 }
 OPTIONS_WITHOUT_CASES = {
-    # The look of tables: tests/reporting/test_latex.py, and a case of evaluate, compare and bench.
+    # The look of tables: tests/reporting/test_latex.py and test_paper.py, and a case of evaluate,
+    # compare and bench.
     "--digits",
     "--caption",
     "--label",

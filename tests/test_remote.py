@@ -278,7 +278,8 @@ def test_shards_are_one_table_in_order_of_their_names(tmp_path):
         (folder / f"{name}.ids.json").write_text(str([f"{each}" for each in ids]).replace("'", '"'))
     assert read_embeddings(folder).ids == [*map(str, range(10)), "x", "y"]
     assert read_embeddings(folder, ids=False).ids is None
-    assert list(sources_of({"base": folder})) == ["base/a.npy", "base/b.npy", "base/c.npy"]
+    names = ["base/a.npy", "base/b.npy", "base/c.npy"]
+    assert list(sources_of({"base": folder})) == [*names, *(f"{name} ids" for name in names)]
 
 
 def test_shards_that_differ_are_named(tmp_path):

@@ -100,9 +100,49 @@ class BenchResults(_BenchResults):
         underline_second: bool = False,
         options: TableStyle | None = None,
     ) -> str: ...
+    def to_html(
+        self,
+        table: str = "summary",
+        *,
+        digits: int | None = None,
+        caption: str | None = None,
+        label: str = "tab:scores",
+        underline_second: bool = False,
+        options: TableStyle | None = None,
+    ) -> str: ...
+    def to_markdown(
+        self,
+        table: str = "summary",
+        *,
+        digits: int | None = None,
+        caption: str | None = None,
+        label: str = "tab:scores",
+        underline_second: bool = False,
+        options: TableStyle | None = None,
+    ) -> str: ...
 
 class ComparisonResults(_ComparisonResults, Results):
     def to_latex(
+        self,
+        table: str = "summary",
+        *,
+        digits: int | None = None,
+        caption: str | None = None,
+        label: str = "tab:scores",
+        underline_second: bool = False,
+        options: TableStyle | None = None,
+    ) -> str: ...
+    def to_html(
+        self,
+        table: str = "summary",
+        *,
+        digits: int | None = None,
+        caption: str | None = None,
+        label: str = "tab:scores",
+        underline_second: bool = False,
+        options: TableStyle | None = None,
+    ) -> str: ...
+    def to_markdown(
         self,
         table: str = "summary",
         *,
@@ -135,7 +175,7 @@ class Results(_Results):
         self,
         *required: str,
         require: Sequence[str] | str | None = None,
-        no_regression: str | None = None,
+        baseline: str | None = None,
         tolerance: float | str | None = None,
         measures: Sequence[str] | str | None = None,
         intervals: Literal["bootstrap-t", "bootstrap", "t"] = "bootstrap-t",
@@ -145,6 +185,26 @@ class Results(_Results):
         options: GateOptions | None = None,
     ) -> Self: ...
     def to_latex(
+        self,
+        table: str = "summary",
+        *,
+        digits: int | None = None,
+        caption: str | None = None,
+        label: str = "tab:scores",
+        underline_second: bool = False,
+        options: TableStyle | None = None,
+    ) -> str: ...
+    def to_html(
+        self,
+        table: str = "summary",
+        *,
+        digits: int | None = None,
+        caption: str | None = None,
+        label: str = "tab:scores",
+        underline_second: bool = False,
+        options: TableStyle | None = None,
+    ) -> str: ...
+    def to_markdown(
         self,
         table: str = "summary",
         *,
@@ -280,7 +340,7 @@ def evaluate_beyond(
     measures: Sequence[str] | str | None = None,
     *,
     convention: str = "rankwell",
-    k: int | None = None,
+    k: Sequence[int] | int | str | None = None,
     documents: Any = None,
     interactions: Any = None,
     item_categories: Any = None,
@@ -409,7 +469,7 @@ def evaluate_engine(
     warm_up: int = 10,
     clients: int | None = None,
     rate: float | None = None,
-    query_timeout: float = 30.0,
+    request_timeout: float = 30.0,
     retries: int = 0,
     allow_failures: int = 0,
     max_requests: int = 1000000,
@@ -498,7 +558,7 @@ def evaluate_qa(
     predictions: Any = None,
     *,
     retrieved: Any = None,
-    k: int | None = None,
+    k: Sequence[int] | int | str | None = None,
     depth: int | None = None,
     convention: str = "rankwell",
     measures: Sequence[str] | str | None = None,
@@ -524,7 +584,7 @@ def evaluate_rag(
     measures: Sequence[str] | str | None = None,
     *,
     convention: str = "rankwell",
-    k: int | None = None,
+    k: Sequence[int] | int | str | None = None,
     documents: Any = None,
     chunks: Any = None,
     seed: int = 0,
@@ -558,7 +618,7 @@ def interleave(
     *,
     method: str = "team-draft",
     depth: int = 10,
-    lists: int = 1,
+    samples: int = 1,
     seed: int = 0,
     run_format: str | None = None,
     columns: Mapping[str, str | int] | str | None = None,

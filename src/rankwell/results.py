@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, Self
 
 from rankwell.comparison.data import (
+    INHERITED,
     Attribute,
     ComparisonData,
     ComparisonOptions,
@@ -132,11 +133,7 @@ class Results(ResultData, Displayable):
         return Origin(
             rules=rules,
             findings=self.data_findings,
-            sources=self.sources,
-            details=self.details,
-            items=self.items,
-            queries=self.queries,
-            task=self.task,
+            **{name: getattr(self, name) for name in INHERITED},
             unjudged=self._unjudged_items,
             better=stated_directions(rules),
         )
@@ -190,7 +187,7 @@ class Results(ResultData, Displayable):
         ----------
         required
             Requirements such as `"nDCG@10 >= 0.38"`.
-        no_regression
+        baseline
             A run of these results, or a folder of results, than which no run may be significantly
             worse.
 

@@ -38,7 +38,6 @@ from rankwell.reporting import (
     Format,
     Row,
     TableStyle,
-    prose,
     render_rows,
 )
 from rankwell.reporting.options import (
@@ -51,6 +50,7 @@ from rankwell.reporting.options import (
     present,
 )
 from rankwell.reporting.outputs.answers import answer_text
+from rankwell.reporting.outputs.markup import sentences
 from rankwell.results import Results
 from rankwell.stats import check_intervals
 from rankwell.store import Source
@@ -319,7 +319,8 @@ class TaskCommand:
             printed = outcome.present(
                 outcome.result, format=format, per_query=per_query, output=output
             )
-            text = paper_text(outcome.result, format, style) if format == "latex" else ""
+            is_paper = format in ("latex", "html")
+            text = paper_text(outcome.result, format, style) if is_paper else ""
             return printed._replace(text=text or printed.text)
         if isinstance(outcome, PartOutcome):
             if outcome.result is None:
@@ -360,7 +361,9 @@ def printed_rows(
             Document(rows, None, rules or {}, findings, summary=False, terminal=terminal)
         )
     return "\n".join(
-        prose(table) if isinstance(table, str) else render_rows(table, format, terminal=terminal)
+        sentences(table, format)
+        if isinstance(table, str)
+        else render_rows(table, format, terminal=terminal)
         for table in tables
         if table
     )

@@ -4,6 +4,7 @@
 
 import contextlib
 import csv
+import importlib
 import io
 import json
 import os
@@ -245,6 +246,32 @@ def test_pairs_can_stand_in_a_bench(tmp_path: Path):
 
 # ---- only what changed
 # --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("k", ["[1, 3]", '"1,3"'])
+def test_cut_offs_are_a_list_in_an_experiment(tmp_path: Path, k: str):
+    """Of tasks whose measures by default have one cut-off."""
+    systems = {"rag": 'retrieved = "bm25.jsonl"', "beyond": 'runs = "mine.run"', "qa": ""}
+    inputs = {
+        "rag": 'gold = "gold.jsonl"',
+        "beyond": 'documents = "items.csv:id"',
+        "qa": 'gold = "gold.json"\npredictions = "predictions.json"',
+    }
+    for task in systems:
+        importlib.import_module(f"tasks.{task}.smallest").write(tmp_path)
+    tables = [
+        f'[[dataset]]\nname = "{task}"\ncommand = "{task}"\n{inputs[task]}\n'
+        f'[[system]]\nname = "{task}-1"\ndatasets = ["{task}"]\nk = {k}\n{system}\n'
+        for task, system in systems.items()
+    ]
+    (tmp_path / "bench.toml").write_text("".join(tables))
+
+    assert not rankwell.bench(tmp_path / "bench.toml").failed
+
+    for task, first in {"rag": "SpanP", "beyond": "Entropy", "qa": "accuracy"}.items():
+        summary = next(tmp_path.rglob(f"{task}/{task}-1/summary.csv"))
+        labels = {row["label"] for row in csv.DictReader(io.StringIO(summary.read_text()))}
+        assert {f"{first}@1", f"{first}@3"} <= labels
 
 
 def test_a_second_call_does_nothing_and_writes_the_same(folder: Path):
@@ -698,7 +725,8 @@ def test_the_best_is_bold_and_says_what_it_is_better_than(three: Path):
     assert r"\toprule" in result.render("latex")
     assert result.render("latex").count(r"\textbf{") == 4
     assert re.search(r"\| \*\*1\.000\*\*<sup>[ab]", result.render("md"))
-    html = result.render("html")
+    assert re.search(r"<strong>1\.000</strong><sup>[ab]", result.render("html"))
+    html = result.page()
     assert "<strong>1.0000</strong><sup>" in html
     rooms = re.findall(r'<td class="number"[^>]*>(.*?)</td>', html)
     assert (
@@ -745,9 +773,10 @@ def test_names_cannot_break_out_of_a_format(three: Path):
     replaced(three, 'name = "mid"', f"name = \"mid\"\ntitle = '{hostile}'")
     result = rankwell.bench(three)
 
-    assert result.render("html").count("<script>") == 1
-    assert "<script>alert" not in result.render("html")
-    assert "&lt;script&gt;" in result.render("html")
+    assert result.page().count("<script>") == 1
+    for text in (result.page(), result.render("html")):
+        assert "<script>alert" not in text
+        assert "&lt;script&gt;" in text
     assert "\\evil" not in result.render("latex").replace("\\textbackslash{}", "")
     assert json.loads(result.render("json"))["rows"][0]["run"] == hostile
 
@@ -1094,7 +1123,6 @@ def test_the_report_of_a_folder_of_a_bench_is_the_page_of_each_result_below_it(f
     [
         ("[chart]\nmeasures = ['AP']\n", [], "`call` or [chart] is for command = 'qa'"),
         ("[chart]\nmeasures = ['AP']\n", ["-m", "AP"], "--measure is not for a bench with `call`"),
-        ("[chart]\nmeasures = ['AP']\n", ["-f", "html"], "--format html is not for a bench with"),
         (
             "[table]\ncosts = true\n",
             ["--executor", "ray"],

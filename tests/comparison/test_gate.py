@@ -316,16 +316,13 @@ def test_a_figure_that_misses_by_less_than_is_shown_is_shown_in_full(two, monkey
         (("-r", "mew:AP >= 0.1"), "did you mean 'new'"),
         (("-r", "AP = 0.1"), "cannot be understood"),
         (("-r", "AP >= 10"), "is a share"),
-        (("--no-regression", "odl"), "did you mean 'old'"),
-        (("--no-regression", "old", "-m", "APX"), "did you mean 'AP'"),
-        (("--no-regression", "old", "--tolerance", "much"), "a number from 0"),
-        (("--no-regression", "old", "--tolerance", "-1"), "a number from 0"),
+        (("--baseline", "odl"), "did you mean 'old'"),
+        (("--baseline", "old", "-m", "APX"), "did you mean 'AP'"),
+        (("--baseline", "old", "--tolerance", "much"), "a number from 0"),
+        (("--baseline", "old", "--tolerance", "-1"), "a number from 0"),
+        (("--baseline", "old", "--tolerance", "0.1"), "in share and in rank; choose by --measure"),
         (
-            ("--no-regression", "old", "--tolerance", "0.1"),
-            "in share and in rank; choose by --measure",
-        ),
-        (
-            ("--no-regression", "old", "--tolerance", "5", "-m", "AP"),
+            ("--baseline", "old", "--tolerance", "5", "-m", "AP"),
             "can lose; write 0.05, or 5% of the baseline's mean",
         ),
         (("-r", "AP >= 0.1", "--tolerance", "0.1"), "name the baseline"),
@@ -345,7 +342,7 @@ def test_anything_but_a_folder_of_results_is_an_error(tmp_path, two):
     with pytest.raises(BadInput, match="is not a folder"):
         gate(tmp_path / "nowhere", require=["AP >= 0"])
     with pytest.raises(BadUsage, match="the folder itself"):
-        gate(two, no_regression=str(two))
+        gate(two, baseline=str(two))
 
 
 def test_a_baseline_in_the_folder_is_required_of_nothing_unless_it_is_named(two):
@@ -354,8 +351,8 @@ def test_a_baseline_in_the_folder_is_required_of_nothing_unless_it_is_named(two)
 
     assert means["old"] < between < means["new"]
     assert gate(two, require=[f"AP >= {between}"]).exit_code == 1
-    assert gate(two, require=[f"AP >= {between}"], no_regression="old").exit_code == 0
-    assert gate(two, require=[f"old:AP >= {between}"], no_regression="old").exit_code == 1
+    assert gate(two, require=[f"AP >= {between}"], baseline="old").exit_code == 0
+    assert gate(two, require=[f"old:AP >= {between}"], baseline="old").exit_code == 1
 
 
 def test_a_regression_has_the_numbers_of_compare(two, tmp_path):
@@ -367,7 +364,7 @@ def test_a_regression_has_the_numbers_of_compare(two, tmp_path):
         if row["run"] == "new" and row["against"]
     }
 
-    rows = json.loads(gate(two, no_regression="old", format="json").text)["rows"]
+    rows = json.loads(gate(two, baseline="old", format="json").text)["rows"]
 
     assert {
         row["measure"]: (row["found"], row["ci_low"], row["ci_high"], row["n"]) for row in rows
@@ -376,7 +373,7 @@ def test_a_regression_has_the_numbers_of_compare(two, tmp_path):
 
 
 def test_worse_runs_fail_by_higher_and_by_lower_values_alike(two):
-    done = gate(two, no_regression="new", format="json")
+    done = gate(two, baseline="new", format="json")
     rows = {row["measure"]: row for row in json.loads(done.text)["rows"]}
 
     assert done.exit_code == 1
@@ -384,32 +381,30 @@ def test_worse_runs_fail_by_higher_and_by_lower_values_alike(two):
     assert [row["result"] for row in rows.values()] == ["failed", "failed"]
     assert "old MnR is significantly worse than new" in rows["MnR"]["explanation"]
     assert rows["MnR"]["explanation"].endswith("lower is better")
-    assert gate(two, no_regression="old").exit_code == 0
+    assert gate(two, baseline="old").exit_code == 0
 
 
 def test_a_difference_that_may_be_chance_passes_unless_a_tolerance_forbids_it(tmp_path):
     folder = folder_of(tmp_path / "out", {"old": 0.0, "new": 0.0})
     rows = {
         row["measure"]: row
-        for row in json.loads(gate(folder, no_regression="old", format="json").text)["rows"]
+        for row in json.loads(gate(folder, baseline="old", format="json").text)["rows"]
     }
     assert rows["AP"]["ci_low"] < 0 < rows["AP"]["ci_high"]
     assert rows["MnR"]["ci_low"] < 0 < rows["MnR"]["ci_high"]
 
-    assert gate(folder, no_regression="old").exit_code == 0
+    assert gate(folder, baseline="old").exit_code == 0
     for measure, worst in (("AP", -rows["AP"]["ci_low"]), ("MnR", rows["MnR"]["ci_high"])):
         for tolerance, code in ((0.99 * worst, 1), (1.01 * worst, 0), (0, 1)):
             assert (
-                gate(
-                    folder, no_regression="old", tolerance=str(tolerance), measures=[measure]
-                ).exit_code
+                gate(folder, baseline="old", tolerance=str(tolerance), measures=[measure]).exit_code
                 == code
             )
         mean = rows_of(folder)["old", measure]["mean"]
         for tolerance, code in ((99 * worst / mean, 1), (101 * worst / mean, 0)):
             assert (
                 gate(
-                    folder, no_regression="old", tolerance=f"{tolerance}%", measures=[measure]
+                    folder, baseline="old", tolerance=f"{tolerance}%", measures=[measure]
                 ).exit_code
                 == code
             )
@@ -418,15 +413,15 @@ def test_a_difference_that_may_be_chance_passes_unless_a_tolerance_forbids_it(tm
 def test_what_is_surely_worse_but_little_passes_within_the_tolerance(tmp_path):
     folder = folder_of(tmp_path / "out", {"old": 0.01, "new": 0.0})
 
-    assert gate(folder, no_regression="old", measures=["AP"]).exit_code == 1
-    assert gate(folder, no_regression="old", measures=["AP"], tolerance="0.02").exit_code == 0
+    assert gate(folder, baseline="old", measures=["AP"]).exit_code == 1
+    assert gate(folder, baseline="old", measures=["AP"], tolerance="0.02").exit_code == 0
 
 
 def test_runs_of_another_folder_are_held_against_those_of_the_same_name(tmp_path):
     before = folder_of(tmp_path / "before", {"a": 0.1, "b": 0.0})
     now = folder_of(tmp_path / "now", {"a": 0.0, "b": 0.1, "c": 0.1})
 
-    done = gate(now, no_regression=str(before), measures=["AP"], format="json")
+    done = gate(now, baseline=str(before), measures=["AP"], format="json")
 
     told = {
         row["run"]: (row["result"], row["explanation"]) for row in json.loads(done.text)["rows"]
@@ -447,16 +442,14 @@ def test_runs_of_another_folder_are_held_against_those_of_the_same_name(tmp_path
     ]
     assert [each["message"] for each in json.loads(done.text)["findings"]] == notes
     assert done.findings == ()
-    assert gate(now, no_regression=str(before), measures=["AP"]).findings == tuple(notes)
+    assert gate(now, baseline=str(before), measures=["AP"]).findings == tuple(notes)
 
 
 def test_the_only_run_of_another_folder_is_held_against_all(tmp_path):
     before = folder_of(tmp_path / "before", {"main": 0.05})
     now = folder_of(tmp_path / "now", {"branch": 0.0, "other": 0.1})
 
-    rows = json.loads(gate(now, no_regression=str(before), measures=["AP"], format="json").text)[
-        "rows"
-    ]
+    rows = json.loads(gate(now, baseline=str(before), measures=["AP"], format="json").text)["rows"]
 
     assert {row["run"]: row["result"] for row in rows} == {"branch": "failed", "other": "passed"}
 
@@ -466,7 +459,7 @@ def test_a_run_that_vanished_is_an_error_and_no_pass(tmp_path):
     now = folder_of(tmp_path / "now", {"a": 0.0})
 
     with pytest.raises(BadInput, match="has no run 'b'"):
-        gate(now, no_regression=str(before))
+        gate(now, baseline=str(before))
 
 
 def test_queries_that_vanished_are_an_error_and_new_ones_are_none(tmp_path):
@@ -477,11 +470,11 @@ def test_queries_that_vanished_are_an_error_and_new_ones_are_none(tmp_path):
         match=r"10 of 60 queries that count there do not count for .*, such as 'q050', .* same "
         r"queries",
     ):
-        gate(part, no_regression=str(whole), measures=["AP"])
+        gate(part, baseline=str(whole), measures=["AP"])
     assert (
-        json.loads(gate(whole, no_regression=str(part), measures=["AP"], format="json").text)[
-            "rows"
-        ][0]["n"]
+        json.loads(gate(whole, baseline=str(part), measures=["AP"], format="json").text)["rows"][0][
+            "n"
+        ]
         == 50
     )
 
@@ -489,7 +482,7 @@ def test_queries_that_vanished_are_an_error_and_new_ones_are_none(tmp_path):
 def test_too_few_queries_for_an_interval_are_an_error_that_says_so(tmp_path, monkeypatch, capsys):
     folder = folder_of(tmp_path / "out", {"old": 0.0, "new": 0.1}, n=9)
 
-    code, out, err = run_command(monkeypatch, capsys, folder, "--no-regression", "old")
+    code, out, err = run_command(monkeypatch, capsys, folder, "--baseline", "old")
     assert (code, out) == (2, "")
     assert (
         "9 queries count for both, too few for an interval of the difference (10 are needed)" in err
@@ -508,7 +501,7 @@ def test_percentages_are_held_and_printed_in_percent(tmp_path):
     text = gate(
         folder,
         require=[f"new:AP >= {mean - 1}", f"new:AP <= {mean + 1}%"],
-        no_regression="old",
+        baseline="old",
         measures=["AP"],
     ).text
 
@@ -519,7 +512,7 @@ def test_percentages_are_held_and_printed_in_percent(tmp_path):
 def test_requirements_may_stand_in_a_file_and_options_go_before_it(two, tmp_path):
     toml = tmp_path / "gate.toml"
     toml.write_text(
-        'require = ["AP >= 0.9"]\nno_regression = "new"\nmeasures = ["AP"]\ntolerance = "1%"\n'
+        'require = ["AP >= 0.9"]\nbaseline = "new"\nmeasures = ["AP"]\ntolerance = "1%"\n'
     )
 
     done = gate(two, require=[str(toml), "MnR > 0"], format="json")
@@ -533,16 +526,16 @@ def test_requirements_may_stand_in_a_file_and_options_go_before_it(two, tmp_path
     assert {row["run"] for row in rows} == {"old"}
 
     assert (
-        json.loads(gate(two, require=str(toml), no_regression="old", format="json").text)["rows"][
-            -1
-        ]["run"]
+        json.loads(gate(two, require=str(toml), baseline="old", format="json").text)["rows"][-1][
+            "run"
+        ]
         == "new"
     )
 
 
 def test_a_folder_in_a_file_lies_beside_the_file(tmp_path, monkeypatch):
     now, _ = folder_of(tmp_path / "now", {"a": 0.1}), folder_of(tmp_path / "before", {"a": 0.0})
-    (tmp_path / "gate.toml").write_text('no_regression = "before"\n')
+    (tmp_path / "gate.toml").write_text('baseline = "before"\n')
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
 
@@ -555,7 +548,7 @@ def test_a_folder_in_a_file_lies_beside_the_file(tmp_path, monkeypatch):
         ("requires = []", "requires: unknown key; did you mean 'require'"),
         ('require = "AP > 1"', "expected a list of strings"),
         ("require = [1]", "expected a list of strings"),
-        ("no_regression = 3", "expected a string"),
+        ("baseline = 3", "expected a string"),
         ("tolerance = true", "expected a number, or a string"),
         ("require = [", "is not valid TOML"),
     ],
@@ -568,7 +561,7 @@ def test_a_file_that_says_something_else_is_refused_by_name(two, tmp_path, text,
 
 
 def test_other_formats_hold_a_row_for_each_line(two):
-    text = gate(two, require=["AP >= 0.1"], no_regression="old", format="csv").text
+    text = gate(two, require=["AP >= 0.1"], baseline="old", format="csv").text
     header, *lines = text.splitlines()
 
     assert header == "result,requirement,run,measure,part,found,ci_low,ci_high,unit,n,explanation"
@@ -617,7 +610,7 @@ def test_the_xml_names_what_failed_and_follows_the_schema(two, tmp_path):
     done = gate(
         two,
         require=["AP >= 0.1", "new:AP >= 0.99"],
-        no_regression="old",
+        baseline="old",
         output=tmp_path / "ci" / "gate.xml",
     )
     root = ET.parse(tmp_path / "ci" / "gate.xml").getroot()
@@ -635,7 +628,7 @@ def test_the_xml_names_what_failed_and_follows_the_schema(two, tmp_path):
 
 def test_the_xml_of_the_same_results_has_the_same_bytes_and_no_time(two, tmp_path):
     for name in ("one.xml", "other.xml"):
-        gate(two, no_regression="old", output=tmp_path / name)
+        gate(two, baseline="old", output=tmp_path / name)
 
     assert (tmp_path / "one.xml").read_bytes() == (tmp_path / "other.xml").read_bytes()
     assert b"time" not in (tmp_path / "one.xml").read_bytes()

@@ -51,6 +51,8 @@ def parameters() -> set[str]:
         Results.compare,
         Results.report,
         Results.to_latex,
+        Results.to_html,
+        Results.to_markdown,
     ]
     for thing in things:
         if callable(thing) and not (isinstance(thing, type) and issubclass(thing, Exception)):

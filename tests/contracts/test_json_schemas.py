@@ -55,6 +55,13 @@ def test_a_schema_is_valid_and_is_printed(name: str, capsys: Any, monkeypatch: A
     assert json.loads(capsys.readouterr().out) == json_schema(name)
 
 
+def test_without_a_name_the_schemas_are_listed(capsys: Any, monkeypatch: Any):
+    monkeypatch.setattr("sys.argv", ["rankwell", "explain", "--schema"])
+
+    assert cli.main() == 0
+    assert capsys.readouterr().out == f"There is a JSON Schema of: {', '.join(schema_names())}.\n"
+
+
 def test_an_unknown_name_is_answered_with_the_nearest():
     with pytest.raises(UnknownName, match="did you mean 'judge plan'"):
         json_schema("judge plans")

@@ -3,8 +3,13 @@
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from io import StringIO
 from typing import Any, NamedTuple
 
+from rich.console import Console
+
+from rankwell.cli import with_lists
+from rankwell.cli.help import page
 from rankwell.data.catalogue import command_function, command_summaries
 from rankwell.data.options import Argument, arguments_of, texts_of
 
@@ -56,6 +61,17 @@ def test_an_option_has_one_type_one_default_and_one_help_in_all_commands() -> No
     assert differing(uses()) == {}
 
 
+def test_cut_offs_are_a_list_in_every_command_that_has_them() -> None:
+    """A search for neighbours and an interleaved list have a number of results, which is one:
+    `--neighbours` and `--depth`, never `-k`.
+    """
+    for use in uses()["-k"]:
+        function = command_function(tuple(use.command.split()))
+        typed = with_lists(function, ["-k", "1", "3", "5"])
+        assert typed == with_lists(function, ["-k", "1,3,5"]) == ["-k", "1,3,5"], use.command
+        assert use.argument.kind is str, use.command
+
+
 def test_every_reason_is_of_commands_that_have_the_option() -> None:
     found = uses()
     for name, reasons in _REASONS.items():
@@ -77,15 +93,25 @@ def test_python_calls_an_option_as_the_command_line_does() -> None:
 
 
 def test_there_are_few_names_of_options() -> None:
-    names = {
-        flag
-        for same_name in uses().values()
-        for use in same_name
-        for flag in use.argument.flags
-        if flag.startswith("--")
-    }
+    """On the help pages as they are printed, hidden commands and second names included. The page
+    of `trec-eval` has that tool's own options.
+    """
+    groups = {(words[0],) for words in command_summaries()}
+    names = set[str]().union(*map(names_on_page, {(), *groups, *command_summaries()}))
 
+    typed = {
+        flag for same_name in uses().values() for use in same_name for flag in use.argument.words
+    }
+    assert {name for name in typed if name.startswith("--")} <= names
     assert len(names) <= MOST_NAMES, sorted(names)
+
+
+def names_on_page(words: tuple[str, ...]) -> set[str]:
+    """The long names in the first column of a help page, all that stand for one option."""
+    console = Console(width=200, file=StringIO())
+    console.print(page(words, 200, is_short=False))
+    first_columns = re.findall(r"^  +((?:--?[a-zA-Z][\w-]*,? )+)", console.file.getvalue(), re.M)
+    return set(re.findall(r"--[a-z][a-z0-9-]*", " ".join(first_columns)))
 
 
 def test_two_uses_that_differ_without_a_reason_are_found() -> None:
@@ -134,7 +160,10 @@ def _names_in_python(argument: Argument) -> set[str]:
 
 
 _REASONS: Mapping[str, Mapping[str, str]] = {
-    "--baseline": {"an experiment has no first system": "bench"},
+    "--baseline": {
+        "an experiment has no first system": "bench",
+        "it may be another folder, and nothing is compared without it": "gate",
+    },
     "--batch-size": {"a judge takes more than a model does": "judge pool"},
     "--clients": {"its load is not measured": "judge llm"},
     "--columns": {
@@ -180,6 +209,7 @@ _REASONS: Mapping[str, Mapping[str, str]] = {
         "not every output has every format": "all but engine check, engine list, fuse",
         "it has no effect without --tune": "fuse",
     },
+    "--group": {"pairs have no attributes, and targets": "pairs"},
     "--intervals": {
         "they may be over rows": "clicks",
         "they are of differences": "clicks credit, compare, gate",
@@ -247,10 +277,12 @@ _REASONS: Mapping[str, Mapping[str, str]] = {
     },
     "--reference": {"pairs may have targets instead": "pairs"},
     "--relevance": {"documents hold answers or not": "qa"},
+    "--request-timeout": {"a model takes longer than a search": "judge llm"},
     "--retries": {"what is measured is not asked for again unless it is wanted": "judge llm"},
     "--run-format": {"files of questions have formats of their own": "qa"},
     "--samples": {
         "a demo has data of its own": "demo embeddings",
+        "lists are drawn, not queries": "clicks interleave",
         "pairs are drawn, not queries": "pairs",
     },
     "--schema": {
@@ -276,11 +308,10 @@ _REASONS: Mapping[str, Mapping[str, str]] = {
     "--unjudged": {"a clip without annotation may be a mistake": "keywords"},
     "--url": {"it is no engine": "judge llm"},
     "-k": {
-        "defaults need one number": "beyond",
+        "named measures have cut-offs of their own": "beyond, rag",
         "conventions have cut-offs of their own": "crossmodal, images",
         "lists of neighbours are longer": "embeddings",
-        "several answers of one question count": "qa",
-        "a model reads few chunks": "rag",
+        "it cuts answers and documents": "qa",
     },
 }
 """By option: why its type, default or help differs from other commands, and where."""

@@ -30,7 +30,7 @@ from rankwell.cli import main
 lines = sys.argv[1:]
 for name in rankwell.__all__:
     getattr(rankwell, name)
-for line in ("--help", "explain --list", *lines):
+for line in ("--help", "explain", *lines):
     sys.argv[1:] = line.split()
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         code = main()

@@ -9,8 +9,9 @@ import pytest
 import rankwell as rw
 from rankwell.data.catalogue import command_function, command_summaries, find_command
 from rankwell.data.options import arguments_of
-from rankwell.data.registry import MEASURES, parse_measure
+from rankwell.data.registry import parse_measure
 from rankwell.errors import BadUsage, UnknownName
+from regression.running import in_process
 
 NAMES = tomllib.loads(files("rankwell.data").joinpath("everyday.toml").read_text("utf-8"))
 FIRST_WORDS = {words[0] for words in command_summaries()}
@@ -45,11 +46,12 @@ def test_a_word_for_a_measure_is_answered_by_the_measure(word: str):
     meaning = NAMES["measures"][word]
     phrase = word.replace("-", " ").capitalize()
 
-    assert meaning in MEASURES.builtin_names
-    for text, answer in ((phrase, meaning), (f"{phrase}@7", f"{meaning}@7")):
-        with pytest.raises(UnknownName, match=f"did you mean '{answer}'"):
+    # It works as it is typed: with a cut-off where it needs one.
+    name = parse_measure(meaning).name
+    for text, answer in ((phrase, meaning), (f"{phrase}@7", f"{name}@7")):
+        with pytest.raises(UnknownName, match=re.escape(f"did you mean '{answer}'")):
             rw.evaluate({"q": {"d": 1}}, {"q": {"d": 1.0}}, text)
-    assert meaning in [measure.name for measure in rw.explain(phrase).meanings]
+    assert name in [measure.name for measure in rw.explain(phrase).meanings]
 
 
 @pytest.mark.parametrize("word", NAMES["instead"])
@@ -61,6 +63,46 @@ def test_a_measure_that_is_not_there_is_answered_by_what_is(word: str):
         flags = {flag for known in arguments_of(command_function(words)) for flag in known.words}
         assert {part for part in line if part.startswith("--")} <= flags
     with pytest.raises(UnknownName, match=re.escape(meaning)):
+        rw.explain(word)
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [("hit rate", "Success@10"), ("top-k accuracy", "Success@10"), ("recall at k", "R@10")],
+)
+def test_a_measure_that_needs_a_cut_off_is_named_with_one(text: str, answer: str):
+    with pytest.raises(UnknownName, match=f"did you mean '{answer}'"):
+        rw.evaluate({"q": {"d": 1}}, {"q": {"d": 1.0}}, text)
+
+
+@pytest.mark.parametrize(
+    ("word", "measure"),
+    [("hitrate", "Success@10"), ("hit-rate", "Success@10"), ("average precision", "AP")],
+)
+def test_a_measure_that_is_typed_as_a_command_is_answered_by_what_prints_it(
+    word: str, measure: str
+):
+    meaning = f"'evaluate QRELS RUN -m {measure}' or 'explain {measure}'"
+
+    assert parse_measure(measure)
+
+    with pytest.raises(BadUsage, match=re.escape(f"; did you mean {meaning}?")):
+        find_command([word])
+    code, _, err = in_process([word])
+    assert (code, f"did you mean {meaning}?" in " ".join(err.split())) == (2, True)
+
+
+def test_what_is_neither_is_answered_by_the_commands():
+    with pytest.raises(BadUsage, match="; known are "):
+        find_command(["frobnicate"])
+
+
+@pytest.mark.parametrize(
+    ("word", "command"),
+    [("video", "'crossmodal' (text–video)"), ("answers", "'qa'"), ("judge plan", "'judge plan'")],
+)
+def test_a_command_that_is_to_be_explained_is_named(word: str, command: str):
+    with pytest.raises(UnknownName, match=re.escape(f"did you mean the command {command}")):
         rw.explain(word)
 
 

@@ -50,6 +50,7 @@ EXAMPLES = {
     "model-unused": ("reward_model is unused",),
     "most-judged-queries-missing": ("mine", ["q1", "q2"], 3, "count as 0", ""),
     "negative-scores": ("some scores are below 0",),
+    "only-relevant-items-judged": (),
     "no-abstention-figures": ("nAUC", "RR", "the reason"),
     "no-ceiling": ("mine", ["AP"], "the reason"),
     "no-column-of-grades": (["x", "y"], "a.csv"),
@@ -290,7 +291,7 @@ def test_explain_knows_findings_and_conventions():
     assert str(rw.explain("beir")).startswith("beir   (--convention beir)")
 
 
-WORLD = ("q1 0 a 1\nq2 0 b 2\n", "q1 Q0 a 1 2.0 r\nq1 Q0 z 2 1.0 r\n")
+WORLD = ("q1 0 a 1\nq1 0 c 0\nq2 0 b 2\n", "q1 Q0 a 1 2.0 r\nq1 Q0 z 2 1.0 r\n")
 
 
 @pytest.fixture
@@ -336,3 +337,25 @@ def test_ignore_refuses_errors_and_unknown_names(files, run_cli):
     assert (code, "is an error" in err) == (2, True)
     code, _, err = run_cli("evaluate", *files, "--ignore", "few-querys")
     assert (code, "did you mean 'few-queries'" in err) == (2, True)
+    code, _, err = run_cli("evaluate", *files, "--ignore", "nosuch")
+    expected = "there is no finding 'nosuch'; docs/findings.md lists them all."
+    assert (code, " ".join(err.split())) == (2, f"rankwell: {expected}")
+
+
+def test_a_run_without_a_judged_query_is_refused_by_the_finding_that_check_prints(
+    tmp_path, run_cli
+):
+    (tmp_path / "qrels.txt").write_text("n01 0 a 1\nn02 0 c 1\n")
+    (tmp_path / "alike.run").write_text("xn01 Q0 a 1 3 t\nxn02 Q0 c 1 3 t\n")
+    (tmp_path / "other.run").write_text("zz Q0 a 1 3 t\n")
+
+    for run, name in (("alike", "query-ids-in-two-notations"), ("other", "run-not-evaluated")):
+        arguments = str(tmp_path / "qrels.txt"), str(tmp_path / f"{run}.run")
+        code, out, err = run_cli("evaluate", *arguments)
+        _, checked, _ = run_cli("check", *arguments)
+        sentence = " ".join(err.split()).removeprefix("rankwell: ")
+        assert (code, out) == (4, "")
+        assert sentence.endswith(f" (`rankwell explain {name}`)")
+        assert [line for line in checked.splitlines() if line.startswith("error: ")] == [
+            f"error: {sentence.rpartition(' (')[0]} [{name}]"
+        ]

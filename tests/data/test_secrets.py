@@ -235,7 +235,7 @@ COMMANDS = (
     "report out -o {url}",
     "compare {url} y={url}",
     "power {url}",
-    "gate {url} --no-regression x={url}",
+    "gate {url} --baseline x={url}",
     "pairs {url} x={url}",
     "qa {url} {url}",
     "embeddings {url} --reference x={url}",

@@ -141,9 +141,9 @@ def test_the_option_gives_the_number_to_any_command(monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["explain", "--list", "--threads", "0"], "--threads '0': expected a positive integer"),
-        (["explain", "--list", "--threads"], "--threads '': expected a positive integer"),
-        (["explain", "--list", "--threads", "2", "--threads", "2"], "--threads: given twice"),
+        (["explain", "--threads", "0"], "--threads '0': expected a positive integer"),
+        (["explain", "--threads"], "--threads '': expected a positive integer"),
+        (["explain", "--threads", "2", "--threads", "2"], "--threads: given twice"),
     ],
 )
 def test_a_wrong_number_of_threads_exits_with_2(words, says, monkeypatch, capsys):

@@ -90,6 +90,27 @@ def test_a_finding_states_the_bounds_of_a_run_and_the_share_of_unjudged_items():
     )
 
 
+def test_one_information_says_that_only_relevant_items_are_judged():
+    judged, run, other = half_judged()
+    relevant = {query: {"a": 1} for query in judged}
+    runs = {"run": run, "other": other}
+    sentence = "judgments: they list relevant items only; all others count as not relevant"
+
+    result = rankwell.evaluate(relevant, runs, ["P@4"], details=True)
+
+    findings = [note for note in result.findings if "unjudged" in note or "relevant" in note]
+    assert [(note, note.level) for note in findings] == [(sentence, "info")]
+    assert not any("unjudged" in note for note in result.compare().findings)
+    assert [note for note in rankwell.check(relevant, runs) if "relevant items only" in note] == [
+        sentence
+    ]
+    # A single item of grade 0 says that others were judged, too.
+    one_more = relevant | {"q0": {"a": 1, "b": 0}}
+    notes = rankwell.evaluate(one_more, runs, ["P@4"]).findings
+    assert sum("are unjudged" in note for note in notes) == 2
+    assert sentence not in notes
+
+
 def test_an_item_of_both_lists_has_one_grade_in_the_bounds_of_a_difference():
     judged, run, other = half_judged()
 

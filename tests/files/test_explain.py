@@ -42,8 +42,8 @@ def test_a_function_and_a_path_are_no_convention():
 
 
 def test_the_list_has_every_measure_and_every_figure_of_a_collection():
-    code, out, err = in_process(["explain", "--list", "-f", "json"])
-    _, table, aside = in_process(["explain", "--list"])
+    code, out, err = in_process(["explain", "-f", "json"])
+    _, table, aside = in_process(["explain"])
 
     assert (code, err) == (0, "")
     names = [row["name"] for row in json.loads(out)["rows"]]
@@ -54,11 +54,7 @@ def test_the_list_has_every_measure_and_every_figure_of_a_collection():
 
 @pytest.mark.parametrize(
     ("words", "message"),
-    [
-        ([], "name a measure, convention or finding, or list all measures with --list."),
-        (["AP", "--list"], "--list shows all measures; leave it out, or AP."),
-        (["AP", "-f", "json"], "--format is for --list; add that, or leave it out."),
-    ],
+    [(["AP", "-f", "json"], "--format is for the list of measures; leave it out, or AP.")],
 )
 def test_what_does_not_go_together_is_refused(words: list[str], message: str):
     code, out, err = in_process(["explain", *words])

@@ -180,7 +180,7 @@ def test_editors_and_notebooks_see_the_parameters_of_the_steps():
         "cluster",
         "options",
     ]
-    assert {"required", "no_regression", "tolerance", "level"} <= {
+    assert {"required", "baseline", "tolerance", "level"} <= {
         *inspect.signature(rw.Results.gate).parameters
     }
     for step in (rw.Results.compare, rw.Results.gate, rw.Results.save, rw.Results.report):
@@ -203,7 +203,7 @@ def test_a_requirement_that_is_not_a_string_is_refused(result: Any):
 
 
 def test_a_gate_reads_its_file_of_requirements(result: Any, tmp_path: Path):
-    (tmp_path / "gate.toml").write_text('require = ["new:RR >= 1"]\nno_regression = "old"\n')
+    (tmp_path / "gate.toml").write_text('require = ["new:RR >= 1"]\nbaseline = "old"\n')
 
     assert result.gate(str(tmp_path / "gate.toml")) is result
     with pytest.raises(rw.GateFailed, match="new RR"):
@@ -278,17 +278,17 @@ def test_an_attribute_that_queries_do_not_have_is_one_error(result: Any, tmp_pat
 
 @pytest.mark.parametrize("tolerance", [0.01, "0.01", "1%", 0])
 def test_a_tolerance_is_a_number_or_a_text(result: Any, tolerance: Any):
-    assert result.gate(no_regression="old", tolerance=tolerance) is result
+    assert result.gate(baseline="old", tolerance=tolerance) is result
 
 
 def test_a_tolerance_as_a_number_is_that_of_its_text(result: Any):
     for tolerance in (0.3, "0.3"):
         with pytest.raises(rw.GateFailed, match=r"by more than 0\.3"):
-            result.gate(no_regression="new", tolerance=tolerance)
-    assert result.gate(no_regression="new", measures="RR", tolerance=0.7) is result
+            result.gate(baseline="new", tolerance=tolerance)
+    assert result.gate(baseline="new", measures="RR", tolerance=0.7) is result
     for wrong in (True, -0.1, float("nan"), [0.1]):
         with pytest.raises(rw.RankwellError, match="expected a number from 0"):
-            result.gate(no_regression="new", tolerance=wrong)
+            result.gate(baseline="new", tolerance=wrong)
 
 
 @pytest.mark.parametrize("name", ["x" * 300, "a\0b", "file/below"])

@@ -511,7 +511,14 @@ ESCAPED = [
         "compare qrels 'a<b>' run -f md",
         _runs(**{"a<b>": "q1 Q0 d1 1 2.0 r\n"}),
         codes=(0,),
-        hides=r"(?m)^rules: .*(?<!\\)<b",
+        hides=r"(?m)^(<!-- )?rules: .*(?<!\\)<b",
+    ),
+    Case(
+        "markup in the name of a run, in HTML",
+        "compare qrels 'a<b>' run -f html",
+        _runs(**{"a<b>": "q1 Q0 d1 1 2.0 r\n"}),
+        codes=(0,),
+        hides=r">a<b>",
     ),
     Case(
         "an escape sequence in the name of a run, in CSV",

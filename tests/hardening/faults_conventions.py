@@ -94,13 +94,13 @@ CASES: list[Case] = [
         )
         for command, line, codes in (
             ("comparison", "compare a b", (0,)),
-            ("gate", "gate b --no-regression a", (1,)),
+            ("gate", "gate b --baseline a", (1,)),
         )
     ),
     Case(
         "a gate offers no measure by the name that its results have",
         "evaluate qrels one -c st -m ndcg@10 -o a\nevaluate qrels two -c st -m ndcg@10 -o "
-        "b\ngate b --no-regression a -m nDCG@10",
+        "b\ngate b --baseline a -m nDCG@10",
         _GRADED_TEN,
         shows=r"no measure 'nDCG@10' in these results; did you mean 'ndcg@10'\?",
     ),

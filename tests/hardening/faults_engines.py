@@ -284,7 +284,7 @@ OTHERS = [
         "python: exec(open('served.py').read()); "
         + _RUN.format("faster", "one")
         + _RUN.format("slower", "two")
-        + "served('gate two --no-regression one')",
+        + "served('gate two --baseline one')",
         lambda folder: (_world({})(folder), (folder / "mine.py").write_text(_SLOW)),
         codes=(0,),
         shows="latency: times differ from call to call",

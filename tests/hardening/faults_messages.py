@@ -164,6 +164,7 @@ OPTIONS = [
 NAMED = [
     _case(
         "an engine of vectors without any",
+        "python: import pytest; pytest.importorskip('faiss')\n"
         "engine run faiss --documents texts.jsonl --queries texts.jsonl",
         r"give the items' vectors \(--item-vectors\)",
         texts_jsonl='{"id": "a", "text": "x"}\n',
@@ -230,7 +231,8 @@ CAUSES = [
     _case(
         "query ids that look alike",
         "evaluate n.qrels n.run",
-        r"judged: 'caf\\xe91', …; in the run: 'cafe\\u03011', …",
+        r"if Unicode normal forms were ignored \('caf\\xe91' in the judgments, 'cafe\\u03011' in "
+        r"the run\).*`rankwell explain query-ids-in-two-notations`",
         codes=(4,),
         n_qrels="caf\u00e91 0 a 1\n",
         n_run="cafe\u03011 Q0 a 1 3 t\n",

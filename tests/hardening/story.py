@@ -278,7 +278,7 @@ TABLES = [
     )
     for line, heading in (
         ("compare few bad.run good.run -m P@1 -m RR", r"difference \(95% CI\) +p +win/tie/loss\n"),
-        ("explain --list", r"(?m)^measure +\S.*$"),
+        ("explain", r"(?m)^measure +\S.*$"),
         ("check few good.run bad.run", r"(?m)^No errors, \d+ warnings\.$"),
     )
 ]

@@ -35,7 +35,7 @@ def test_fails(rankwell):
     rankwell.gate(rankwell.evaluate(QRELS, {"mine": RUN}, "RR"), "RR >= 0.9", "RR <= 0.8")
 
 def test_worse_than_baseline(rankwell):
-    rankwell.gate("new", no_regression="old")
+    rankwell.gate("new", baseline="old")
 
 def test_bad_score(rankwell):
     rankwell.evaluate({"q": {"a": 1}}, {"q": {"a": float("nan")}})

@@ -287,7 +287,7 @@ CASES: dict[str, Case] = {
         "pairs numbers.txt {table} -f json", [{"score": row["score"]} for row in NUMBERS], NO_GAPS
     ),
     "pairs: strata": Case(
-        "pairs numbers.txt numbers.csv:score --strata {table}:part -f json", NUMBERS
+        "pairs numbers.txt numbers.csv:score --group {table}:part -f json", NUMBERS
     ),
     "crossmodal: scores": Case(
         "crossmodal {table} -f json",

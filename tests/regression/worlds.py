@@ -27,7 +27,7 @@ def build(folder: Path) -> None:
     _write_runs(folder, judgments)
     _write_trec(folder, judgments)
     requirements = (
-        'require = ["AP >= 0.1", "b:RR.ci_low > 0"]\nno_regression = "a"\ntolerance = '
+        'require = ["AP >= 0.1", "b:RR.ci_low > 0"]\nbaseline = "a"\ntolerance = '
         '"1%"\nmeasures = ["AP"]\n'
     )
     _text(folder / "gate.toml", requirements)

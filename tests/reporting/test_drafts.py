@@ -61,7 +61,7 @@ GATE = "gate out --require AP>=0"
 
 
 @pytest.mark.parametrize(
-    "line", [GATE, "compare out other", "report out", "gate other --no-regression out"]
+    "line", [GATE, "compare out other", "report out", "gate other --baseline out"]
 )
 @pytest.mark.parametrize(
     "name", ["summary.json", "per_query.parquet", "summary.csv", "details.parquet"]

@@ -3,13 +3,15 @@
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import rankwell as rw
-from rankwell.reporting import TableStyle
+from rankwell.reporting import TableStyle, render_rows
+from rankwell.reporting.difference_tables import shown_differences
 from rankwell.reporting.system_table import (
     SystemFigure,
     SystemTable,
@@ -61,9 +63,15 @@ def datasets(*names: str, intervals: bool) -> str:
     return render_system_tables([for_paper(table, style, intervals=intervals)], "latex")
 
 
+def four_measures(*names: str) -> rw.Results:
+    """The results of runs by as many measures as a column has room for."""
+    return evaluated(*names, measures=MEASURES[:4])
+
+
 TABLES = {
     "one run": lambda: evaluated("bm25").to_latex(),
     "two runs": lambda: evaluated("first_sentences", "whole_docs").to_latex(),
+    "four measures": lambda: four_measures("first_sentences", "whole_docs").to_latex(),
     "nine measures": lambda: evaluated("bm25", "dense", "hybrid", measures=MEASURES).to_latex(),
     "many measures": lambda: evaluated(
         "bm25", "dense", measures=[f"nDCG(dcg='exp-log2')@{k}" for k in range(1, 22)]
@@ -108,7 +116,31 @@ def test_a_table_has_a_caption_a_label_and_only_the_measures_asked_for():
     assert re.search(
         r"^b & strong( & \\textbf\{0\.\d\d\}\\textsuperscript\{a\}){3} \\\\$", latex, re.M
     )
-    assert re.search(r"^a & weak( & 0\.\d\d){3} \\\\$", latex, re.M)
+    room = r"\\textsuperscript\{\\phantom\{a\}\}"
+    assert re.search(rf"^a & weak( & 0\.\d\d{room}){{3}} \\\\$", latex, re.M)
+
+
+@pytest.mark.parametrize(
+    ("environment", "latex"),
+    [
+        ("table", lambda: four_measures("first_sentences", "whole_docs").to_latex()),
+        ("table", lambda: four_measures("bm25", "dense", "hybrid (ours)").to_latex()),
+        ("table*", lambda: four_measures("first_sentences", "b" * 40).to_latex()),
+        ("table*", TABLES["nine measures"]),
+    ],
+)
+def test_a_table_takes_one_column_where_it_fits(environment: str, latex: Callable[[], str]):
+    text = latex()
+
+    assert rf"\begin{{{environment}}}" in text
+    assert rf"\end{{{environment}}}" in text
+
+
+def test_columns_of_figures_are_aligned_as_figures():
+    assert r"\begin{tabular}{@{}llccc@{}}" in evaluated("a", "b").to_latex()
+    assert r"\begin{tabular}{@{}lccc@{}}" in evaluated("a").to_latex()
+    differences = render_rows(shown_differences(evaluated("a", "b").compare().differences), "latex")
+    assert r"\begin{tabular}{@{}llllrrrrrrrrr@{}}" in differences
 
 
 def test_a_run_alone_is_a_row_without_marks():
@@ -147,8 +179,8 @@ def test_marks_are_those_of_the_comparison():
 def test_numbers_of_different_lengths_have_their_points_below_one_another():
     latex = datasets("m", intervals=False)
 
-    assert r"& \phantom{0}9.50 \\" in latex
-    assert r"& \underline{19.00}\textsuperscript{a} \\" in latex
+    assert r"& \phantom{0}9.50\textsuperscript{\phantom{ab}} \\" in latex
+    assert r"& \underline{19.00}\textsuperscript{a\phantom{b}} \\" in latex
     assert r"& \textbf{28.50}\textsuperscript{ab} \\" in latex
 
 

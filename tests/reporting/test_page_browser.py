@@ -16,7 +16,8 @@ import pytest
 
 from browsing import ActionChains, Keys, Page
 from page_world import HOSTILE, hostile_world, world, written
-from rankwell.reporting.system_table import SystemFigure, SystemTable, render_system_tables
+from rankwell.reporting.system_table import SystemFigure, SystemTable
+from rankwell.reporting.system_table import page as page_of_tables
 
 
 @pytest.fixture(scope="module")
@@ -935,9 +936,7 @@ def test_heads_of_systems_are_above_their_columns(browser: Page, tmp_path: Path,
         for data_set in ("paintings", "cabinets", "another data set", "the last")
     ]
     page = tmp_path / "table.html"
-    page.write_text(
-        render_system_tables([SystemTable("P@1", "MP@1", cells)], "html"), encoding="utf-8"
-    )
+    page.write_text(page_of_tables([SystemTable("P@1", "MP@1", cells)], []), encoding="utf-8")
     # Where the text of each cell ends; the first column begins with it.
     edges = """Array.from(document.querySelector(arguments[0]).children, (cell, place) => {
         const range = document.createRange();
@@ -963,9 +962,7 @@ def test_names_of_systems_break_between_their_words_only(browser: Page, tmp_path
         for data_set in ("paintings", "cabinets", "others")
     ]
     page = tmp_path / "table.html"
-    page.write_text(
-        render_system_tables([SystemTable("P@1", "MP@1", cells)], "html"), encoding="utf-8"
-    )
+    page.write_text(page_of_tables([SystemTable("P@1", "MP@1", cells)], []), encoding="utf-8")
     # Pieces of text that are on one line, from the tops of single letters.
     lines = """(name => {
         const walker = document.createTreeWalker(name, NodeFilter.SHOW_TEXT), found = {};
@@ -1005,9 +1002,7 @@ def test_the_page_of_systems_sorts_and_changes_its_theme(browser: Page, tmp_path
         for name, mean in figures.items()
     ]
     page = tmp_path / "table.html"
-    page.write_text(
-        render_system_tables([SystemTable("P@1", "MP@1", cells)], "html"), encoding="utf-8"
-    )
+    page.write_text(page_of_tables([SystemTable("P@1", "MP@1", cells)], []), encoding="utf-8")
     browser.open(page)
     names = (
         "Array.from(document.querySelectorAll('tbody tr'), each => "

@@ -91,7 +91,7 @@ def printed(rows=ONE_RUN, per_query=None, rules=None, form="table", **terminal):
 AWKWARD = "\x1b[31mred\x07\u202e|`b`<b>&$_{%}\u2028\nnext"
 
 
-@pytest.mark.parametrize("form", ["table", "md", "latex"])
+@pytest.mark.parametrize("form", ["table", "md", "latex", "html"])
 def test_a_name_in_a_header_or_a_cell_neither_steers_a_terminal_nor_ends_a_line(form):
     text = render_rows([{"system": "a", AWKWARD: 1.5}, {"system": AWKWARD, AWKWARD: 2.5}], form)
 
@@ -196,7 +196,7 @@ def test_the_formats_are_those_of_the_design_one_file_each():
     assert (
         set(OUTPUTS)
         == set(get_args(reporting.Format))
-        == {"table", "csv", "tsv", "json", "jsonl", "md", "latex"}
+        == {"table", "csv", "tsv", "json", "jsonl", "md", "latex", "html"}
     )
 
 
@@ -214,7 +214,7 @@ def test_the_table_of_one_run_has_a_line_per_measure_and_names_every_figure():
     )
 
 
-@pytest.mark.parametrize("kind", ["md", "latex"])
+@pytest.mark.parametrize("kind", ["md", "latex", "html"])
 def test_a_title_stands_above_the_tables(kind: str):
     rows = [{"system": "a", "figure": 1.5}]
     whole = OUTPUTS[kind](Document(rows, None, {}, (), summary=False, title="Paintings"))
@@ -619,7 +619,7 @@ def test_markdown_markup_in_a_name_is_escaped_and_a_plain_name_is_left_readable(
 def test_latex_has_booktabs_rules_and_a_rule_between_runs():
     assert printed(TWO_RUNS, rules={"ties": "id-desc"}, form="latex") == (
         "% needs \\usepackage{booktabs}\n% rules: ties=id-desc\n"
-        "\\begin{tabular}{llrrrr}\n"
+        "\\begin{tabular}{@{}llrrrr@{}}\n"
         "\\toprule\n"
         "run & measure & mean & 95 \\% interval & sd & n \\\\\n"
         "\\midrule\n"

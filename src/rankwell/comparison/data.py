@@ -184,17 +184,17 @@ class GateOptions(DifferenceOptions):
             "'AP within 1% of 0.747' fails above as well. FIGURE is mean (where none is "
             "named), sd, ci_low, ci_high, n, or another column of summary.csv; or median, min "
             "or max of the queries. "
-            "Without a run it is required of every run but that of --no-regression; "
+            "Without a run it is required of every run but that of --baseline; "
             "R@1[direction=t2v] chooses rows. Numbers are in the unit of the results; 38% "
             "is 0.38 of shares and 38 of percentages. FILE.toml has require = [...], "
-            "no_regression, tolerance and measures = [...]; options go before it.",
+            "baseline, tolerance and measures = [...]; options go before it.",
             "Measures and rules",
         ),
     ] = None
-    no_regression: Annotated[
+    baseline: Annotated[
         str | None,
         Doc(
-            "The baseline: a run of the folder, or another folder of results, whose runs "
+            "A run of the folder, or another folder of results, whose runs "
             "are compared with those of the same name (a single one with all). Fails "
             "where a run is significantly worse: the interval of the paired difference, "
             "as in rankwell compare, lies wholly on the worse side of 0. With few queries "
@@ -226,10 +226,8 @@ class GateOptions(DifferenceOptions):
         worse than the baseline.
         """
         require = [*stated, *self.stated()]
-        is_named = bool(require or self.no_regression)
-        return replace(
-            self, require=require, no_regression=self.no_regression if is_named else baseline
-        )
+        is_named = bool(require or self.baseline)
+        return replace(self, require=require, baseline=self.baseline if is_named else baseline)
 
     def stated(self) -> Sequence[str]:
         """The requirements of the options; a string is one."""
@@ -305,6 +303,10 @@ class Origin:
     better: Mapping[str, Better] = field(default_factory=dict)
     task: str = "runs"
     unjudged: Callable[[], UnjudgedItems | None] = lambda: None
+
+
+INHERITED = ("sources", "details", "items", "queries", "task")
+"""What a comparison has of the results that it compares."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

@@ -44,23 +44,21 @@ def check_requirements(results: ResultFolder, rows: Sequence[Row], options: Gate
     Raises BadUsage where nothing is required.
     """
     required = required_of(options)
-    if not required.stated() and not required.no_regression:
+    if not required.stated() and not required.baseline:
         raise BadUsage(
-            "nothing is required; add --require 'nDCG@10.ci_low >= 0.38' or --no-regression "
-            "BASELINE."
+            "nothing is required; add --require 'nDCG@10.ci_low >= 0.38' or --baseline BASELINE."
         )
     for option, name, setting in (
         ("--tolerance", "", required.tolerance),
         ("--measure", "measures", required.measures),
     ):
-        if setting and not required.no_regression:
+        if setting and not required.baseline:
             raise BadUsage(
-                f"{flag(option, name=name)} belongs to {flag('--no-regression')}; name the "
-                "baseline."
+                f"{flag(option, name=name)} belongs to {flag('--baseline')}; name the baseline."
             )
     parsed = [parse_requirement(text) for text in required.stated()]
     known_figures = SummaryFigures(rows, results.values, results.row_attributes, results.rules)
-    baseline = required.no_regression
+    baseline = required.baseline
     baseline_run = baseline if baseline in results.runs else None
     lines = [
         line

@@ -381,16 +381,12 @@ def present_differences(
         return written
     rows = list(result.per_query()) if per_query else None
     if format == "table" and not terminal.details:
-        single = (
-            []
-            if rows is None
-            else query_differences(rows, partial(score_digits, result.describe()))
-        )
+        single = query_differences(rows or (), partial(score_digits, result.describe()))
         listed = [render_rows(single, terminal=terminal)] if single else []
         return written._replace(text="\n".join([*listed, written.text]))
     text = scores = paper_text(result, format, style)
     if format != "latex" or not scores:
-        tables = {**result.tables, **({"systems": []} if scores else {})}
+        tables = {**result.tables, "systems": []} if scores else result.tables
         text = difference_text(
             tables, result.differences, rows, result.describe(), format, terminal, scores
         )

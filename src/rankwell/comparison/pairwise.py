@@ -2,13 +2,14 @@
 the order of systems, and findings.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations, compress, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rankwell.comparison.data import (
+    INHERITED,
     Attribute,
     ComparisonData,
     ComparisonOptions,
@@ -38,6 +39,7 @@ from rankwell.data.findings.kinds import (
     equal_differences,
     few_queries,
     not_compared,
+    only_relevant_items_judged,
     queries_of_one_run,
     small_groups,
     small_sample,
@@ -54,7 +56,7 @@ from rankwell.data.tables import (
     sort_ids,
 )
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, first_of, flag
-from rankwell.evaluation.bounds import DEFINITE, RankedItems, UnjudgedItems, difference_bounds
+from rankwell.evaluation.bounds import DEFINITE, RankedItems, difference_bounds
 from rankwell.reporting.difference_tables import difference_answer
 from rankwell.reporting.system_table import winners
 from rankwell.stats import FEW_QUERIES, MIN_QUERIES, Intervals
@@ -127,7 +129,7 @@ def compare_values(
         *origin.findings,
         *left_out,
         *comparison.findings,
-        *findings_on_unjudged(comparison, pairs, origin.unjudged, origin.rules),
+        *findings_on_unjudged(comparison, pairs, origin),
         *findings_on(differences, groups, options.intervals, noun),
     ]
     baseline = None if len({pair.against for pair in pairs}) > 1 else pairs[0].against
@@ -159,11 +161,7 @@ def compare_values(
             ),
         ),
         query_columns=(*blank, "against"),
-        sources=origin.sources,
-        details=origin.details,
-        queries=origin.queries,
-        items=origin.items,
-        task=origin.task,
+        **{name: getattr(origin, name) for name in INHERITED},
         intervals=options.intervals,
         seed=options.seed,
         tables={name: table for name, table in tables.items() if table},
@@ -602,16 +600,16 @@ _MOST_BOUNDED = 6
 
 
 def findings_on_unjudged(
-    comparison: Comparison,
-    pairs: Sequence[Pair],
-    load_unjudged: Callable[[], UnjudgedItems | None],
-    rules: Mapping[str, Any],
+    comparison: Comparison, pairs: Sequence[Pair], origin: Origin
 ) -> list[Finding]:
     """A finding for each of the first pairs, where the rules leave every item one rank and count
-    unjudged items.
+    unjudged items, which are not all that is not relevant.
     """
+    rules = origin.rules
     counts = rules.get("ties") in DEFINITE and rules.get("unjudged") == "nonrelevant"
-    if not counts or (unjudged := load_unjudged()) is None:
+    if not counts or only_relevant_items_judged() in origin.findings:
+        return []
+    if (unjudged := origin.unjudged()) is None:
         return []
     items = unjudged.ranked(comparison.queries)
     findings = list[Finding]()

@@ -28,7 +28,7 @@ def required_of(options: GateOptions) -> GateOptions:
     if len(files) > 1:
         raise BadUsage(f"{' and '.join(files)}: name one file of requirements.")
     gate: dict[str, Any] = read_gate(files[0]) if files else {}
-    for name in ("no_regression", "tolerance"):
+    for name in ("baseline", "tolerance"):
         if getattr(options, name) is not None:
             gate[name] = getattr(options, name)
     return replace(
@@ -37,7 +37,7 @@ def required_of(options: GateOptions) -> GateOptions:
             *gate.get("require", ()),
             *(text for text in options.stated() if text not in files),
         ),
-        no_regression=gate.get("no_regression"),
+        baseline=gate.get("baseline"),
         tolerance=str(gate.get("tolerance", "")),
         measures=measure_names(options.measures) or measure_names(gate.get("measures")),
     )
@@ -60,20 +60,15 @@ _EXAMPLE = (
 )
 
 
-_GATE = {
-    "require": list[str],
-    "no_regression": str,
-    "tolerance": float | str,
-    "measures": list[str],
-}
+_GATE = {"require": list[str], "baseline": str, "tolerance": float | str, "measures": list[str]}
 
 
 def read_gate(path: str | Path) -> dict[str, Any]:
     """The keys of a gate file; all are optional.
 
-    `require = ["nDCG@10.ci_low >= 0.38"]`; `no_regression = "bm25"`, a run, or a folder of results
+    `require = ["nDCG@10.ci_low >= 0.38"]`; `baseline = "bm25"`, a run, or a folder of results
     beside the file;
-    `tolerance = 0.005` or `"1%"`; `measures = ["nDCG@10"]`, those that no_regression is about.
+    `tolerance = 0.005` or `"1%"`; `measures = ["nDCG@10"]`, those that baseline is about.
     Raises BadInput with file, line and key, for an unknown key too.
     """
     # Only a gate needs the modules of benches.
@@ -84,9 +79,9 @@ def read_gate(path: str | Path) -> dict[str, Any]:
     settings = replace(
         table, content={name: value for name, value in table.content.items() if value != []}
     ).settings(_GATE)
-    if baseline := settings.get("no_regression"):
+    if baseline := settings.get("baseline"):
         folder = Path(table.file).parent / baseline
-        settings["no_regression"] = str(folder) if folder.is_dir() else baseline
+        settings["baseline"] = str(folder) if folder.is_dir() else baseline
     return settings
 
 

@@ -218,9 +218,11 @@ class Catalogue(Generic[Entry]):
         )
 
 
-def suggest(name: str, candidates: Iterable[str]) -> str:
+def suggest(name: str, candidates: Iterable[str], otherwise: str = "") -> str:
     """The end of an error message: the known names that begin with the word, else those of the same
     letters, else the nearest, or all where nothing is near.
+
+    otherwise: the end where nothing is near, in place of all names.
     """
     import difflib
 
@@ -238,7 +240,7 @@ def suggest(name: str, candidates: Iterable[str]) -> str:
     return (
         f"did you mean {' or '.join(map(repr, suggestions))}?"
         if suggestions
-        else f"known are {', '.join(names)}."
+        else otherwise or f"known are {', '.join(names)}."
     )
 
 
@@ -396,7 +398,10 @@ def find_command(arguments: Sequence[str]) -> Words:
         words[0] for words in (subcommands(words[0]) if words else {**summaries, (DROP_IN,): ""})
     }
     advice = suggest(wrong, near)
-    meaning = "" if words else everyday_meaning("commands", wrong, is_near=advice[0] == "k")
+    word, is_near = "" if words else wrong.partition("@")[0], advice[0] == "k"
+    meaning = everyday_meaning("commands", word, is_near=is_near)
+    if not meaning and (measure := everyday_meaning("measures", word, is_near=is_near)):
+        meaning = f"'evaluate QRELS RUN -m {measure}' or 'explain {measure}'"
     if meaning:
         advice = f"did you mean {meaning}?"
     raise BadUsage(f"there is no command {' '.join([*words, wrong])!r}; {advice}")

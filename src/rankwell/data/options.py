@@ -748,9 +748,7 @@ _PLAIN: dict[Any, tuple[Any, str]] = {
 
 
 def cutoffs(k: Sequence[int] | int | str) -> tuple[int, ...]:
-    """The cut-offs that a text names (`1,5,10`), ascending; or a number, or several in their order.
-    Raises BadUsage.
-    """
+    """The cut-offs that a text (`1,5,10`), a number or several name, ascending. Raises BadUsage."""
     words: list[Any] = (
         k.replace(",", " ").split()
         if isinstance(k, str)
@@ -760,10 +758,10 @@ def cutoffs(k: Sequence[int] | int | str) -> tuple[int, ...]:
     )
     if not words or not all(str(word).isdecimal() and int(word) for word in words):
         raise BadUsage(
-            f"-k {k!r}: expected positive integers separated by commas, such as 1,3,5,10."
+            f"{flag('-k', name='k')} is {k!r}; expected positive integers separated by commas, "
+            "such as 1,3,5,10."
         )
-    numbers = map(int, words)
-    return tuple(sorted(set(numbers)) if isinstance(k, str) else numbers)
+    return tuple(sorted(set(map(int, words))))
 
 
 def sample_size(samples: int | str, total: int) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import inspect
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar
 
@@ -16,6 +16,7 @@ from rankwell.data.catalogue import everyday_meaning
 from rankwell.data.catalogue import suggest as suggest
 from rankwell.data.options import (
     check_value,
+    cutoffs,
     given_parameters,
     own_arithmetic,
     read_value,
@@ -348,8 +349,7 @@ def _parse(text: str, words: Mapping[str, str] | None) -> Measure:
         *FIGURES,
         *(alias for alias, (name, _) in aliases.items() if alias != name.lower()),
     ]
-    advice = suggest(match["name"], names)
-    advice = advice if advice.startswith("did") else "`rankwell explain --list` lists them all."
+    advice = suggest(match["name"], names, "`rankwell explain` lists them all.")
     if match["at"]:
         cut = f"@{match['at']}'"
         advice = re.sub(r"'(\w+)'(?= or|\?)", lambda near: f"'{near[1]}{cut}", advice)
@@ -360,7 +360,8 @@ def _refuse_everyday_words(text: str) -> None:
     """Raises UnknownName for what people call a measure, and rankwell does not."""
     name, at, cutoff = text.strip().partition("@")
     if meaning := everyday_meaning("measures", name):
-        raise UnknownName(f"there is no measure {text!r}; did you mean '{meaning}{at}{cutoff}'?")
+        measure = f"{meaning.partition('@')[0]}@{cutoff}" if at else meaning
+        raise UnknownName(f"there is no measure {text!r}; did you mean '{measure}'?")
     if alternative := everyday_meaning("instead", name):
         raise UnknownName(f"there is no measure {text!r}: {alternative}")
 
@@ -524,6 +525,25 @@ def at_each_cutoff(text: str, ks: Sequence[int], words: Mapping[str, str]) -> li
             raise
         return [f"{text}@{k}" for k in ks]
     return [text]
+
+
+def at_cutoffs(names: Iterable[str], ks: Sequence[int]) -> list[str]:
+    """Measures at every one of some cut-offs, in place of one in their names."""
+    return [f"{name.partition('@')[0]}@{k}" for name in names for k in ks]
+
+
+def cutoffs_of_defaults(k: Any, measures: Any, example: str) -> tuple[int, ...]:
+    """The cut-offs that a user names for the measures by default; none where there is no `k`.
+
+    Raises BadUsage for a wrong `k`, and for one beside named measures. example: such a measure.
+    """
+    ks = () if k is None else cutoffs(k)
+    if ks and measure_names(measures):
+        raise BadUsage(
+            f"{flag('-k', k, name='k')} is unused beside named measures; write the cut-off into "
+            f"their names, as in {example}@{ks[0]}."
+        )
+    return ks
 
 
 Better = Literal["higher", "lower", "neither"]

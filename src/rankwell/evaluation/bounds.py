@@ -11,7 +11,11 @@ from numpy.typing import NDArray
 
 from rankwell.conventions import Convention, LabelledMeasure
 from rankwell.data.findings import Finding
-from rankwell.data.findings.kinds import no_abstention_figures, unjudged_in_top
+from rankwell.data.findings.kinds import (
+    no_abstention_figures,
+    only_relevant_items_judged,
+    unjudged_in_top,
+)
 from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.rankings import Ranking
 from rankwell.data.registry import FIGURES, Measure
@@ -75,7 +79,7 @@ def unjudged_bounds(
     run: JudgedRun, measures: Iterable[LabelledMeasure], counted: Bools, convention: Convention
 ) -> list[Finding]:
     """A finding on the bounds of a run's means by all measures that have some, none where its first
-    places are judged.
+    places are judged; where only relevant items are judged, one that says so.
 
     counted: (queries,) those in the means.
     """
@@ -96,6 +100,8 @@ def unjudged_bounds(
             )
     if not bounds_by_cutoff:
         return []
+    if (view.judged_grades > 0).all():
+        return [only_relevant_items_judged()]
     unjudged = {k: _unjudged_within(view, k) for k in bounds_by_cutoff}
     parts = [
         f"{', '.join(words)}: {_share(view, k, unjudged[k], counted)} of its first {k} are unjudged"

@@ -611,20 +611,6 @@ def _many_are(ids: Iterable[str], known_ids: set[str]) -> bool:
     return 8 * len((distinct_ids := set(ids)) & known_ids) > len(distinct_ids)
 
 
-def no_common_query(run: RunInput, judgments: Judgments) -> str:
-    """The probable reason why judgments and a run share no query, as further sentence of that
-    error; empty where unknown.
-    """
-    if swapped := _exchanged(run, judgments):
-        return f" {swapped[0].upper()}{swapped[1:]}; exchange the two columns in one of the files."
-    if pairs := match_queries(judgments.queries, run.hits.unknown):
-        return (
-            f" {len(pairs)} would match if {_main_notation(pairs)} were ignored ({pairs[0]}); "
-            "write the ids alike in both files."
-        )
-    return ""
-
-
 def _query_ids(
     run: RunInput, judgments: Judgments, average_over: str, gauge: Gauge | None
 ) -> Iterator[Finding]:

@@ -17,7 +17,7 @@ from rankwell.data.options import (
 )
 from rankwell.errors import BadUsage, flag
 from rankwell.files.writing import writing
-from rankwell.io.matrices import IDS_BESIDE, Embeddings, ids_content, read_embeddings
+from rankwell.io.matrices import Embeddings, ids_content, read_embeddings
 from rankwell.reporting import Output, StatusNote
 from rankwell.reporting.options import Progress as PartProgress
 from rankwell.runtime.parts.encode import (
@@ -30,7 +30,7 @@ from rankwell.runtime.parts.encode import (
 )
 from rankwell.runtime.parts.execution import run_in_parts
 from rankwell.runtime.parts.plans import file_of_part, mixture_text
-from rankwell.store import refuse_blocked
+from rankwell.store import IDS_BESIDE, refuse_blocked
 from rankwell.vectors.encoders import TextEncoder, hash_all
 from rankwell.vectors.encoders.runs import VectorFile, manifest_of, mixed_note, write_vectors
 from rankwell.vectors.neighbours import Progress

@@ -6,7 +6,7 @@ from itertools import chain
 from typing import Any
 
 from rankwell.conventions import CONVENTIONS, Convention
-from rankwell.data.catalogue import Catalogue, everyday_meaning, suggest
+from rankwell.data.catalogue import Catalogue, command_summaries, everyday_meaning, suggest
 from rankwell.data.findings import FINDINGS, FindingKind
 from rankwell.data.options import own_arithmetic
 from rankwell.data.registry import (
@@ -91,12 +91,14 @@ def explain(name: str | Measure | Callable[..., Any]) -> Explanation:
         return Explanation(word, meanings(word), figures, entries)
     except BadUsage as error:
         if not figures and not entries:
+            is_command = tuple(word.split()) in command_summaries()
+            command = repr(word) if is_command else everyday_meaning("commands", word)
             names = chain.from_iterable(
                 catalogue.builtin_names for catalogue, _ in _ENTRIES.values()
             )
-            advice = suggest(word, names)
-            is_answered = everyday_meaning("instead", word) or "did you mean" in str(error)
-            if is_answered or not advice.startswith("did"):
+            advice = f"did you mean the command {command}?" if command else suggest(word, names)
+            is_answered = not command and "did you mean" in str(error)
+            if everyday_meaning("instead", word) or is_answered or not advice.startswith("did"):
                 raise
             raise UnknownName(f"unknown name {word!r}; {advice}") from None
     return Explanation(word, {}, figures, entries)
@@ -121,7 +123,7 @@ def meanings(name: str) -> dict[Measure, list[str]]:
     word, at, cutoff = plain.partition("@")
     meaning = everyday_meaning("measures", word)
     for reading, words in _readings(plain):
-        text = plain if words or not meaning else f"{meaning}{at}{cutoff}"
+        text = plain if words or not meaning else f"{meaning.partition('@')[0]}{at}{cutoff}"
         try:
             readings.setdefault(
                 parse_measure(at_each_cutoff(text, [10], words)[0], words), []

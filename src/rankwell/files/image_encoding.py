@@ -19,10 +19,10 @@ from rankwell.data.catalogue import result_kinds
 from rankwell.data.columns import TEXT
 from rankwell.data.options import Doc
 from rankwell.errors import BadInput, BadUsage
-from rankwell.io.matrices import IDS_BESIDE, ids_content
+from rankwell.io.matrices import ids_content
 from rankwell.io.result_folder import column_types
 from rankwell.reporting.options import Output, Progress, StatusNote
-from rankwell.store import Source, refuse_blocked, replacing
+from rankwell.store import IDS_BESIDE, Source, refuse_blocked, replacing
 from rankwell.vectors.encoders import ImageCache, ImageSettings, load_image_encoder
 from rankwell.vectors.encoders.runs import VectorFile, digests, encode_images, manifest_of
 from rankwell.vectors.media.images import list_media

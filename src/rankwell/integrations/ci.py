@@ -24,7 +24,7 @@ from rankwell.store import write_text
 def main(settings: Mapping[str, str] = os.environ) -> int:
     """Checks RANKWELL_RESULTS, a folder of results; the exit code is that of `rankwell gate`.
 
-    RANKWELL_REQUIRE: a requirement per line. RANKWELL_NO_REGRESSION, RANKWELL_TOLERANCE,
+    RANKWELL_REQUIRE: a requirement per line. RANKWELL_BASELINE, RANKWELL_TOLERANCE,
     RANKWELL_REQUIREMENTS: as the options of `rankwell gate`. RANKWELL_SUMMARY: file of Markdown
     that is added to, by default GITHUB_STEP_SUMMARY. RANKWELL_JUNIT: file for JUnit XML. What is
     empty is not set.
@@ -58,7 +58,7 @@ def main(settings: Mapping[str, str] = os.environ) -> int:
     return code
 
 
-_OPTIONS = ("REQUIRE", "NO_REGRESSION", "TOLERANCE")
+_OPTIONS = ("REQUIRE", "BASELINE", "TOLERANCE")
 
 
 def _options(variables: Mapping[str, str]) -> GateOptions:
@@ -66,7 +66,7 @@ def _options(variables: Mapping[str, str]) -> GateOptions:
     return GateOptions(
         require=[line.strip() for line in variables["REQUIRE"].splitlines() if line.strip()]
         or None,
-        no_regression=variables["NO_REGRESSION"] or None,
+        baseline=variables["BASELINE"] or None,
         tolerance=variables["TOLERANCE"] or None,
     )
 

@@ -36,7 +36,7 @@ class RankwellFixture:
         of the results.
 
         results: of any task, or a folder that a command wrote with -o. required: such as `nDCG@10
-        >= 0.38`. options: the fields of `GateOptions`, such as `no_regression`. A requirement that
+        >= 0.38`. options: the fields of `GateOptions`, such as `baseline`. A requirement that
         is about nothing fails the test, too.
         """
         __tracebackhide__ = True

@@ -84,7 +84,8 @@ def _data_set(place: Any, part: str) -> Any:
         data_set = ir_datasets.load(name)
     except KeyError as error:
         raise UnknownName(
-            f"ir_datasets has no data set {name!r}; {_near_ids(name, list(ir_datasets.registry))}"
+            f"ir_datasets has no data set {name!r}; "
+            f"{suggest(name, ir_datasets.registry, 'https://ir-datasets.com lists them.')}"
         ) from error
     if not data_set.has(part):
         complete_subsets = [
@@ -99,11 +100,6 @@ def _data_set(place: Any, part: str) -> Any:
         )
         raise BadInput(f"{place} has no {part}; {hint}.")
     return data_set
-
-
-def _near_ids(name: str, data_set_ids: list[str]) -> str:
-    near = suggest(name, data_set_ids)
-    return near if near.startswith("did") else "https://ir-datasets.com lists them."
 
 
 @contextmanager

@@ -29,9 +29,10 @@ from rankwell.data.tables import refuse_masked
 from rankwell.errors import BadInput, kind_of
 from rankwell.io.formats import Request, choose_format, file_format, read_column
 from rankwell.store import (
+    IDS_BESIDE,
     Head,
     Source,
-    exists,
+    ids_beside,
     naming,
     remote_url,
     shard_files,
@@ -42,10 +43,6 @@ from rankwell.store import (
 _SAMPLED, _LEAST_OF_RANKS, _MOST_OF_COLUMNS = 16, 2, 1 << 24
 """Rows that are looked at for ranks; fewer ranks are chance; a larger matrix is not read by
 columns.
-"""
-IDS_BESIDE = (".ids.txt", ".ids.json")
-"""Suffixes of files of ids that are read without being named: `base.npy` has its ids in
-`base.ids.txt`.
 """
 
 
@@ -104,12 +101,6 @@ def _read_file(text: str, part: str, *, format: str | None, ids: Any) -> Embeddi
 def _read_shard(read: Callable[[str, str], Embeddings], file: str) -> Embeddings:
     with naming(file):
         return read(file, "")
-
-
-def ids_beside(file: str) -> str | None:
-    """The file of ids beside one of vectors; None where there is none."""
-    stem = file.rstrip("/").removesuffix(Path(file).suffix)
-    return next((stem + suffix for suffix in IDS_BESIDE if exists(stem + suffix)), None)
 
 
 def read_scores(

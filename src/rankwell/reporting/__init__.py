@@ -113,10 +113,10 @@ def _how_many(value: Any) -> str:
 
 
 Row = Mapping[str, Any]
-Format = Literal["table", "csv", "tsv", "json", "jsonl", "md", "latex"]
-FOR_PEOPLE = ("table", "md", "latex")
+Format = Literal["table", "csv", "tsv", "json", "jsonl", "md", "latex", "html"]
+FOR_PEOPLE = ("table", "md", "latex", "html")
 """The formats that people read; programs read the others."""
-PAPER = ("md", "latex")
+PAPER = ("md", "latex", "html")
 """The formats of tables for papers."""
 PER_QUERY_COLUMNS = ValueRows.columns
 _LEVELS = ("ceiling", "chance")
@@ -162,18 +162,23 @@ class ScoreCell(PrintedFigure):
     marks: letters of the systems that this one is significantly better than.
     beside: the interval, and anything else after the figure.
     place: 1 for a figure that is the best, 2 for the second best, else 0.
+    room: letters that have the width by which the longest marks of the column are longer.
     """
 
     figure: str
     marks: str
     beside: str
     place: int
+    room: str
 
-    def __new__(cls, figure: str, marks: str = "", beside: str = "", place: int = 0) -> Self:
+    def __new__(
+        cls, figure: str, marks: str = "", beside: str = "", place: int = 0, room: str = ""
+    ) -> Self:
         """The cell."""
         text = f"{figure}{marks.translate(_SUPERSCRIPTS)} {beside}".rstrip()
         cell = super().__new__(cls, text)
-        cell.figure, cell.marks, cell.beside, cell.place = figure, marks, beside, place
+        cell.figure, cell.marks, cell.room = figure, marks, room
+        cell.beside, cell.place = beside, place
         return cell
 
 
@@ -192,9 +197,11 @@ class TableStyle:
     digits: Annotated[
         int | None, Doc("Decimals of the scores; 3 unless a convention has others.")
     ] = None
-    caption: Annotated[str | None, Doc("Caption in md and latex.")] = None
-    label: Annotated[str, Doc("Label of the table in latex.")] = "tab:scores"
-    underline_second: Annotated[bool, Doc("Underline the second best in md and latex.")] = False
+    caption: Annotated[str | None, Doc("Caption in md, latex and html.")] = None
+    label: Annotated[str, Doc("Label of the table in latex, and its id in html.")] = "tab:scores"
+    underline_second: Annotated[bool, Doc("Underline the second best in md, latex and html.")] = (
+        False
+    )
 
     def __post_init__(self) -> None:
         if self.digits is not None and not 0 <= self.digits <= _MOST_DIGITS:
@@ -236,9 +243,9 @@ class Document(NamedTuple):
     terminal: what the terminal can show; by default plain text of any width.
     tables: further rows of any kind, by name; formats that hold one table (csv, tsv, jsonl) leave
         them out.
-    title: the text that `md` and `latex` print above the tables.
-    legend: lines below the tables in `md` and `latex`.
-    label: the label of the table in `latex`.
+    title: the caption of the tables in `md`, `latex` and `html`.
+    legend: lines below the tables there.
+    label: the label of the table in `latex`, and its id in `html`.
     answer: what a terminal shows of a summary; without details the answer alone.
     """
 
@@ -466,6 +473,14 @@ class Grid(NamedTuple):
     grouped: bool = False
     ruled: bool = True
 
+    @property
+    def lines(self) -> list[list[str]]:
+        """The rows, without a first cell that repeats the text above."""
+        return [
+            ["", *row[1:]] if self.grouped and row[:1] == above[:1] else row
+            for above, row in zip([[], *self.rows], self.rows, strict=False)
+        ]
+
 
 def grid_of(
     texts: Mapping[str, Iterable[Any]], numbers: Mapping[str, Iterable[str]], *, grouped: bool
@@ -574,17 +589,17 @@ def plain_grid(rows: Sequence[Row], level: float = 0.95) -> Grid:
         for row in rows
     ]
     names = columns_of(rows)
+    columns = [[_printed(row.get(name)) for row in rows] for name in names]
+    # Texts without a digit, as in place of a missing figure, do not make a column one of texts.
     numeric = [
-        name == between or all(isinstance(row.get(name), (int, float, NoneType)) for row in rows)
-        for name in names
+        name == between
+        or all(
+            isinstance(cell, PrintedFigure) or cell == MISSING
+            for cell in [cell for cell in column if any(map(str.isdigit, cell))] or column
+        )
+        for name, column in zip(names, columns, strict=True)
     ]
-    cells = [
-        [
-            (_number if number and name != between else visible)(row.get(name))
-            for number, name in zip(numeric, names, strict=True)
-        ]
-        for row in rows
-    ]
+    cells = [[*row] for row in zip(*columns, strict=True)]
     return Grid([visible(_heading(name)) for name in names], numeric, cells)
 
 
@@ -595,8 +610,10 @@ def _heading(name: str) -> str:
     )
 
 
-def _number(value: Any) -> str:
-    return str(value) if isinstance(value, (bool, int)) else format_value(value, "score")
+def _printed(value: Any) -> str:
+    if not isinstance(value, (int, float)):
+        return visible(value)
+    return PrintedFigure(value if isinstance(value, int) else format_value(value, "score"))
 
 
 def holds_figures(rows: Sequence[Row], name: str) -> bool:

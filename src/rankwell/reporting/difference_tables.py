@@ -25,7 +25,7 @@ from rankwell.reporting import (
 )
 from rankwell.reporting.charts import difference_label
 from rankwell.reporting.outputs.answers import score_digits, short_interval
-from rankwell.reporting.outputs.markup import markdown_text
+from rankwell.reporting.outputs.markup import SENTENCES
 from rankwell.reporting.outputs.text_table import fitted
 from rankwell.reporting.system_table import for_paper, score_table, wide_rows
 from rankwell.store import write_text
@@ -176,16 +176,15 @@ def difference_text(
         printed.append(_systems(systems, tables.get("borda", ()), differences))
     if orders := tables.get("orders"):
         printed.append([{word: row[name] for name, word in _ORDERS.items()} for row in orders])
-    # Comments in LaTeX, paragraphs elsewhere.
-    mark, safe = "% " if format == "latex" else "", markdown_text if format == "md" else visible
+    sentence = SENTENCES.get(format, visible)
     wide = terminal if format == "table" else PLAIN
-    below = [_legend(differences, systems, rules), "" if scores else rules_line(rules)]
-    below[1] = f"rules: {below[1]}" if below[1] else ""
+    stated_rules = "" if scores else rules_line(rules)
+    below = [_legend(differences, systems, rules), stated_rules and f"rules: {stated_rules}"]
     parts = [
-        "\n".join(folded(mark + safe(row["text"]), wide) for row in tables.get("verdicts", ())),
+        "\n".join(folded(sentence(row["text"]), wide) for row in tables.get("verdicts", ())),
         scores,
         *(render_rows(rows, format, terminal=terminal) for rows in printed),
-        *(folded(mark + safe(text), wide) for text in below if text),
+        *(folded(sentence(text), wide) for text in below if text),
     ]
     return "\n\n".join(part.rstrip("\n") for part in parts if part) + "\n"
 

@@ -11,12 +11,13 @@ from html import escape
 from itertools import chain, product
 from pathlib import Path
 from string import ascii_lowercase
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from rankwell.data.findings import Finding
 from rankwell.data.registry import Better
 from rankwell.reporting import (
+    FOR_PEOPLE,
     MISSING,
     OUTPUTS,
     PLAIN,
@@ -37,7 +38,6 @@ from rankwell.reporting import (
     rules_line,
 )
 
-TableFormat = Literal[Format, "html"]
 IMPOSSIBLE = "†"
 CACHED = "*"
 NO_FIGURE = "none"
@@ -149,6 +149,16 @@ class SystemTable:
         words = chain.from_iterable(product(ascii_lowercase, repeat=size) for size in (1, 2, 3))
         letters = dict(zip(systems, map("".join, words), strict=False))
         return letters if len(systems) > 1 else {}
+
+    @cached_property
+    def _longest_marks(self) -> dict[str, str]:
+        """The longest marks on each data set."""
+        marks = grouped((cell.dataset, self.marks(cell)) for cell in self.cells)
+        return {dataset: max(texts, key=len) for dataset, texts in marks.items()}
+
+    def room(self, cell: SystemFigure) -> str:
+        """Letters that have the width by which the longest marks on the data set are longer."""
+        return self._longest_marks[cell.dataset][len(self.marks(cell)) :]
 
     @cached_property
     def lines(self) -> list[tuple[str, bool, dict[str, SystemFigure]]]:
@@ -419,6 +429,7 @@ def _cell(table: SystemTable, cell: SystemFigure | None) -> str:
         table.marks(cell),
         " ".join(filter(None, (*beside, table.n_note(cell)))),
         table.place(cell),
+        table.room(cell),
     )
 
 
@@ -483,22 +494,18 @@ def _cost(name: str, cost: SystemCost, scale: float) -> str:
 
 def render_system_tables(
     tables: Sequence[SystemTable],
-    format: TableFormat = "table",
+    format: Format = "table",
     *,
     findings: Sequence[Finding] = (),
-    title: str = "",
     terminal: Terminal = PLAIN,
 ) -> str:
     """One table or several, one below the other, each with what its systems took.
 
     `table`, `md`, `latex` and `html` set data sets side by side; the others have a row per system
-    and data set, in full precision, with time and memory in further columns. `html` is a page of
-    its own, with nothing from elsewhere;
-    every name in it is escaped. title: of the page of HTML. Raises UnknownName for another format.
+    and data set, in full precision, with time and memory in further columns. Raises UnknownName for
+    another format.
     """
-    if format == "html":
-        return page(tables, findings, title=title)
-    if format in ("csv", "tsv", "json", "jsonl"):
+    if format not in FOR_PEOPLE:
         rows = [row for table in tables for row in long_rows(table)]
         return OUTPUTS[format](
             Document(rows, rules=shared_rules(tables), findings=findings, summary=False)
@@ -542,13 +549,13 @@ def _printed(table: SystemTable, rules: Mapping[str, Any], terminal: Terminal) -
 def _wide_text(
     table: SystemTable, format: Format, rules: Rules, findings: Sequence[Finding], number: int
 ) -> str:
-    """The tables in Markdown or LaTeX, which has footnotes below. number: place of the table among
-    several, 0 for one alone.
+    """A table of figures and one of costs for a paper, with footnotes below. number: place of the
+    table among several, 0 for one alone.
     """
     style = table.style
-    footnotes = table.footnotes if format == "latex" else {}
+    footnotes = table.footnotes
     below: list[str] = []
-    if format == "latex" and any(map(table.place, table.cells)):
+    if any(map(table.place, table.cells)):
         below.append(
             "Best in bold, second best underlined." if style.underline_second else "Best in bold."
         )
@@ -585,8 +592,8 @@ def _wide_text(
 
 
 def page(tables: Sequence[SystemTable], findings: Sequence[Finding], *, title: str = "") -> str:
-    """The tables as one page with the header, the themes and the sorting of every page; findings
-    stand once, below all.
+    """The tables as one page with the header, the themes and the sorting of every page, and nothing
+    from elsewhere; every name is escaped, findings stand once, below all.
     """
     # Only a page needs them.
     from rankwell.reporting.page.scripts import asset, embeddable, source_hash
@@ -680,17 +687,13 @@ def _html_cell(table: SystemTable, cell: SystemFigure | None) -> str:
         text += f'<span class="warning" title="{escaped(cell.warning)}"> {IMPOSSIBLE}</span>'
     small_print = " ".join(part for part in (interval, table.n_note(cell)) if part)
     # Figures with and without letters end at one place, and what is below them there, too.
-    most = max(
-        len(table.marks(other_cell))
-        for other_cell in table.cells
-        if other_cell.dataset == cell.dataset
-    )
-    letters = (f"<sup>{marks}</sup>" if marks else "") + _room(most - len(marks))
-    return text + letters + (f" <small>{small_print}{_room(most)}</small>" if small_print else "")
+    room = table.room(cell)
+    text += (f"<sup>{marks}</sup>" if marks else "") + _room(room)
+    return text + (f" <small>{small_print}{_room(marks + room)}</small>" if small_print else "")
 
 
-def _room(letters: int) -> str:
-    return f'<sup class="room" aria-hidden="true">{"a" * letters}</sup>' if letters > 0 else ""
+def _room(letters: str) -> str:
+    return f'<sup class="room" aria-hidden="true">{letters}</sup>' if letters else ""
 
 
 def _html_table(heads: Iterable[str], lines: Sequence[str], *, numbers: bool = False) -> str:

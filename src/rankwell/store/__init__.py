@@ -15,6 +15,7 @@ from rankwell.errors import BadInput, BadUsage, flag, naming, shown
 from rankwell.store.places import (
     DESCRIPTORS,
     DRAFT_FOLDER,
+    IDS_BESIDE,
     OPEN_DRAFTS,
     STDIN,
     STDIN_NAME,
@@ -26,6 +27,7 @@ from rankwell.store.places import (
     exists,
     file_states,
     forget,
+    ids_beside,
     is_draft,
     line_starts,
     reading,
@@ -46,6 +48,7 @@ from rankwell.store.temporary import scratch
 __all__ = [
     "DRAFT_FOLDER",
     "DESCRIPTORS",
+    "IDS_BESIDE",
     "STDIN",
     "STDIN_NAME",
     "Head",
@@ -56,6 +59,7 @@ __all__ = [
     "exists",
     "file_states",
     "forget",
+    "ids_beside",
     "line_starts",
     "naming",
     "reading",

@@ -198,7 +198,10 @@ _SMALL = 1 << 20
 HEAD = 1 << 16
 """Bytes at the beginning that usually determine a format."""
 _VECTORS = (".npy", ".fbin", ".hbin", ".u8bin", ".i8bin", ".fvecs", ".bvecs", ".parquet")
-_ID_SUFFIXES = (".ids.txt", ".ids.json")
+IDS_BESIDE = (".ids.txt", ".ids.json")
+"""Suffixes of files of ids that are read without being named: `base.npy` has its ids in
+`base.ids.txt`.
+"""
 _REMOTE = re.compile(r"(s3|gs|az|hf):/{1,2}([^/].*)", re.DOTALL)
 _NAMELESS = re.compile(r"(s3|gs|az|hf):(/{0,2}|/{3,}.*)", re.DOTALL)
 DESCRIPTORS = ("/dev/fd/", "/proc/self/fd/")
@@ -605,7 +608,7 @@ def file_states(*places: str | Path) -> tuple[tuple[str, int, int], ...]:
 
 def sources_of(*places: Mapping[str, Any]) -> dict[str, Source]:
     """The files among input places by name, in order: of a folder of vectors its `vectors.npy` or
-    its shards.
+    its shards; and those of ids beside vectors, unless `NAME ids` is a place itself.
 
     A second file of a name that is taken, such as a run called `positives`, has the name with a
     number behind it.
@@ -623,7 +626,18 @@ def sources_of(*places: Mapping[str, Any]) -> dict[str, Source]:
             STDIN_NAME if path in STDIN else path
         ) in _PIPED:
             sources[name if name not in sources else f"{name} {len(sources)}"] = Source(path)
-    return sources
+    id_sources = {
+        f"{name} ids": Source(id_file)
+        for name, source in sources.items()
+        if source.name.endswith(_VECTORS) and (id_file := ids_beside(source.name))
+    }
+    return sources | id_sources | sources
+
+
+def ids_beside(file: str) -> str | None:
+    """The file of ids beside one of vectors; None where there is none."""
+    stem = file.rstrip("/").removesuffix(Path(file).suffix)
+    return next((stem + suffix for suffix in IDS_BESIDE if exists(stem + suffix)), None)
 
 
 def shard_files(place: str | Path) -> list[str]:
@@ -638,10 +652,10 @@ def shard_files(place: str | Path) -> list[str]:
     if not shards or "vectors.npy" in shards:
         return []
     for name in names:
-        if not name.endswith((*_VECTORS, *_ID_SUFFIXES)):
+        if not name.endswith((*_VECTORS, *IDS_BESIDE)):
             raise BadInput(
                 f"{folder}/{name} is neither a shard of vectors ({', '.join(_VECTORS)}) nor ids of "
-                f"one ({', '.join(_ID_SUFFIXES)}); move it elsewhere."
+                f"one ({', '.join(IDS_BESIDE)}); move it elsewhere."
             )
     return [f"{folder}/{name}" for name in shards]
 

@@ -268,7 +268,7 @@ def _draw_folder(rng: Random, folder: Path) -> Line:
         ["report", one, two, "-o", "page.html"],
     )
     lines += (
-        ["gate", one, "--no-regression", two],
+        ["gate", one, "--baseline", two],
         ["report", "results/bench"],
         ["compare", "results/runs", "-o", "both"],
     )

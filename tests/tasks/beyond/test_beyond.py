@@ -91,6 +91,26 @@ def test_without_names_the_inputs_decide_what_is_measured(tmp_path: Path):
     ) >= {"Novelty", "Popularity", "Serendipity"}
 
 
+@pytest.mark.parametrize("k", ["1,3", "3 1", [1, 3]])
+def test_every_cut_off_of_a_list_has_the_values_of_a_call_with_it_alone(tmp_path: Path, k: Any):
+    smallest.write(tmp_path)
+    items = f"{tmp_path}/items.csv"
+
+    def evaluated(k: Any) -> dict[str, float | None]:
+        result = rw.evaluate_beyond(
+            tmp_path / "mine.run",
+            k=k,
+            documents=f"{items}:id",
+            item_categories=f"{items}:genres",
+            intervals="none",
+        )
+        return {row.label: row.mean for row in result.summary}
+
+    # Nothing is diverse in a list of one item, which is no number.
+    assert repr(sorted(evaluated(k).items())) == repr(sorted((evaluated(1) | evaluated(3)).items()))
+    assert len(evaluated(k)) == 8
+
+
 def test_figures_of_all_lists_have_no_value_of_a_query_and_are_not_compared(tmp_path: Path):
     runs = {
         "one": {f"u{n}": ["a", "b"] for n in range(12)},
@@ -243,7 +263,7 @@ def test_bad_tables_name_file_row_and_what_to_do(tmp_path: Path):
         rw.evaluate_beyond(RUN, documents=f"{table}:id")
     with pytest.raises(NothingToEvaluate, match="written in two ways"):
         rw.evaluate_beyond(RUN, qrels={"x": ["a"]})
-    with pytest.raises(BadUsage, match="-k 0"):
+    with pytest.raises(BadUsage, match="k is 0;"):
         rw.evaluate_beyond(RUN, k=0)
     with pytest.raises(BadUsage, match="unused beside named"):
         rw.evaluate_beyond(RUN, "Entropy@3", k=3)

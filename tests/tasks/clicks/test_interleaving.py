@@ -137,7 +137,7 @@ def test_optimised_interleaving_is_unbiased_at_every_rank(seed: int, function: C
 @pytest.mark.parametrize("method", METHODS)
 def test_a_run_against_itself_is_preferred_by_no_click(method: Method):
     run = {"q": list("abcdef")}
-    lists = rw.interleave(run, run, method=method, depth=4, lists=300)
+    lists = rw.interleave(run, run, method=method, depth=4, samples=300)
     rng = random.Random(3)
 
     differences = []
@@ -286,11 +286,11 @@ def test_lists_depend_on_their_query_and_the_seed_alone(method: Method):
     ]
     some = [{query: run[query] for query in ("q3", "q1")} for run in runs]
 
-    every, part = (rw.interleave(*each, method=method, lists=3, seed=5) for each in (runs, some))
+    every, part = (rw.interleave(*each, method=method, samples=3, seed=5) for each in (runs, some))
 
     assert part == [each for each in every if each.query != "q2"]
     assert [each.name for each in part[:3]] == ["q1#1", "q1#2", "q1#3"]
-    assert every != rw.interleave(*runs, method=method, lists=3, seed=6)
+    assert every != rw.interleave(*runs, method=method, samples=3, seed=6)
 
 
 def test_ties_are_broken_as_in_every_other_command():
@@ -375,7 +375,7 @@ def test_unclicked_rows_show_a_list_and_others_do_not_count():
     ("given", "message"),
     [
         ({"depth": 0}, "positive integers"),
-        ({"lists": 0}, "positive integers"),
+        ({"samples": 0}, "positive integers"),
         ({"method": "probabilistic(tau=21)"}, "from 0 to 20"),
         ({"method": "probabilistic(tau=x)"}, "takes a number"),
         ({"method": "team-draft(tau=2)"}, "team-draft has no parameter 'tau'"),

@@ -631,6 +631,24 @@ def test_several_matrices_are_compared_in_one_table(tmp_path: Path):
 # --------------------------------------------------------------------------------------------------
 
 
+def test_two_systems_stand_side_by_side_with_chance(tmp_path: Path, monkeypatch, capsys):
+    for seed in (1, 2):
+        np.save(tmp_path / f"scores{seed}.npy", np.random.default_rng(seed).normal(size=(20, 10)))
+
+    code = run(
+        monkeypatch, "crossmodal", *sorted(tmp_path.glob("*.npy")), "--qrels", "counts:2", "-k", "5"
+    )
+    out, _ = capsys.readouterr()
+
+    assert code == 0
+    heading, *rows = [line.split() for line in out.split("\n\n")[1].splitlines()]
+    assert heading == ["scores1", "scores2", "chance"]
+    chances = {" ".join(row[:2]): float(row[-1]) for row in rows if row[0] == "R@5"}
+    # Of 20 captions 5 are drawn, of which 2 are right.
+    none_right = (18 * 17 * 16 * 15 * 14) / (20 * 19 * 18 * 17 * 16)
+    assert chances == {"R@5 t2v": 50.0, "R@5 v2t": pytest.approx(100 * (1 - none_right), abs=0.005)}
+
+
 def test_the_command_prints_both_directions_and_writes_what_pages_need(
     tmp_path: Path, monkeypatch, capsys
 ):

@@ -198,7 +198,7 @@ def test_a_query_without_end_is_a_timeout_and_the_others_are_asked(tmp_path: Pat
         "".join(f"{query}\t{text}\n" for query, text in asked.items())
     )
     line = (
-        "engine run engines_here:hangs --queries queries.tsv --rounds 1 --query-timeout 0.5 "
+        "engine run engines_here:hangs --queries queries.tsv --rounds 1 --request-timeout 0.5 "
         "--warm-up 0 --allow-failures 1 -o out"
     )
 

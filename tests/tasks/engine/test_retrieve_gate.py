@@ -36,7 +36,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def checked(folders: Path, name: str, **options: object) -> tuple[dict[str, bool], list[str]]:
-    chosen = GateOptions(no_regression=str(folders / f"fast{name}"), **options)  # type: ignore[arg-type]
+    chosen = GateOptions(baseline=str(folders / f"fast{name}"), **options)  # type: ignore[arg-type]
     results = read_results(folders / f"slow{name}")
     lines, notes = check_requirements(results, read_summary(results), chosen)
     return {each.measure: each.passed for each in lines}, notes

@@ -878,8 +878,13 @@ def test_what_does_not_go_together_is_refused(
 
 
 def test_nothing_is_evaluated_where_no_query_counts():
-    with pytest.raises(NothingToEvaluate, match="none of 2 queries counts"):
-        evaluate_keywords({"a": {"g": ["x"]}, "b": {"g": ["y"]}}, {"a": [1.0], "b": [2.0]})
+    apart = {"a": {"g": ["x"]}, "b": {"g": ["y"]}}, {"a": [1.0], "b": [2.0]}
+    with pytest.raises(NothingToEvaluate, match="none of 2 queries counts") as strict:
+        evaluate_keywords(*apart)
+    assert str(strict.value).endswith("; try relevance='any', or fewer keyword_groups.")
+    with pytest.raises(NothingToEvaluate, match="none of 2 queries counts") as lenient:
+        evaluate_keywords(*apart, relevance="any")
+    assert "try" not in str(lenient.value)
     alike = {"a": {"g": ["x"]}, "b": {"g": ["x"]}}
     with pytest.raises(
         NothingToEvaluate, match="0 have no relevant other clip, and 2 have no result"

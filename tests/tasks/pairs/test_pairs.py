@@ -190,17 +190,17 @@ def test_shifting_and_stretching_the_similarities_changes_the_raw_error_only():
     assert one["MAE"] < 0.5 < other["MAE"]
 
 
-def test_strata_are_ranges_of_the_target_or_the_names_in_a_column(folder, run):
+def test_groups_are_ranges_of_the_target_or_the_names_in_a_column(folder, run):
     gold = np.loadtxt("gold.txt")
     similar = np.load("sim.npy")
 
     ranges, _ = run(
-        "gold.txt", "sim.npy", "--strata", "2", "--intervals", "none", "--format", "json"
+        "gold.txt", "sim.npy", "--group", "2", "--intervals", "none", "--format", "json"
     )
     named, _ = run(
         "gold.txt",
         "sim.npy",
-        "--strata",
+        "--group",
         "pairs.csv:genre",
         "--intervals",
         "none",
@@ -220,10 +220,10 @@ def test_strata_are_ranges_of_the_target_or_the_names_in_a_column(folder, run):
     assert by_name(named)["sim", "Spearman", "a"]["mean"] == pytest.approx(expected, rel=1e-12)
 
 
-def test_equal_targets_stay_in_one_stratum(folder, run):
+def test_equal_targets_stay_in_one_group(folder, run):
     (folder / "two.txt").write_text("0\n" * 60 + "1\n" * 20)
 
-    found, _ = run("two.txt", "sim.npy", "--strata", "4", "--intervals", "none", "--format", "json")
+    found, _ = run("two.txt", "sim.npy", "--group", "4", "--intervals", "none", "--format", "json")
 
     assert {row["group"]: row["n"] for row in found["rows"] if row["measure"] == "MAE"} == {
         "all": 80,
@@ -231,7 +231,7 @@ def test_equal_targets_stay_in_one_stratum(folder, run):
         "1 to 1": 20,
     }
     assert any(
-        "stratum 0 to 0" in note and "constant" in note
+        "group 0 to 0" in note and "constant" in note
         for note in [each["message"] for each in found["findings"]]
     )
 
@@ -473,8 +473,8 @@ def test_the_table_shows_small_p_values_below_four_decimals(folder, run):
         (["gold.txt", "pairs.csv"], "3 columns; name one, as in pairs.csv:genre"),
         (["gold.txt", "pairs.csv:nope"], "no column 'nope'; found are 'gold', 'sim', 'genre'"),
         (["gold.txt", "pairs.csv:genre"], "row 1, column 'genre': not a finite number"),
-        (["gold.txt", "sim.npy", "--strata", "1"], "--strata 1; 2 to 100 parts"),
-        (["gold.txt", "sim.npy", "--strata", "short.txt"], "3 strata for 80 pairs"),
+        (["gold.txt", "sim.npy", "--group", "1"], "--group 1; 2 to 100 parts"),
+        (["gold.txt", "sim.npy", "--group", "short.txt"], "3 groups for 80 pairs"),
         (["gold.txt", "sim.npy", "sim.npy"], "two files are called"),
         (
             ["--reference", "teacher.npy", "--candidate", "few.npy"],

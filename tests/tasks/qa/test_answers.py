@@ -291,7 +291,7 @@ def test_measures_that_ask_what_was_retrieved_are_left_out_and_named_without_a_r
             {"retrieved": LISTS, "na_probs": {"q1": 1.0}},
             "na_probs has no effect without PREDICTIONS",
         ),
-        ({"predictions": GIVEN, "k": 0}, "k=0"),
+        ({"predictions": GIVEN, "k": 0}, "k is 0;"),
         ({"predictions": GIVEN, "convention": "beir"}, "does not judge answers to questions"),
         (
             {"predictions": GIVEN, "convention": own_convention("piaf", normalizer="french")},

@@ -382,7 +382,7 @@ def test_a_depth_that_no_measure_looks_at_is_noted() -> None:
     def note(convention: str, **options: Any) -> bool:
         return has_note(
             judged(squad(qa("q1")), {"q1": "Paris"}, convention=convention, **options),
-            "-k 3 is unused: no measure here",
+            "k=3 is unused: no measure here",
         )
 
     assert [note("squad2", k=3), note("squad2"), note("haystack-v1", k=3)] == [True, False, False]

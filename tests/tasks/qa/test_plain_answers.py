@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import rankwell as rw
-from answer_forms import in_order, qa, squad, written
+from answer_forms import answers_by_place, in_order, qa, questions_by_place, squad, written
 from rankwell.conventions import find_convention
 from rankwell.results import Results
 from rankwell.tasks.qa.answer_pairs import Predictions, Questions
@@ -45,6 +45,72 @@ def test_the_report_is_of_the_first_answer_and_of_the_first_k():
 
 def test_with_one_answer_the_report_has_each_measure_once():
     assert list(means(plain({"q1": ["Paris"]}, k=1))) == ["accuracy", "EM", "F1"]
+
+
+@pytest.mark.parametrize("k", ["1,2,3", "3 1 2", [1, 2, 3]])
+@pytest.mark.parametrize("convention", ["rankwell", "piaf"])
+def test_every_cut_off_of_a_list_has_the_values_of_a_call_with_it_alone(convention: str, k: Any):
+    gold = questions_by_place({"q1": [("d1", 0, 4)], "q2": [("d1", 0, 4)], "q3": [("d2", 0, 4)]})
+    given = answers_by_place({"q1": [("d1", 0, 4)], "q2": [("d2", 5, 9), ("d1", 0, 4)]})
+    retrieved = {
+        query: in_order(documents)
+        for query, documents in {"q1": ["d1"], "q2": ["x", "d1"], "q3": ["x", "y", "d2"]}.items()
+    }
+
+    def evaluated(k: Any) -> dict[str, float]:
+        options: dict[str, Any] = {"retrieved": retrieved, "convention": convention}
+        return means(rw.evaluate_qa(gold, given, **options, k=k, intervals="none"))
+
+    together, alone = evaluated(k), {number: evaluated(number) for number in (1, 2, 3)}
+
+    # Beside others, every measure names its cut-off; documents of PIAF are the first ten.
+    expected = {
+        label if "@" in label else f"{label}@{cutoff_of(label, number)}": value
+        for number, values in alone.items()
+        for label, value in values.items()
+    }
+    assert together == expected
+    if convention == "rankwell":
+        words = ("recall", "MRR", "accuracy", "EM", "F1")
+        assert list(together) == [f"{word}@{number}" for word in words for number in (1, 2, 3)]
+        assert together["recall@2"] == pytest.approx(2 / 3)
+
+
+def cutoff_of(word: str, k: int) -> int:
+    """The cut-off of a word that does not name it, in a call with one."""
+    return 10 if word in ("recall", "map", "mrr") else k if "topk" in word else 1
+
+
+def test_the_first_answer_is_measured_beside_larger_cut_offs():
+    assert list(means(plain({"q1": ["Lyon", "Paris"]}, k=[2, 3]))) == [
+        *("accuracy@1", "accuracy@2", "accuracy@3"),
+        *("EM@1", "EM@2", "EM@3"),
+        *("F1@1", "F1@2", "F1@3"),
+    ]
+
+
+def test_the_largest_cut_off_says_which_documents_were_retrieved_unless_a_depth_does():
+    gold = questions_by_place({"q1": [("d1", 0, 4)]})
+    retrieved = {"q1": in_order(["x", "y", "d1"])}
+
+    def failed(**options: Any) -> str | None:
+        result = rw.evaluate_qa(gold, retrieved=retrieved, intervals="none", **options)
+        return result.outcomes[0].failed
+
+    assert [failed(k=[1, 3]), failed(k=2), failed(k=2, depth=3)] == ["none", "retriever", "none"]
+    assert list(means(rw.evaluate_qa(gold, retrieved=retrieved, k=[1, 3], depth=2))) == [
+        "recall@2",
+        "MRR@2",
+    ]
+
+
+def test_the_curves_have_each_cut_off_once():
+    gold = questions_by_place({"q1": [("d1", 0, 4)]})
+    result = rw.evaluate_qa(gold, retrieved={"q1": in_order(["x", "d1"])}, k="1,2,3")
+
+    assert [(row["label"], row["k"]) for row in result.top_k] == [
+        (f"{word}@{k}", k) for word in ("recall", "MRR") for k in (1, 2, 3)
+    ]
 
 
 def test_words_look_at_the_first_answer_and_take_a_cut_off():

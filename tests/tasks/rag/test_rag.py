@@ -454,3 +454,18 @@ def test_without_all_chunks_a_cut_off_is_advised_only_where_it_helps():
         rw.evaluate_rag(gold, found, "SpanPOmega")
     with pytest.raises(BadUsage, match=r"by chunks, or give a cut-off\.$"):
         rw.evaluate_rag(gold, found, "precision", convention="chunking_evaluation")
+
+
+@pytest.mark.parametrize("k", ["1,3", "3 1", [1, 3]])
+@pytest.mark.parametrize("convention", ["rankwell", "chunking_evaluation"])
+def test_every_cut_off_of_a_list_has_the_values_of_a_call_with_it_alone(
+    tmp_path: Path, convention: str, k: Any
+):
+    smallest.write(tmp_path)
+
+    def evaluated(k: Any) -> dict[str, list[float | None]]:
+        files = tmp_path / "gold.jsonl", tmp_path / "bm25.jsonl"
+        return values(rw.evaluate_rag(*files, k=k, convention=convention))
+
+    assert evaluated(k) == evaluated(1) | evaluated(3)
+    assert len(evaluated(k)) == 6

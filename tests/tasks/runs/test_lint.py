@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import rankwell as rw
+from rankwell.cli import main
 
 ROBUST = Path(__file__).parents[4] / "shared/data/trec/robust03"
 LINT = {
@@ -147,6 +148,88 @@ def test_recall_of_what_the_runs_retrieved_is_named():
 
     assert lint(pooled, **runs) == {"recall-of-retrieved"}
     assert "recall-of-retrieved" not in lint(JUDGED, **runs)
+
+
+@pytest.mark.parametrize("pool", [("one", "two"), ("one",)], ids=["both runs", "one of them"])
+def test_recall_of_what_runs_retrieved_is_named_where_relevant_items_alone_are_judged(pool: Any):
+    runs = {name: system(JUDGED, seed) for seed, name in enumerate(("one", "two"), 1)}
+    relevant = {
+        query: {item: grade for item, grade in grades.items() if grade}
+        for query, grades in JUDGED.items()
+    }
+    retrieved = {
+        query: {item: 1 for name in pool for item in runs[name][query] if item in grades}
+        for query, grades in relevant.items()
+    }
+
+    assert lint(retrieved, **runs) == {"recall-of-retrieved"}
+    assert lint(relevant, **runs) == set()
+    # One run may have been given its candidates.
+    assert lint(retrieved, one=runs["one"]) == set()
+
+
+def test_all_relevant_items_found_near_the_top_show_no_pool():
+    relevant = {query: dict.fromkeys(list(grades)[:12], 1) for query, grades in JUDGED.items()}
+    rng = np.random.default_rng(0)
+    runs = {
+        name: {
+            query: {
+                item: -float(place)
+                for place, item in enumerate(
+                    [*rng.permutation(list(items)), *(f"{query}{name}{n}" for n in range(50))]
+                )
+            }
+            for query, items in relevant.items()
+        }
+        for name in ("one", "two")
+    }
+
+    assert "recall-of-retrieved" not in lint(relevant, **runs)
+
+
+def test_lists_of_the_whole_collection_show_no_pool():
+    rng = np.random.default_rng(0)
+    collection = [f"d{item}" for item in range(60)]
+    relevant = {
+        f"q{query}": dict.fromkeys(rng.permutation(collection)[:12], 1) for query in range(N)
+    }
+    whole = {
+        query: {item: rng.normal() + (item in items) for item in collection}
+        for query, items in relevant.items()
+    }
+    # The other lists what it finds alone.
+    part = {
+        query: {item: score for item, score in scores.items() if score > 0}
+        for query, scores in whole.items()
+    }
+
+    assert "recall-of-retrieved" not in lint(relevant, whole=whole, part=part)
+
+
+def test_warnings_are_shown_before_information_and_say_how_many_more(
+    tmp_path: Path, monkeypatch: Any, capsys: Any
+):
+    relevant = {query: list(grades)[:2] for query, grades in JUDGED.items()}
+    rows = [f"{query} 0 {item} 1\n" for query, items in relevant.items() for item in items]
+    (tmp_path / "qrels.txt").write_text("".join(rows))
+    for name in ("one", "two"):
+        run = system(JUDGED, len(name), skill=0.0)
+        (tmp_path / f"{name}.run").write_text(
+            "".join(
+                f"{query} Q0 {item} 1 {score} {name}\n"
+                for query, scores in run.items()
+                for item, score in scores.items()
+            )
+        )
+
+    files = [str(tmp_path / name) for name in ("qrels.txt", "one.run", "two.run")]
+    monkeypatch.setattr("sys.argv", ["rankwell", "check", *files])
+    assert main() == 0
+    text = capsys.readouterr().out
+
+    marks = [line.partition(" ")[0] for line in text.splitlines()[2:] if line[:1] != " "]
+    assert marks == ["warning:", "warning:", "1", "info:", "info:"]
+    assert "1 more finding of these kinds: --verbose\ninfo:" in text
 
 
 def test_judgments_of_the_items_of_one_run_are_named_for_the_other():

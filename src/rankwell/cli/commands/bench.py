@@ -20,8 +20,7 @@ from rankwell.data.catalogue import result_kinds
 from rankwell.data.json_types import AnyObject, JsonTables
 from rankwell.data.options import PartOptions, PartOutcome, refusal, refuse_options
 from rankwell.errors import BadInput, BadUsage
-from rankwell.reporting.options import FolderOption, Output, PrintedAs, Progress
-from rankwell.reporting.system_table import TableFormat
+from rankwell.reporting.options import FolderOption, FormatOption, Output, Progress
 from rankwell.runtime.parts import KINDS
 from rankwell.runtime.parts.execution import executor_of
 
@@ -32,7 +31,7 @@ def bench(
     *,
     options: BenchOptions,
     output: FolderOption = None,
-    format: Annotated[PrintedAs[TableFormat], JsonTables(rows=AnyObject)] = "table",
+    format: Annotated[FormatOption, JsonTables(rows=AnyObject)] = "table",
     style: reporting.TableStyle,
     dry_run: bool = False,
     progress: Progress = None,
@@ -74,8 +73,6 @@ def bench(
     output
         Folder for DATASET/SYSTEM/, each as its command writes it with -o, the tables and
         bench.json; NAME-results beside NAME.toml by default.
-    format
-        How to print; html is a page of its own.
     overwrite
         Evaluate unchanged cells as well, and replace files that are there.
     dry_run
@@ -89,8 +86,6 @@ def bench(
         folder = folder_of(experiment, output)
         return result._replace(messages=(*result.messages, _wrote(folder, output)))
     if dry_run:
-        if format == "html":
-            raise BadUsage("--dry-run cannot be combined with --format html; choose table or json.")
         if options.parts is not None:
             executor_of(KINDS["cells"], options.parts)
         plans = to_do(file, output, only=options.only)
@@ -121,7 +116,7 @@ def bench(
         text=text,
         messages=(*messages, reporting.StatusNote(result.status), _wrote(result.folder, output)),
         exit_code=2 if result.failed else 0,
-        findings=() if format in ("json", "html") else result.findings,
+        findings=() if format == "json" else result.findings,
     )
 
 
@@ -140,7 +135,7 @@ def _of_kind(
     experiment: Experiment,
     output: Path | None,
     options: BenchOptions,
-    format: TableFormat,
+    format: reporting.Format,
     style: reporting.TableStyle,
     *,
     dry_run: bool,
@@ -156,8 +151,6 @@ def _of_kind(
         raise BadUsage(f"--dry-run is not for a bench with {what}; leave it out.")
     if not is_grid:
         return evaluate_systems(experiment, output, options, format, style, progress)
-    if format == "html":
-        raise BadUsage(f"--format html is not for a bench with {what}; choose table or json.")
     grids = {name: kind.grid for name, kind in result_kinds().items() if kind.grid}
     for cell in experiment.cells:
         if str(cell.command.value) not in grids:

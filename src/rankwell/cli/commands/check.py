@@ -4,7 +4,7 @@ import sys
 from typing import Annotated, Literal
 
 from rankwell import reporting
-from rankwell.data.findings import first_of_each_kind
+from rankwell.data.findings import LEVELS, first_of_each_kind
 from rankwell.data.json_types import JsonTables
 from rankwell.errors import count_of
 from rankwell.reporting.options import Output, PrintedAs
@@ -45,15 +45,15 @@ def check(
     terminal = reporting.terminal_of(sys.stdout)
     if format != "table":
         text = checked.text(format, terminal)
-    elif terminal.details:
-        facts = checked.text(terminal=terminal)
-        lines = f"{checked.sentence}\n\n{facts}\n{checked.lines}\n"
-        text = reporting.folded(lines, terminal, "  ")
     else:
-        findings = first_of_each_kind(checked.findings)
-        parts = [checked.sentence, checks.lines_of(findings)]
-        text = "\n\n".join(part for part in parts if part) + "\n"
-        if more := len(checked.findings) - len(findings):
-            text += f"{count_of(more, 'more finding')} of these kinds: --verbose\n"
-        text = reporting.folded(text, terminal, "  ")
+        lines = [checked.sentence, ""]
+        if terminal.details:
+            lines.append(checked.text(terminal=terminal))
+        for level in LEVELS:
+            findings = [finding for finding in checked.findings if finding.level == level]
+            shown = findings if terminal.details else first_of_each_kind(findings)
+            lines += checks.lines_of(shown)
+            if more := len(findings) - len(shown):
+                lines.append(f"{count_of(more, 'more finding')} of these kinds: --verbose")
+        text = reporting.folded("\n".join(lines).rstrip() + "\n", terminal, "  ")
     return Output(text=text, exit_code=int(bool(checked.errors or (strict and checked.warnings))))

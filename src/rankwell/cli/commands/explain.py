@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from rankwell import reporting
 from rankwell.data.json_types import AnyObject, JsonTables
+from rankwell.data.options import Doc
 from rankwell.data.registry import FIGURES, MEASURES
 from rankwell.errors import BadUsage
 from rankwell.files import explanations
@@ -18,17 +19,23 @@ def explain(
     name: str | None = None,
     /,
     *,
-    list: bool = False,
-    schema: str | None = None,
+    schema: Annotated[
+        bool,
+        Doc(
+            "Print the JSON Schema of a command's `--format json`, or of `manifest`: "
+            "explain compare --schema. Without a name, list those that have one.",
+            is_common=True,
+        ),
+    ] = False,
     format: Annotated[PrintedAs[Literal["table", "json"]], JsonTables(rows=AnyObject)] = "table",
 ) -> Output:
     """Explain what a measure, convention or finding means.
 
     Shows every meaning that the name has anywhere, with formula, source and a worked example;
-    --list shows every measure.
+    without a name, every measure with its definition and the words that other tools have for it.
 
       rankwell explain nDCG@10
-      rankwell explain --list
+      rankwell explain
 
     Parameters
     ----------
@@ -36,28 +43,21 @@ def explain(
         A measure (nDCG@10), another tool's word for one (ndcg_cut_10), a word that means several
         things (Recall@5), a figure of a whole collection (nAUC), a convention (ranx), a finding
         (unjudged-in-top), or a function of your own (./my_measures.py:first).
-    list
-        List every measure with its definition and the words that other tools have for it.
-    schema
-        Print the JSON Schema of a command's `--format json`, or of `manifest`: --schema compare.
     format
         How to print the list: json has bounds, directions and sources as well.
     """
     terminal = reporting.terminal_of(sys.stdout)
-    if list:
-        if name is not None:
-            raise BadUsage(f"--list shows all measures; leave it out, or {name}.")
-        return _listed(format, terminal)
-    if schema is not None:
-        if name is not None:
-            raise BadUsage(f"--schema has a name of its own; leave {name} out.")
-        from rankwell.files.schemas import json_schema
+    if schema:
+        from rankwell.files.schemas import json_schema, schema_names
 
-        return Output(text=json.dumps(json_schema(schema), indent=2))
+        if name is None:
+            names = f"There is a JSON Schema of: {', '.join(schema_names())}."
+            return Output(text=reporting.folded(names, terminal, "  "))
+        return Output(text=json.dumps(json_schema(name), indent=2))
     if name is None:
-        raise BadUsage("name a measure, convention or finding, or list all measures with --list.")
+        return _listed(format, terminal)
     if format != "table":
-        raise BadUsage("--format is for --list; add that, or leave it out.")
+        raise BadUsage(f"--format is for the list of measures; leave it out, or {name}.")
     lines = [
         line if line.startswith("  >>>") else reporting.folded(line, terminal, "  ")
         for line in str(explanations.explain(name)).split("\n")

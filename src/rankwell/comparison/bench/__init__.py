@@ -38,13 +38,12 @@ from rankwell.data.registry import suggest
 from rankwell.data.secrets import refuse_literal
 from rankwell.documents import read_json
 from rankwell.errors import BadInput, BadUsage, CodeRefused, RankwellError, UnknownName, flag
-from rankwell.io.matrices import IDS_BESIDE
 from rankwell.io.result_folder import MANIFEST, digest_of
 from rankwell.processes import crew
 from rankwell.reporting import TableStyle
 from rankwell.reporting.drafts import remove_result
 from rankwell.reporting.options import Input, Progress
-from rankwell.store import STDIN, Source, is_draft, split_part, write_text
+from rankwell.store import STDIN, Source, ids_beside, is_draft, split_part, write_text
 from rankwell.threads import limit_threads, processors
 from rankwell.vectors.encoders.sentence_transformers import hash_folder
 
@@ -752,11 +751,8 @@ def _inputs(cell: Cell, name: str, option: OptionValue, command: Command) -> Ite
             raise BadInput(f"{option.where} of {cell.name}: there is no {str(text)!r}; {advice}")
         for path in paths:
             yield path
-            yield from (
-                ids_file
-                for suffix in IDS_BESIDE
-                if path.suffix and (ids_file := path.with_suffix(suffix)).is_file()
-            )
+            if path.suffix and (id_file := ids_beside(str(path))):
+                yield Path(id_file)
 
 
 def _located(text: str) -> list[Path]:

@@ -57,7 +57,16 @@ from rankwell.io.result_folder import (
     read_summary,
     values_behind,
 )
-from rankwell.reporting import PAPER, PLAIN, SUMMARY_COLUMNS, Row, TableStyle, Terminal
+from rankwell.reporting import (
+    FOR_PEOPLE,
+    PAPER,
+    PLAIN,
+    SUMMARY_COLUMNS,
+    Format,
+    Row,
+    TableStyle,
+    Terminal,
+)
 from rankwell.reporting.drafts import (
     drafting,
     holding,
@@ -66,17 +75,17 @@ from rankwell.reporting.drafts import (
     refuse_other_result,
     refuse_unclaimed,
 )
-from rankwell.reporting.notebook.display import Displayable, Rows, system_tables
+from rankwell.reporting.notebook.display import Displayable, Rows
 from rankwell.reporting.options import Progress
 from rankwell.reporting.page import NAME as PAGE
 from rankwell.reporting.system_table import (
     NO_FIGURE,
     SystemFigure,
     SystemTable,
-    TableFormat,
     for_paper,
     link_to,
     long_rows,
+    page,
     render_system_tables,
     shared_rules,
     winners,
@@ -484,7 +493,7 @@ def requested_measures(texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-_SUFFIXES: dict[TableFormat, str] = {
+SUFFIXES: dict[Format, str] = {
     "table": "txt",
     "md": "md",
     "latex": "tex",
@@ -579,7 +588,7 @@ class BenchResults(Displayable):
 
     def render(
         self,
-        format: TableFormat = "table",
+        format: Format = "table",
         *,
         style: TableStyle | None = None,
         terminal: Terminal = PLAIN,
@@ -587,24 +596,25 @@ class BenchResults(Displayable):
         """The tables as text in one of the formats; rows of csv, tsv, json and jsonl have full
         precision.
         """
-        if format not in ("table", "md", "latex", "html"):
-            return render_system_tables(self.system_tables, format, findings=self.findings)
-        tables = self._laid_out
+        tables = self._laid_out if format in FOR_PEOPLE else self.system_tables
         if format in PAPER:
             keeps = self.shown.intervals is not None
             tables = [for_paper(table, style or TableStyle(), intervals=keeps) for table in tables]
-        title = self.experiment.title if len(tables) == len(self.system_tables) else ""
         # Each table of LaTeX repeats its findings, so that it has those on itself alone.
         findings = self.comparison_findings if format == "latex" else self.findings
-        return render_system_tables(
-            tables, format, findings=findings, title=title, terminal=terminal
-        )
+        return render_system_tables(tables, format, findings=findings, terminal=terminal)
 
-    def _latex(self, style: TableStyle) -> str:
-        return self.render("latex", style=style)
+    def page(self) -> str:
+        """The tables as a page of its own."""
+        tables = self._laid_out
+        title = self.experiment.title if len(tables) == len(self.system_tables) else ""
+        return page(tables, self.findings, title=title)
+
+    def _paper_text(self, format: Format, style: TableStyle) -> str:
+        return self.render(format, style=style)
 
     def _repr_html_(self) -> str:
-        return system_tables(self._laid_out, self.findings)
+        return render_system_tables(self._laid_out, "html", findings=self.findings)
 
     @property
     def _laid_out(self) -> Sequence[SystemTable]:
@@ -809,7 +819,7 @@ def _refuse_output(experiment: Experiment, folder: Path) -> None:
         refuse_other_result(
             folder, manifest.content, {"inputs": {_BENCH: {"file": Path(experiment.file).name}}}
         )
-    refuse_foreign(folder, [f"table.{suffix}" for suffix in _SUFFIXES.values()])
+    refuse_foreign(folder, [f"table.{suffix}" for suffix in SUFFIXES.values()])
 
 
 def _read(file: str | Path, output: str | Path | None) -> tuple[Experiment, Path]:
@@ -860,7 +870,10 @@ def _write(result: BenchResults) -> None:
     """Writes the tables and the recipes of all cells: no times and no places, so that the same file
     gives the same bytes.
     """
-    texts = {f"table.{suffix}": result.render(kind) for kind, suffix in _SUFFIXES.items()}
+    texts = {
+        f"table.{suffix}": result.page() if kind == "html" else result.render(kind)
+        for kind, suffix in SUFFIXES.items()
+    }
     # A terminal has the findings on standard error.
     texts["table.txt"] += "".join(f"\n{printable(finding)}\n" for finding in result.findings)
     with drafting(result.folder) as draft:

@@ -17,6 +17,7 @@ from rankwell import reporting
 from rankwell.comparison.bench import CellResult, CommandCells, evaluate_cells, plan_cells
 from rankwell.comparison.bench.files import Experiment, SystemStatement
 from rankwell.comparison.bench.results import (
+    SUFFIXES,
     BenchOptions,
     TableChoices,
     folder_of,
@@ -49,8 +50,8 @@ from rankwell.reporting.system_table import (
     SystemCost,
     SystemFigure,
     SystemTable,
-    TableFormat,
     link_to,
+    page,
     render_system_tables,
     winners,
 )
@@ -58,20 +59,15 @@ from rankwell.stats.granularity import granularity_of
 from rankwell.store import split_name, write_text
 
 _RULES = ("exclude", "ties", "contentless", "absent", "no_relevant", "marks")
-_WRITTEN: Mapping[TableFormat, str] = {
-    "csv": "csv",
-    "json": "json",
-    "md": "md",
-    "latex": "tex",
-    "html": "html",
-}
+_WRITTEN = [*SUFFIXES.items()][1:]
+"""The formats but the first, which a terminal shows, and their suffixes."""
 
 
 def evaluate_systems(
     experiment: Experiment,
     output: Path | None,
     options: BenchOptions,
-    format: TableFormat,
+    format: reporting.Format,
     style: reporting.TableStyle | None = None,
     progress: Progress = None,
 ) -> Output:
@@ -91,7 +87,7 @@ def evaluate_systems(
         )
     with holding(folder):
         refuse_unclaimed(folder)
-        refuse_foreign(folder, [f"table.{suffix}" for suffix in _WRITTEN.values()])
+        refuse_foreign(folder, [f"table.{suffix}" for _, suffix in _WRITTEN])
         return _tabulated(experiment, folder, options, choices, format, style, progress)
 
 
@@ -100,7 +96,7 @@ def _tabulated(
     folder: Path,
     options: BenchOptions,
     choices: TableChoices,
-    format: TableFormat,
+    format: reporting.Format,
     style: reporting.TableStyle | None,
     progress: Progress,
 ) -> Output:
@@ -154,7 +150,7 @@ def _tabulated(
         text=text,
         messages=tuple(errors),
         exit_code=2 if failed else 0,
-        findings=() if format in ("json", "html") else tuple(findings),
+        findings=() if format == "json" else tuple(findings),
     )
 
 
@@ -166,16 +162,21 @@ def _write(
 ) -> None:
     """Writes the table in every form; the files link to the pages of their cells."""
     links = {
-        (result.shown, result.dataset): link_to(page, folder)
+        (result.shown, result.dataset): link_to(report, folder)
         for result in run_results
-        if (page := result.folder.place / PAGE).is_file()
+        if (report := result.folder.place / PAGE).is_file()
     }
     linked = replace(system_table, links=links)
     sources = {f"{result.run} on {result.dataset}": result.folder.source for result in run_results}
     with drafting(folder, sources.values()) as draft:
-        paths = [draft / f"table.{suffix}" for suffix in _WRITTEN.values()]
-        for kind, path in zip(_WRITTEN, paths, strict=True):
-            write_text(path, render_system_tables([linked], kind, findings=findings))
+        paths = [draft / f"table.{suffix}" for _, suffix in _WRITTEN]
+        for (kind, _), path in zip(_WRITTEN, paths, strict=True):
+            text = (
+                page([linked], findings)
+                if kind == "html"
+                else render_system_tables([linked], kind, findings=findings)
+            )
+            write_text(path, text)
         content = {
             "schema_version": SCHEMA_VERSION,
             "rules": system_table.rules,

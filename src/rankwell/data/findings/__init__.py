@@ -8,8 +8,8 @@ from contextvars import ContextVar
 from inspect import getdoc
 from typing import Any, Generic, Literal, NamedTuple, ParamSpec, get_args
 
-from rankwell.data.catalogue import Catalogue
-from rankwell.errors import BadInput, BadUsage, flag, is_offered, typed
+from rankwell.data.catalogue import Catalogue, suggest
+from rankwell.errors import BadInput, BadUsage, UnknownName, flag, is_offered, typed
 
 Level = Literal["error", "warning", "info"]
 LEVELS: tuple[Level, ...] = get_args(Level)
@@ -153,6 +153,9 @@ def ignoring(names: Iterable[str]) -> Generator[None]:
     """
     ignored = frozenset(names)
     for name in ignored:
+        if name not in FINDINGS:
+            advice = suggest(name, FINDINGS, "docs/findings.md lists them all.")
+            raise UnknownName(f"there is no finding {name!r}; {advice}")
         if FINDINGS[name].level == "error":
             raise BadUsage(
                 f"{name} is an error: a number would be wrong. Correct the data; warnings and "
@@ -176,11 +179,19 @@ def settled(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     among them.
     """
     remaining = unignored(findings)
-    errors = [finding for finding in remaining if finding.level == "error"]
-    if errors:
-        explain = typed("rankwell", "explain", errors[0].name)
-        raise BadInput(f"{' '.join(errors)} (`{explain}`)")
+    if errors := errors_among(remaining):
+        raise BadInput(refusal_for(errors))
     return remaining
+
+
+def errors_among(findings: Iterable[Finding]) -> list[Finding]:
+    """Those of level error."""
+    return [finding for finding in findings if finding.level == "error"]
+
+
+def refusal_for(errors: Sequence[Finding]) -> str:
+    """The message of a command that errors stop, with the command that explains the first."""
+    return f"{' '.join(errors)} (`{typed('rankwell', 'explain', errors[0].name)}`)"
 
 
 def first_of_each_kind(findings: Iterable[Finding]) -> list[Finding]:

@@ -110,10 +110,14 @@ def rows_matched_by_position(run: str = "") -> str:
 
 @finding("warning")
 def copy_of_another_run(run: str, other: str) -> str:
-    """Two runs are files with the same content."""
+    """Two runs are files with the same content, so that they cannot differ.
+
+    That is right for a run that has not changed since its baseline. Otherwise one system's run may
+    have been written to both files, or copied.
+    """
     return (
-        f"the file has the same content as that of {other}. Name another one, or compare other "
-        "runs."
+        f"this file and that of {other} are identical: a difference is impossible. If that is not "
+        "meant, check that each system wrote its own file."
     )
 
 
@@ -357,6 +361,16 @@ def unjudged_in_top(run: str, bounds: str, queries: Sequence[str]) -> str:
     items (`rankwell judge pool` lists them), or leave them out of rankings.
     """
     return bounds
+
+
+@finding("info")
+def only_relevant_items_judged() -> str:
+    """The judgments list relevant items only, as lists of gold documents and of purchases do, so
+    that nearly all retrieved items are unjudged.
+
+    They count as not relevant, and nothing bounds how many of them are relevant all the same.
+    """
+    return "judgments: they list relevant items only; all others count as not relevant"
 
 
 @finding("info")

@@ -4,10 +4,10 @@ frames.
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rankwell import reporting
-from rankwell.data.findings import Finding, by_level
+from rankwell.data.findings import by_level
 from rankwell.data.frames import (
     FrameColumns,
     Framed,
@@ -19,14 +19,11 @@ from rankwell.data.frames import (
 from rankwell.data.options import own_arithmetic, takes_options
 from rankwell.data.registry import suggest
 from rankwell.errors import BadUsage, UnknownName, count_of
-from rankwell.reporting import Row, Rules, TableStyle, escaped
+from rankwell.reporting import Format, Row, TableStyle, escaped
 from rankwell.reporting.options import paper_text
-
-if TYPE_CHECKING:
-    from rankwell.reporting.system_table import SystemTable
+from rankwell.reporting.outputs.markup import QUIET, html_table, small_print
 
 _MOST_ROWS = 200
-_QUIET = "opacity:.75;font-size:90%;margin:.4em 0"
 
 
 def html(result: Any) -> str:
@@ -37,15 +34,28 @@ def html(result: Any) -> str:
     said.
     """
     rows, rules = result.summary, result.describe()
-    verdicts = result.tables.get("verdicts", ())
     differences = [row for row in rows if "p_adjusted" in row]
-    grid = (
-        _difference_grid(differences)
-        if differences
-        else reporting.summary_grid(reporting.Document(rows, rules=rules))
-    )
-    headlines = [f"<p><strong>{escaped(row['text'])}</strong></p>" for row in verdicts]
-    return _whole([*headlines, _table(grid)], rules, result.findings)
+    if differences:
+        # Only a comparison needs it.
+        from rankwell.reporting.difference_tables import shown_differences
+
+        grid = reporting.plain_grid(shown_differences(differences))
+    else:
+        grid = reporting.summary_grid(reporting.Document(rows, rules=rules))
+    parts = [
+        f"<p><strong>{escaped(row['text'])}</strong></p>"
+        for row in result.tables.get("verdicts", ())
+    ]
+    parts.append(html_table(grid, most=_MOST_ROWS))
+    if line := reporting.rules_line(rules):
+        parts.append(small_print(f"rules: {line}"))
+    if texts := by_level(dict.fromkeys(result.findings)):
+        count = count_of(len(texts), "finding")
+        items = "".join(f"<li>{escaped(text)}</li>" for text in texts)
+        parts.append(
+            f'<details style="{QUIET}"><summary>{count}</summary><ul>{items}</ul></details>'
+        )
+    return "\n".join(['<div style="overflow-x:auto">', *parts, "</div>"])
 
 
 def text(result: Any) -> str:
@@ -54,83 +64,6 @@ def text(result: Any) -> str:
 
     answer = answer_of(result)
     return reporting.render(result.summary, None, result.describe(), (), answer=answer).rstrip("\n")
-
-
-def system_tables(tables: "Sequence[SystemTable]", findings: Sequence[Finding]) -> str:
-    """Systems × data sets, one table below the other, the best figures in bold, with the line of
-    rules and the findings below.
-    """
-    from rankwell.reporting.system_table import shared_rules, wide_rows
-
-    parts: list[str] = []
-    for table in tables:
-        grid = reporting.plain_grid(wide_rows(table))
-        parts += [f"<p><strong>{escaped(table.title)}</strong></p>", _table(grid)]
-    return _whole(parts, shared_rules(tables), findings)
-
-
-def _whole(parts: Sequence[str], rules: Rules, findings: Sequence[Finding]) -> str:
-    """The parts with the line of rules and the findings, folded away, below."""
-    line = reporting.rules_line(rules)
-    footer = [f'<p style="{_QUIET}">rules: {escaped(line)}</p>'] if line else []
-    if texts := by_level(dict.fromkeys(findings)):
-        count = count_of(len(texts), "finding")
-        items = "".join(f"<li>{escaped(text)}</li>" for text in texts)
-        footer.append(
-            f'<details style="{_QUIET}"><summary>{count}</summary><ul>{items}</ul></details>'
-        )
-    return '<div style="overflow-x:auto">\n' + "\n".join([*parts, *footer]) + "\n</div>"
-
-
-def _difference_grid(rows: Sequence[reporting.Row]) -> reporting.Grid:
-    """Differences with their figures, which are texts there, as columns of numbers."""
-    from rankwell.reporting.difference_tables import shown_differences
-
-    grid = reporting.plain_grid(shown_differences(rows))
-    first = grid.headers.index("mean")
-    return grid._replace(
-        numeric=[column >= first for column in range(len(grid.headers))], grouped=True
-    )
-
-
-def _table(grid: reporting.Grid) -> str:
-    """The table; a name that the row above has as well is left out, as on a terminal."""
-    sides = [
-        f"text-align:{'right;white-space:nowrap' if number else 'left'};padding:.15em .6em"
-        for number in grid.numeric
-    ]
-    header_sides = zip(grid.headers, sides, strict=True)
-    heads = "".join(
-        f'<th scope="col" style="{side};border-bottom:1px solid">{escaped(name)}</th>'
-        for name, side in header_sides
-    )
-    lines: list[str] = []
-    last = ""
-    for row in grid.rows[:_MOST_ROWS]:
-        row_cells = ["", *row[1:]] if grid.grouped and row[0] == last else row
-        cells = [
-            f'<td style="{side}">{_cell(cell)}</td>'
-            for cell, side in zip(row_cells, sides, strict=True)
-        ]
-        lines.append(f"<tr>{''.join(cells)}</tr>")
-        last = row[0]
-    more = len(grid.rows) - _MOST_ROWS
-    if more > 0:
-        lines.append(
-            f'<tr><td colspan="{len(sides)}">and {more:,} rows more: .to_pandas()</td></tr>'
-        )
-    opened = '<table style="border-collapse:collapse;font-variant-numeric:tabular-nums">'
-    return "\n".join(
-        [opened, f"<thead><tr>{heads}</tr></thead>", "<tbody>", *lines, "</tbody>", "</table>"]
-    )
-
-
-def _cell(text: str) -> str:
-    if not isinstance(text, reporting.ScoreCell):
-        return escaped(text)
-    opened, closed = (("", ""), ("<strong>", "</strong>"), ("<u>", "</u>"))[text.place]
-    marks = f"<sup>{text.marks}</sup>" if text.marks else ""
-    return f"{opened}{escaped(text.figure)}{closed}{marks} {escaped(text.beside)}".rstrip()
 
 
 class Rows(list[Any], Framed):
@@ -156,7 +89,8 @@ class Rows(list[Any], Framed):
 
     @own_arithmetic
     def _repr_html_(self) -> str:
-        return "\n".join(map(_table, reporting.grids(self._document())))
+        grids = reporting.grids(self._document())
+        return "\n".join(html_table(grid, most=_MOST_ROWS) for grid in grids)
 
     def to_columns(self) -> dict[str, list[Any]]:
         """The columns by name, each with a cell per row."""
@@ -165,10 +99,22 @@ class Rows(list[Any], Framed):
             for name in reporting.columns_of(self, self._fixed)
         }
 
-    @own_arithmetic
     def to_latex(self) -> str:
         """The text of a `tabular` for LaTeX."""
-        return reporting.OUTPUTS["latex"](self._document())
+        return self.text("latex")
+
+    def to_html(self) -> str:
+        """The text of a table for a page of HTML."""
+        return self.text("html")
+
+    def to_markdown(self) -> str:
+        """The text of a table in Markdown."""
+        return self.text("md")
+
+    @own_arithmetic
+    def text(self, format: Format) -> str:
+        """The rows in one of the formats."""
+        return reporting.OUTPUTS[format](self._document())
 
     def _frame_columns(self) -> FrameColumns:
         return _typed(self.to_columns())
@@ -270,12 +216,24 @@ class Displayable:
         superscripts name the systems that a system is significantly better than. Needs the package
         booktabs. Raises UnknownName for another table.
         """
-        if table == "summary" and (latex := self._latex(options)):
-            return latex
-        return Rows(_rows_of_table(self, table)).to_latex()
+        return self._table_text(table, "latex", options)
 
-    def _latex(self, style: TableStyle) -> str:
-        return paper_text(self, "latex", style)  # pyright: ignore[reportArgumentType]
+    @takes_options(TableStyle)
+    def to_html(self, table: str = "summary", *, options: TableStyle) -> str:
+        """The text of a table for a page of HTML; see `to_latex`. The label is the table's id."""
+        return self._table_text(table, "html", options)
+
+    @takes_options(TableStyle)
+    def to_markdown(self, table: str = "summary", *, options: TableStyle) -> str:
+        """The text of a table in Markdown; see `to_latex`."""
+        return self._table_text(table, "md", options)
+
+    def _table_text(self, table: str, format: Format, style: TableStyle) -> str:
+        scores = self._paper_text(format, style) if table == "summary" else ""
+        return scores or Rows(_rows_of_table(self, table)).text(format)
+
+    def _paper_text(self, format: Format, style: TableStyle) -> str:
+        return paper_text(self, format, style)  # pyright: ignore[reportArgumentType]
 
     @own_arithmetic
     def _repr_html_(self) -> str:

@@ -220,8 +220,9 @@ def score_text(rows: Sequence[Row], rules: Rules, terminal: Terminal) -> str:
         return _measures(rows, rules, terminal)
     lines = wide_rows(for_paper(table, TableStyle(digits=shown_digits()), intervals=True))
     chances = _shared_chances(rows, rules)
-    if len(chances) == len(lines[0]) - 1:
-        lines.append({"system": _CHANCE, **dict(zip(table.datasets, chances, strict=True))})
+    columns = [name for name in lines[0] if name not in (" ", "system")]
+    if len(chances) == len(columns):
+        lines.append({"system": _CHANCE, **dict(zip(columns, chances, strict=True))})
     return score_lines(lines, terminal)
 
 

@@ -7,7 +7,6 @@ import re
 from collections.abc import Sequence
 from itertools import zip_longest
 
-from rankwell.data.tables import MISSING
 from rankwell.reporting import Grid, PrintedFigure, Terminal, folded, styled, width_of
 
 _NARROW = 60
@@ -37,21 +36,11 @@ def fitted(grid: Grid, terminal: Terminal) -> str:
 def _aligned(grid: Grid) -> Grid:
     """The table with columns of figures of equal width, decimal points one below the other."""
     columns = [[row[index] for row in grid.rows] for index in range(len(grid.headers))]
-    cells = [[cell for cell in column if any(map(str.isdigit, cell))] for column in columns]
-    numeric = [
-        number
-        or (
-            all(isinstance(cell, PrintedFigure) for cell in figures)
-            if figures
-            else {*column} == {MISSING}
-        )
-        for number, figures, column in zip(grid.numeric, cells, columns, strict=True)
-    ]
     columns = [
         at_the_point(column) if number else _with_figures(column)
-        for column, number in zip(columns, numeric, strict=True)
+        for column, number in zip(columns, grid.numeric, strict=True)
     ]
-    return grid._replace(numeric=numeric, rows=[[*row] for row in zip(*columns, strict=True)])
+    return grid._replace(rows=[[*row] for row in zip(*columns, strict=True)])
 
 
 def _with_figures(cells: Sequence[str]) -> Sequence[str]:
@@ -189,19 +178,15 @@ def _lines(
     grid: Grid, columns: Sequence[int], widths: Sequence[int], terminal: Terminal
 ) -> list[str]:
     """The lines of these columns."""
-    numeric, last = [grid.numeric[index] for index in columns], ""
+    numeric = [grid.numeric[index] for index in columns]
     lines = [
         styled(_line([grid.headers[index] for index in columns], widths, numeric), "1", terminal)
     ]
     if grid.ruled:
         lines.append(styled("─" * _total(widths), "2", terminal))
-    for row in grid.rows:
-        texts = ["", *row[1:]] if grid.grouped and row[0] == last else row
-        cells = [
-            _wrapped(texts[index], width) for index, width in zip(columns, widths, strict=True)
-        ]
+    for row in grid.lines:
+        cells = [_wrapped(row[index], width) for index, width in zip(columns, widths, strict=True)]
         lines += [_line(line, widths, numeric) for line in zip_longest(*cells, fillvalue="")]
-        last = row[0]
     return lines
 
 

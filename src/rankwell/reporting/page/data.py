@@ -13,7 +13,11 @@ import numpy as np
 from rankwell import __version__
 from rankwell.data.catalogue import ResultKind
 from rankwell.data.findings import LEVELS
-from rankwell.data.findings.kinds import so_on_every_query, unjudged_in_top
+from rankwell.data.findings.kinds import (
+    only_relevant_items_judged,
+    so_on_every_query,
+    unjudged_in_top,
+)
 from rankwell.data.options import shown_digits
 from rankwell.data.tables import Bools, Floats, Ints, sort_ids
 from rankwell.documents import parse_json
@@ -206,7 +210,8 @@ def _findings(
     everywhere: what is so on every query.
     """
     places = grouped((query, place) for place, (query, _) in enumerate(questions.keys))
-    findings = _unjudged(source, overview)
+    is_partial = only_relevant_items_judged() not in source.findings
+    findings = _unjudged(source, overview) if is_partial else []
     for finding in (*source.findings, *map(so_on_every_query, everywhere)):
         facts = finding.as_dict()
         if finding.queries:

@@ -45,11 +45,10 @@ from rankwell.runtime.parts.vectors import (
     VectorFiles,
     VectorRange,
     checksum,
-    files_of,
     lists_of,
     merged_lists,
-    named_files,
     read_range,
+    vector_paths,
     write_array,
 )
 from rankwell.vectors.neighbours import RankTargets, search
@@ -422,9 +421,7 @@ def _comparisons(options: PlanOptions, round_name: str, layouts: PlanOptions) ->
 
 def _files(options: PlanOptions) -> dict[str, str]:
     """The files of the tables, and the arrays beside the parts."""
-    files = dict[str, str]()
-    for name, (path, _) in options["tables"].items():
-        files |= named_files(name, files_of(path))
+    files = vector_paths({name: path for name, (path, _) in options["tables"].items()})
     return files | {f"array {name}": path for name, path in options["arrays"].items()}
 
 

@@ -23,33 +23,26 @@ from rankwell.runtime.parts import (
     PlanOptions,
     WorkPlace,
 )
-from rankwell.runtime.parts.tables import Ids, id_files
+from rankwell.runtime.parts.tables import Ids
 from rankwell.runtime.parts.vectors import (
     ListBlock,
     PartGrid,
     VectorFiles,
     VectorRange,
-    files_of,
     lists_of,
     merged_blocks,
     merged_lists,
-    named_files,
     read_range,
+    vector_paths,
     write_array,
 )
-from rankwell.store import split_part
 from rankwell.vectors.neighbours import TopK, search
 
 
 def _files(options: PlanOptions) -> dict[str, str]:
     """The files that a search reads."""
-    paths = dict[str, str]()
-    for name in ("base", "queries"):
-        paths |= named_files(name, files_of(options[name])) | named_files(
-            f"{name} ids", id_files(options[name], options[f"{name}_ids"])
-        )
-    groups = {f"{name} groups": options[f"{name}_groups"] for name in ("base", "queries")}
-    return paths | {name: split_part(path)[0] for name, path in groups.items() if path is not None}
+    names = [f"{name}{kind}" for name in ("base", "queries") for kind in ("", "_ids", "_groups")]
+    return vector_paths({name.replace("_", " "): options[name] for name in names})
 
 
 def _cut(options: PlanOptions, limits: Limits) -> Cut:

@@ -17,10 +17,19 @@ from rankwell.data.tables import Ints
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, naming
 from rankwell.io.column_tables.numeric import ParquetVectors
 from rankwell.io.formats import choose_format, read_column
-from rankwell.io.matrices import ids_beside, read_embeddings
+from rankwell.io.matrices import read_embeddings
 from rankwell.runtime.parts.plans import file_of_part
-from rankwell.runtime.parts.vectors import VectorFiles, files_of, rows_of
-from rankwell.store import Head, Source, decode_id, encode_id, remote_url, scratch, split_part
+from rankwell.runtime.parts.vectors import VectorFiles, rows_of
+from rankwell.store import (
+    Head,
+    Source,
+    decode_id,
+    encode_id,
+    ids_beside,
+    remote_url,
+    scratch,
+    split_part,
+)
 from rankwell.store.remote import existing
 
 
@@ -129,19 +138,6 @@ def _raw_lines(source: Source, start: int) -> Iterator[bytes]:
 def _id_list(ids: Sequence[str], name: str) -> _IdFile:
     """Ids that are read whole, and checked."""
     return _IdFile(name, lambda start: map(encode_id, islice(ids, start, None)))
-
-
-def id_files(path: str, ids: str | None) -> list[str]:
-    """The files that have the ids of a place and no vectors: the named one, or those beside the
-    vectors.
-    """
-    if ids is not None:
-        return [split_part(ids)[0]]
-    return [
-        id_file
-        for file in files_of(path)
-        if file.lower().endswith(_BARE) and _column(file) is None and (id_file := ids_beside(file))
-    ]
 
 
 def _column(file: str) -> ParquetVectors | None:

@@ -5,7 +5,7 @@ are cut, and how lists merge by exact score, then by place.
 
 import zlib
 from bisect import bisect_left, bisect_right
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import lru_cache
@@ -25,7 +25,7 @@ from rankwell.io.column_tables.numeric import ParquetVectors
 from rankwell.io.matrices import read_vectors
 from rankwell.io.vectors import RemoteVectors
 from rankwell.runtime.parts import Json, Limits, draft_beside
-from rankwell.store import remote_url, shard_files, split_part
+from rankwell.store import remote_url, shard_files, sources_of, split_part
 from rankwell.store.remote import Object, existing
 from rankwell.threads import in_threads
 
@@ -230,11 +230,9 @@ class VectorFiles:
         return f"row {row}, row {row - self.starts[file_number]} of {self.files[file_number]}"
 
 
-def named_files(name: str, files: Sequence[str]) -> dict[str, str]:
-    """The files of a place by their names in a plan: that of the place, or of each shard."""
-    return {
-        name if len(files) == 1 else f"{name}/{file.rpartition('/')[2]}": file for file in files
-    }
+def vector_paths(places: Mapping[str, str | None]) -> dict[str, str]:
+    """The files of vectors, and those of their ids, by their names in a plan, as `sources_of`."""
+    return {name: source.name for name, source in sources_of(places).items()}
 
 
 def has_ranges(path: str) -> bool:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from rankwell.data.options import ConventionName, Doc, InputData, MeasureNames
+from rankwell.data.options import ConventionName, CutoffNumbers, Doc, InputData, MeasureNames
 from rankwell.evaluation.options import (
     JudgmentFileOptions,
     MeasureOptions,
@@ -28,11 +28,7 @@ class BeyondOptions(RunFileOptions, JudgmentFileOptions, StatisticsOptions, Meas
         "rankwell"
     )
     k: Annotated[
-        int | None,
-        Doc(
-            "Number of first items that count for the measures that are reported without "
-            "-m. [default: 10]"
-        ),
+        CutoffNumbers, Doc("Cut-offs of the measures that are reported without -m. [default: 10]")
     ] = None
     documents: Annotated[
         InputData,

@@ -15,7 +15,7 @@ from rankwell.conventions import (
 )
 from rankwell.data.findings.kinds import queries_missing, queries_unknown
 from rankwell.data.options import takes_options
-from rankwell.data.registry import Measure, measure_names
+from rankwell.data.registry import Measure, at_cutoffs, cutoffs_of_defaults, measure_names
 from rankwell.data.tables import Floats, Ints, order_ids, sort_ids
 from rankwell.errors import BadUsage, NothingToEvaluate
 from rankwell.evaluation.judged import name_runs
@@ -63,14 +63,13 @@ def evaluate_beyond(runs: Any, *, options: BeyondOptions) -> Results:
     0.5
     """
     check_intervals(options.intervals, options.seed)
-    if options.k is not None and options.k < 1:
-        raise BadUsage(f"-k {options.k}; expected a positive integer.")
+    ks = cutoffs_of_defaults(options.k, options.measures, "Gini") or (10,)
     convention = find_convention(options.convention, "beyond")
     attributes, findings = read_attributes(options)
     run_inputs = name_runs(runs)
     if not run_inputs:
         raise BadUsage("no run is given; name at least one.")
-    measures = _measures(options, convention, attributes)
+    measures = _measures(options, ks, convention, attributes)
     evaluation = _BeyondEvaluation(options, convention, attributes, measures)
     builder = evaluation.builder
     builder.findings += findings
@@ -105,20 +104,14 @@ _PLACES = ("documents", "interactions", "item_categories", "item_groups", "item_
 
 
 def _measures(
-    options: BeyondOptions, convention: Convention, attributes: ItemAttributes
+    options: BeyondOptions, ks: Sequence[int], convention: Convention, attributes: ItemAttributes
 ) -> tuple[LabelledMeasure, ...]:
     """The measures that are named, else those of the convention, else those that the inputs
     allow.
     """
     names = measure_names(options.measures)
-    if names and options.k is not None:
-        raise BadUsage(
-            f"-k {options.k} is unused beside named measures; write the cut-off into their "
-            f"names, as in Gini@{options.k}."
-        )
-    k = options.k or 10
     if names is None and convention.origin != "rankwell":
-        names = [f"{name}@{k}" for name in convention.defaults]
+        names = at_cutoffs(convention.defaults, ks)
     elif names is None:
         has_catalogue = attributes.in_catalogue is not None
         has_interactions = attributes.popularity is not None
@@ -137,12 +130,8 @@ def _measures(
             "EED": has_groups,
             "EER EEL": has_groups and has_judgments and has_catalogue,
         }
-        names = [
-            f"{name}@{k}"
-            for words, possible in allowed.items()
-            if possible
-            for name in words.split()
-        ]
+        possible = [words for words, is_possible in allowed.items() if is_possible]
+        names = at_cutoffs(" ".join(possible).split(), ks)
     measures = choose_measures(names, convention)
     check_views((labelled.measure for labelled in measures), ItemLists, ListCollections)
     return measures

@@ -89,7 +89,7 @@ class InterleavingOptions(RunFileOptions):
         ),
     ] = "team-draft"
     depth: Annotated[int, Doc("Number of items of a list; fewer where a run has fewer.")] = 10
-    lists: Annotated[
+    samples: Annotated[
         int,
         Doc(
             "Number of lists drawn for each query, named QUERY#1, QUERY#2, … where there "
@@ -100,9 +100,9 @@ class InterleavingOptions(RunFileOptions):
 
     def check(self) -> None:
         """Raises BadUsage for numbers out of range."""
-        if self.depth < 1 or self.lists < 1:
+        if self.depth < 1 or self.samples < 1:
             raise BadUsage(
-                f"depth is {self.depth}, lists {self.lists}; expected positive integers."
+                f"depth is {self.depth}, samples {self.samples}; expected positive integers."
             )
 
 
@@ -215,12 +215,12 @@ def interleave_files(
     interleaved: list[InterleavedList] = []
     for query, length in lengths.items():
         draw = _drawer(query, first_lists[query], second_lists[query], length, method, parameters)
-        for number in range(1, options.lists + 1):
+        for number in range(1, options.samples + 1):
             # The same for a query whatever other queries there are.
             text = encode_id(f"{options.seed}\0{method}\0{number}\0{query}")
             seed = int.from_bytes(hashlib.sha256(text).digest(), "big")
             items, marks = draw(np.random.Generator(np.random.PCG64(seed)))
-            name = query if options.lists == 1 else f"{query}#{number}"
+            name = query if options.samples == 1 else f"{query}#{number}"
             interleaved.append(
                 InterleavedList(name, query, method, (first, second), tuple(items), tuple(marks))
             )

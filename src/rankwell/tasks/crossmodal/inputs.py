@@ -178,6 +178,8 @@ class CaptionInputs:
                 "mask": options.mask,
                 "bank": options.bank,
                 "queries": options.queries,
+                "query_ids": options.query_ids,
+                "item_ids": options.item_ids,
             },
         )
         self.names, self.rows = names, None

@@ -194,7 +194,7 @@ def agreement_results(
     progress: Progress = None,
 ) -> PartOutcome:
     """The results of `embeddings`, or what to show where its parts are not all computed."""
-    rules, ks = convention_of(options), tuple(sorted(set(cutoffs(options.k))))
+    rules, ks = convention_of(options), cutoffs(options.k)
     places = named_models(reference, candidates)
     if is_run(next(iter(places.values()))):
         if options.is_used:
@@ -622,7 +622,7 @@ class _Agreement:
             candidates=tuple(candidates),
             convention=builder.convention,
             pairs=self.pairs,
-            sources=sources_of(self._places),
+            sources=sources_of(self._places, {"item_ids": options.item_ids}),
             intervals=options.intervals,
             seed=options.sampling_seed,
             task="embeddings",

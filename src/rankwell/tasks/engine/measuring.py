@@ -359,7 +359,7 @@ class EngineWork:
             self.inputs.indexed(),
             self.inputs.listed,
             options.depth,
-            options.query_timeout,
+            options.request_timeout,
             options.retries,
             options.server_pid,
             options.encoder,
@@ -614,7 +614,7 @@ def check_options(options: EngineOptions) -> None:
         value = getattr(options, name)
         if value is not None and value < bound:
             raise BadUsage(f"{flag(name, value)}: expected an integer from {bound}.")
-    for name in ("query_timeout", "rate"):
+    for name in ("request_timeout", "rate"):
         value = getattr(options, name)
         if value is not None and not 0 < value < float("inf"):
             raise BadUsage(f"{flag(name, value)}: expected a positive number.")

@@ -163,9 +163,7 @@ class EngineOptions(StatisticsOptions, MeasureOptions):
             "Scaling",
         ),
     ] = None
-    query_timeout: Annotated[float, Doc("Seconds after which a query is given up.", "Scaling")] = (
-        30.0
-    )
+    request_timeout: Annotated[float, Doc("Seconds to wait for an answer.", "Scaling")] = 30.0
     retries: Annotated[
         int, Doc("Number of times that a failed query is asked again.", "Scaling")
     ] = 0

@@ -72,7 +72,7 @@ class InstanceRuns:
                 f"references beside {flag('--query-vectors')}."
             )
         metric, tables = options.metric or "cosine", dict[str, Compared]()
-        findings = list[Finding]()
+        findings, id_files = list[Finding](), dict[str, Any]()
         if queries is not None:
             references = _one_file(items)
             (name,) = named_places([("", references)], ["embeddings"])
@@ -84,7 +84,10 @@ class InstanceRuns:
             )
         elif scores is not None:
             files = _named(scores, "scores")
-            tables |= {name: _read_scores(file, options, findings) for name, file in files.items()}
+            tables |= {
+                name: _read_scores(file, options, findings, id_files)
+                for name, file in files.items()
+            }
         else:
             files = _named(items, "embeddings")
             for name, file in files.items():
@@ -96,7 +99,11 @@ class InstanceRuns:
         runs = cls(
             tables,
             metric,
-            sources_of(files, {"learn": learn}),
+            sources_of(
+                files,
+                {"learn": learn, "query_ids": options.query_ids, "item_ids": options.item_ids},
+                id_files,
+            ),
             tuple(map(parse_transform, [texts] if isinstance(texts, str) else texts)),
             findings=findings,
         )
@@ -366,9 +373,11 @@ def _named(runs: Any, otherwise: str) -> dict[str, Any]:
     return by_name
 
 
-def _read_scores(file: Any, options: ImageOptions, findings: list[Finding]) -> Compared:
+def _read_scores(
+    file: Any, options: ImageOptions, findings: list[Finding], id_files: dict[str, Any]
+) -> Compared:
     """The scores, with the ids in files beside them where no others are given; findings name these
-    files.
+    files, and `id_files` gets them.
     """
     if isinstance(file, Scores) and file.query_ids is not None:
         return ComparedScores(file)  # computed here, with ids of its own
@@ -383,6 +392,7 @@ def _read_scores(file: Any, options: ImageOptions, findings: list[Finding]) -> C
                 with naming(id_file):
                     scores = replace(scores, **{column: read_column(id_file)})
                 findings.append(reading_choice(f"ids of {side} are those of {id_file}", path))
+                id_files[f"{Path(path).stem} ids of {side}"] = id_file
     return ComparedScores(scores)
 
 

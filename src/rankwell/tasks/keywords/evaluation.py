@@ -216,7 +216,10 @@ def evaluate_keywords(
         intervals=options.intervals,
         seed=options.seed,
         task="keywords",
-        sources={**sources_of({"annotations": annotations}), **ranked.sources},
+        sources={
+            **sources_of({"annotations": annotations, "item_ids": options.item_ids}),
+            **ranked.sources,
+        },
         details=detail_columns(explainer.details() for explainer in explainers)
         if details
         else None,
@@ -634,6 +637,9 @@ def split_empty(
     if not counting:
         reasons = "".join(f"; {finding.rstrip('.')}" for finding in findings[:_MOST_REASONS])
         name, reason = next(iter(empty.items()))
+        first = variants[0]
+        if first.inputs.relevance.kind == "all" and "no relevant clip" in first.status:
+            reasons += f"; try {flag('--relevance', 'any')}, or fewer {flag('--keyword-groups')}"
         raise NothingToEvaluate(f"{name}: {reason}{reasons}.")
     return counting, [
         queries_left_out(name, f"{reason}; this reading is left out")

@@ -75,7 +75,7 @@ class ClipInputs:
         self.convention = find_convention(options.convention, "keywords")
         self.rules = self.convention.rules_of("keywords", ClipConvention())
         self._check_rules()
-        self.ks = tuple(sorted(set(cutoffs(options.k))))
+        self.ks = cutoffs(options.k)
         self.measures = choose_clip_measures(
             measure_names(options.measures), self.ks, self.convention
         )

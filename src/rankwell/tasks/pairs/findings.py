@@ -20,8 +20,8 @@ def pairs_share_items() -> str:
 
 @finding("warning")
 def targets_of_one_range() -> str:
-    """Within a stratum of targets a correlation is lower than over all of them."""
-    return "a stratum holds targets of one range, in which correlations are lower than over all"
+    """Within a group of targets a correlation is lower than over all of them."""
+    return "a group holds targets of one range, in which correlations are lower than over all"
 
 
 @finding("info")

@@ -41,7 +41,7 @@ from rankwell.tasks.pairs.findings import (
 from rankwell.tasks.pairs.measures.similarities import CLASSES, CORRELATIONS, ERRORS
 
 Bounds = tuple[float, float] | None
-_MOST_STRATA = 100
+_MOST_GROUPS = 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,12 +82,12 @@ class PairOptions(StatisticsOptions):
             "(negative distances); repeat it for more."
         ),
     ] = None
-    strata: Annotated[
+    group: Annotated[
         str | None,
         Input(perhaps=True),
         Doc(
-            "Also each stratum alone: so many equal parts of the targets, or a column "
-            "that names each pair's stratum."
+            "Also each group of pairs alone: so many equal parts of the targets, or a column "
+            "that names each pair's group."
         ),
     ] = None
     convention: Annotated[
@@ -195,23 +195,23 @@ def evaluate_pairs(
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Results:
     """The correlations, errors and calibrations of every model, over all pairs and then by
-    stratum.
+    group.
     """
-    strata, n = options.strata, len(inputs.compared[0].scored)
-    labels = None if strata is None or strata.isdigit() else _read_strata(strata, n)
+    grouping, n = options.group, len(inputs.compared[0].scored)
+    labels = None if grouping is None or grouping.isdigit() else _read_groups(grouping, n)
     values, rows = list[Values](), list[dict[str, Any]]()
-    findings, on_strata = list[Finding](), list[Finding]()
+    findings, on_groups = list[Finding](), list[Finding]()
     for n_compared, model_pairs in enumerate(inputs.compared, 1):
         measured = measure_pairs(model_pairs, options)
         values += measured.values
         findings += measured.findings
-        rows += [row if strata is None else {**row, "group": "all"} for row in measured.rows]
-        for group, in_stratum in _strata(model_pairs.scored.targets, strata, labels):
-            part = replace(model_pairs, scored=model_pairs.scored.of(in_stratum))
+        rows += [row if grouping is None else {**row, "group": "all"} for row in measured.rows]
+        for group, in_group in _groups(model_pairs.scored.targets, grouping, labels):
+            part = replace(model_pairs, scored=model_pairs.scored.of(in_group))
             measured_part = measure_pairs(part, options)
             rows += [{**row, "group": group} for row in measured_part.rows]
-            on_strata += [
-                finding.under(f"stratum {group}")
+            on_groups += [
+                finding.under(f"group {group}")
                 for finding in measured_part.findings
                 if finding.level != "info" and finding not in measured.findings
             ]
@@ -219,15 +219,15 @@ def evaluate_pairs(
             progress("compared", n_compared, len(inputs.compared))
     if options.convention == "st":
         rows += list(_largest(rows))
-    if strata is not None and labels is None:
-        on_strata.append(targets_of_one_range())
+    if grouping is not None and labels is None:
+        on_groups.append(targets_of_one_range())
     return Results(
         values=tuple(values),
         # A correlation has no value per pair, and errors keep their places among the rows.
         n_summarised=0,
         aggregates=tuple(rows),
         rules=_rules(inputs, options),
-        data_findings=(*inputs.findings, *findings, *on_strata),
+        data_findings=(*inputs.findings, *findings, *on_groups),
         sources=unchanged(inputs.sources),
         details=_detail_columns(inputs.compared) if details else None,
         queries=_query_columns(inputs.compared) if details else None,
@@ -413,46 +413,46 @@ def _largest(rows: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
                 }
 
 
-def _read_strata(path: str, n: int) -> list[str]:
+def _read_groups(path: str, n: int) -> list[str]:
     labels = read_column(path)
     if len(labels) != n:
         raise BadInput(
-            f"{path}: {len(labels)} strata for {n} pairs; every pair has one, in the same order."
+            f"{path}: {len(labels)} groups for {n} pairs; every pair has one, in the same order."
         )
     present_labels = [label for label in labels if label]
     if len(present_labels) < n:
         row = next(row for row, label in enumerate(labels) if not label)
-        raise BadInput(f"{path}: row {row} (from 0) names no stratum; name one for every pair.")
-    if len(set(present_labels)) > _MOST_STRATA:
+        raise BadInput(f"{path}: row {row} (from 0) names no group; name one for every pair.")
+    if len(set(present_labels)) > _MOST_GROUPS:
         raise BadInput(
-            f"{path}: {len(set(present_labels))} different strata, {_MOST_STRATA} at most; for "
-            "numbers give --strata 4."
+            f"{path}: {len(set(present_labels))} different groups, {_MOST_GROUPS} at most; for "
+            "numbers give --group 4."
         )
     return present_labels
 
 
-def _strata(
-    targets: Floats, strata: str | None, labels: list[str] | None
+def _groups(
+    targets: Floats, grouping: str | None, labels: list[str] | None
 ) -> Iterator[tuple[str, Bools]]:
-    """Each stratum's name and pairs; equal targets stay together, so that there may be fewer strata
+    """Each group's name and pairs; equal targets stay together, so that there may be fewer groups
     than requested.
     """
-    if strata is None:
+    if grouping is None:
         return
     if labels is not None:
         column = np.array(labels, dtype=object)
         yield from ((name, column == name) for name in sorted(set(labels)))
         return
-    if not 2 <= int(strata) <= _MOST_STRATA:
+    if not 2 <= int(grouping) <= _MOST_GROUPS:
         raise BadUsage(
-            f"--strata {strata}; 2 to {_MOST_STRATA} parts of the targets, or a column, as in "
+            f"--group {grouping}; 2 to {_MOST_GROUPS} parts of the targets, or a column, as in "
             "pairs.csv:genre."
         )
-    inner = np.quantile(targets, np.arange(1, int(strata)) / int(strata))
-    stratum_of_pair = np.searchsorted(inner, targets, side="right")
-    for stratum in np.unique(stratum_of_pair).tolist():
-        inside = targets[stratum_of_pair == stratum]
-        yield f"{inside.min():.4g} to {inside.max():.4g}", stratum_of_pair == stratum
+    inner = np.quantile(targets, np.arange(1, int(grouping)) / int(grouping))
+    group_of_pair = np.searchsorted(inner, targets, side="right")
+    for number in np.unique(group_of_pair).tolist():
+        inside = targets[group_of_pair == number]
+        yield f"{inside.min():.4g} to {inside.max():.4g}", group_of_pair == number
 
 
 def _rules(inputs: PairInputs, options: PairOptions) -> dict[str, Any]:

@@ -399,9 +399,11 @@ class _AnswerEvaluation:
         """The measures to cut at every place: of the retriever all that can be, of the reader those
         over all questions.
         """
-        k, measures, reader = self.plan.k, self.plan.measures, self.reader
+        k, measures, reader = self.plan.ks[-1], self.plan.measures, self.reader
+        # A measure at the largest of several cut-offs has those at the others.
+        most = max((1, *self.plan.depths[:-1]))
         yield from (
-            labelled for labelled in measures.retriever if (labelled.measure.cutoff or 1) > 1
+            labelled for labelled in measures.retriever if (labelled.measure.cutoff or 1) > most
         )
         if reader is None or k == 1 or int(np.diff(reader.pairs.offsets).max(initial=0)) < 2:
             return
@@ -419,11 +421,11 @@ class _AnswerEvaluation:
     def _rules(self, aggregates: Sequence[Row]) -> dict[str, Any]:
         """Every choice that decided a number."""
         plan, measures, builder = self.plan, self.plan.measures, self.builder
-        rules: dict[str, Any] = {"convention": plan.convention.name, "k": plan.k}
+        rules: dict[str, Any] = {"convention": plan.convention.name, "k": plan.ks[-1]}
         if self.retriever is not None:
             context = plan.context_rules if plan.relevance == "context" else {}
             rules |= {
-                "depth": plan.depth,
+                "depth": plan.depths[-1],
                 "relevance": plan.relevance,
                 **{f"context_{name}": value for name, value in context.items()},
                 "ties": builder.ties(self.retriever.ties),

@@ -3,7 +3,14 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from rankwell.data.options import ConventionName, Doc, InputData, MeasureNames, RunColumns
+from rankwell.data.options import (
+    ConventionName,
+    CutoffNumbers,
+    Doc,
+    InputData,
+    MeasureNames,
+    RunColumns,
+)
 from rankwell.evaluation.options import StatisticsOptions
 
 Relevance = Literal["document", "dpr", "kilt", "lower", "raw", "context"]
@@ -25,11 +32,19 @@ class QaOptions(StatisticsOptions):
         ),
     ] = None
     k: Annotated[
-        int | None, Doc("Number of first answers that top-k measures use. [default: 5]")
+        CutoffNumbers,
+        Doc(
+            "Cut-offs of answers, such as 1,5,10; by the plain measures and without --depth of "
+            "documents, too. [default: 5]"
+        ),
     ] = None
     depth: Annotated[
         int | None,
-        Doc("Number of first documents that count as retrieved. [default: 10]", is_common=True),
+        Doc(
+            "Number of first documents that count as retrieved. [default: the largest cut-off "
+            "of documents, else 10]",
+            is_common=True,
+        ),
     ] = None
     convention: Annotated[
         ConventionName,

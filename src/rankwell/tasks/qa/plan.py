@@ -17,7 +17,8 @@ from rankwell.conventions import (
 from rankwell.data.columns import Repeats
 from rankwell.data.findings import Finding
 from rankwell.data.judged_rankings import GroupRankings, JudgedRankings
-from rankwell.data.registry import Measure, measure_names, parse_measure
+from rankwell.data.options import cutoffs
+from rankwell.data.registry import Measure, at_cutoffs, measure_names, parse_measure
 from rankwell.data.tables import TieRule
 from rankwell.errors import BadInput, BadUsage, flag
 from rankwell.stats import check_intervals
@@ -94,15 +95,19 @@ class AnswerPlan:
         """Whether retrieved documents are judged."""
         return self.options.retrieved is not None
 
-    @property
-    def k(self) -> int:
-        """The number of first answers that top-k measures look at."""
-        return 5 if self.options.k is None else self.options.k
+    @cached_property
+    def ks(self) -> tuple[int, ...]:
+        """The numbers of first answers that top-k measures look at, ascending. Raises BadUsage."""
+        return (5,) if self.options.k is None else cutoffs(self.options.k)
 
     @property
-    def depth(self) -> int:
-        """The number of first documents that count as retrieved."""
-        return 10 if self.options.depth is None else self.options.depth
+    def depths(self) -> tuple[int, ...]:
+        """The numbers of first documents that measures look at, the last of which count as
+        retrieved: the user's, else those of answers where no source has a rule.
+        """
+        options = self.options
+        is_plain = options.k is not None and self.convention.origin == "rankwell"
+        return self.ks if is_plain and options.depth is None else (options.depth or 10,)
 
     @property
     def pairing(self) -> dict[str, Any]:
@@ -137,10 +142,8 @@ class AnswerPlan:
                     option = flag(name, value if isinstance(value, (str, int, float)) else "")
                     raise BadUsage(_unused(option, condition))
         check_intervals(options.intervals, options.seed)
-        for option in ("k", "depth"):
-            if getattr(self, option) < 1:
-                value = getattr(self, option)
-                raise BadUsage(f"{flag(option, value)}; expected a positive integer.")
+        if options.depth is not None and options.depth < 1:
+            raise BadUsage(f"{flag('--depth', options.depth)}; expected a positive integer.")
         _ = self.measures
 
     @property
@@ -177,14 +180,12 @@ class AnswerPlan:
         options, has_answers, has_run = self.options, self.has_answers, self.has_run
         names = measure_names(options.measures)
         if names is None:
-            plain = [f"{name}@{self.depth}" for name in _PLAIN]
+            plain = at_cutoffs(_PLAIN, self.depths)
             retriever = self.retriever_measures() or choose_measures(plain, self.convention)
             texts = None
         else:
             by_part = self._by_part(names)
-            retriever = tuple(
-                LabelledMeasure(self.measure(text), text.strip()) for text in by_part["retriever"]
-            )
+            retriever = self.retriever_measures(by_part["retriever"])
             texts = by_part["reader"]
         deciding = self.reader_measures(texts or None)
         reader = () if texts == [] else deciding
@@ -206,11 +207,13 @@ class AnswerPlan:
                     f"run ({flag('--retrieved')}): {labels}"
                 )
             )
-        deeper = replace(self, options=replace(options, k=self.k + 1)).reader_measures(
-            texts or None
+        deeper = replace(self, options=replace(options, k=[k + 1 for k in self.ks]))
+        is_used = (has_run and self.depths != deeper.depths) or (
+            has_answers and deciding != deeper.reader_measures(texts or None)
         )
-        if options.k is not None and not (has_answers and deciding != deeper):
-            reason = f"-k {self.k} is unused: no measure here looks at as many answers"
+        if options.k is not None and not is_used:
+            option = flag("-k", options.k, name="k")
+            reason = f"{option} is unused: no measure here looks at as many answers"
             findings.append(measures_left_out(reason))
         languages = self.rules.languages
         if (
@@ -250,42 +253,51 @@ class AnswerPlan:
                 )
             normalizer = rules.languages[language]
         words = [rules.other_words.get(text.strip(), text) for text in texts or ()]
-        k = 1 if rules.without_cutoff == "one" else self.k
         report = [
-            f"{word}{self.k}" if word.endswith("@") else word
+            f"{word}{k}" if word.endswith("@") else word
             for word in rules.labels
-            if self.k > 1 or not word.endswith("@")
+            for k in self.ks
+            if k > 1 or not word.endswith("@")
         ]
         measures: list[LabelledMeasure] = []
         for measure, label in choose_measures(words or report, self.convention):
-            parameters = {
-                "k": k if measure.cutoff is None else None,
-                "normalizer": None if compares_positions(measure) else normalizer,
-                "na_threshold": rules.na_threshold,
-            }
-            accepted = {
-                name: value
-                for name, value in parameters.items()
-                if value is not None and measure.accepts(name)
-            }
-            measures.append(LabelledMeasure(measure.with_parameters(**accepted), label))
-        return tuple(measures)
+            for k in (1,) if rules.without_cutoff == "one" else self.ks:
+                parameters = {
+                    "k": k if measure.cutoff is None else None,
+                    "normalizer": None if compares_positions(measure) else normalizer,
+                    "na_threshold": rules.na_threshold,
+                }
+                accepted = {
+                    name: value
+                    for name, value in parameters.items()
+                    if value is not None and measure.accepts(name)
+                }
+                measures.append(self._labelled(measure.with_parameters(**accepted), label))
+        return tuple(dict.fromkeys(measures))
 
-    def retriever_measures(self) -> tuple[LabelledMeasure, ...]:
-        """The convention's report of the first documents, under its own labels."""
-        return tuple(
-            LabelledMeasure(
-                self.measure(word.removesuffix("@")),
-                f"{word}{self.depth}" if word.endswith("@") else word,
+    def _labelled(self, measure: Measure, label: str) -> LabelledMeasure:
+        """A measure under a word, which names its cut-off where there are several."""
+        if len(self.ks) > 1 and measure.cutoff is not None and "@" not in label:
+            label = f"{label}@{measure.cutoff}"
+        return LabelledMeasure(measure, label)
+
+    def retriever_measures(self, words: Sequence[str] | None = None) -> tuple[LabelledMeasure, ...]:
+        """The measures of the first documents that words name, else those of the convention."""
+        measures = [
+            self._labelled(
+                self.measure(word.removesuffix("@"), depth),
+                f"{word}{depth}" if word.endswith("@") else word.strip(),
             )
-            for word in self.rules.retriever
-        )
+            for word in (self.rules.retriever if words is None else words)
+            for depth in self.depths
+        ]
+        return tuple(dict.fromkeys(measures))
 
-    def measure(self, text: str) -> Measure:
+    def measure(self, text: str, depth: int) -> Measure:
         """The measure that a word names; a cut-off is added where it needs one."""
         text = self.rules.other_words.get(text.strip(), text)
         try:
-            return parse_measure(f"{text}@{self.depth}", self.convention.words)
+            return parse_measure(f"{text}@{depth}", self.convention.words)
         except BadUsage:
             return parse_measure(text, self.convention.words)
 
@@ -297,7 +309,7 @@ class AnswerPlan:
         for text in measures:
             self._refuse_other_cutoff(text)
         for text in measures:
-            entry = self.measure(text).entry
+            entry = self.measure(text, self.depths[-1]).entry
             if entry.view not in _PARTS:
                 raise BadUsage(
                     f"{text!r} judges neither retrieved documents nor answers: it needs "
@@ -348,7 +360,7 @@ class AnswerPlan:
             ),
             decides,
         )
-        later = decides.with_parameters(k=max(self.k, decides.cutoff or self.k))
+        later = decides.with_parameters(k=max(self.ks[-1], decides.cutoff or 1))
         return Judge(decides, partial, later, label)
 
 

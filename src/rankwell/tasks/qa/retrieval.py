@@ -133,7 +133,7 @@ class RetrieverRun(JudgedRun):
         rules, whether they are just its evidence.
         """
         measures = {labelled.measure.name for labelled in self.plan.measures.retriever}
-        decisive = f"Success@{self.plan.depth}"
+        decisive = f"Success@{self.plan.depths[-1]}"
         if "EvidenceRprec" in measures:
             decisive = "EvidenceRprec"
         values = self.evaluate(parse_measure(decisive)).values

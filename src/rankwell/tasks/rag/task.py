@@ -10,8 +10,15 @@ import numpy as np
 
 from rankwell.conventions import Convention
 from rankwell.data.findings import Finding
-from rankwell.data.options import ConventionName, Doc, DocumentTexts, InputData, MeasureNames
-from rankwell.data.registry import measure_names
+from rankwell.data.options import (
+    ConventionName,
+    CutoffNumbers,
+    Doc,
+    DocumentTexts,
+    InputData,
+    MeasureNames,
+)
+from rankwell.data.registry import at_cutoffs, cutoffs_of_defaults
 from rankwell.data.tables import columns_of, sort_ids
 from rankwell.errors import BadUsage
 from rankwell.evaluation.details import COMPLETE, Details, detail_columns
@@ -62,11 +69,7 @@ class RagOptions(StatisticsOptions, MeasureOptions):
         ConventionName, Doc("Whose words and rules: rankwell, chunking_evaluation, ragas.")
     ] = "rankwell"
     k: Annotated[
-        int | None,
-        Doc(
-            "Number of first chunks that count for the measures that are reported without "
-            "-m. [default: 5]"
-        ),
+        CutoffNumbers, Doc("Cut-offs of the measures that are reported without -m. [default: 5]")
     ] = None
     documents: DocumentTexts = None
     chunks: Annotated[
@@ -96,13 +99,7 @@ class CitationOptions(StatisticsOptions, MeasureOptions):
 
 def passage_views(gold: Any, retrieved: Any, options: RagOptions) -> Views:
     """The passages of each question beside the chunks of each run; shared: the questions' texts."""
-    if options.k is not None and options.k < 1:
-        raise BadUsage(f"-k {options.k}; expected a positive integer.")
-    if options.k is not None and measure_names(options.measures):
-        raise BadUsage(
-            f"-k {options.k} is unused beside named measures; write the cut-off into their "
-            f"names, as in SpanR@{options.k}."
-        )
+    _ = cutoffs_of_defaults(options.k, options.measures, "SpanR")
     documents = {} if options.documents is None else read_texts(options.documents).texts
     questions = read_gold(gold, documents)
     files = _files_by_run(retrieved)
@@ -155,18 +152,15 @@ def default_passage_measures(
 ) -> list[str]:
     """The measures of the convention, else those that the passages allow."""
     has_collection = options.chunks is not None
+    ks = cutoffs_of_defaults(options.k, options.measures, "SpanR")
     if convention.origin != "rankwell":
-        names = [
-            name if options.k is None else f"{name.partition('@')[0]}@{options.k}"
-            for name in convention.defaults
-        ]
         rules = convention.rules_of("rag", RagConvention())
+        names = at_cutoffs(convention.defaults, ks) if ks else [*convention.defaults]
         return names + [*rules.of_chunks] * has_collection
     passages = chain.from_iterable(chain(*view.gold, *view.chunks) for view in views.runs.values())
     has_positions = all(passage.start >= 0 for passage in passages)
     names = ["SpanP", "SpanR", "SpanIoU"] if has_positions else ["ContextP", "ContextR"]
-    names = [f"{name}@{options.k or 5}" for name in names]
-    return names + ["SpanPOmega"] * (has_positions and has_collection)
+    return at_cutoffs(names, ks or (5,)) + ["SpanPOmega"] * (has_positions and has_collection)
 
 
 def count_statements(views: Views, run: str, builder: ResultsBuilder) -> None:

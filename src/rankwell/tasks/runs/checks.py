@@ -3,9 +3,9 @@ over the data, and whether a score can mean anything.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import compress
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rankwell import reporting
 from rankwell.conventions import LabelledMeasure, Rules, choose_measures
-from rankwell.data.findings import Finding, advising, by_level, unignored
+from rankwell.data.findings import Finding, advising, by_level, errors_among, unignored
 from rankwell.data.findings.kinds import (
     judged_items_missing,
     ranks_contradict_scores,
@@ -27,10 +27,10 @@ from rankwell.data.registry import Measure
 from rankwell.data.tables import (
     Bools,
     Floats,
+    Ints,
     Judgments,
     exact_mean,
     exact_sd,
-    format_value,
     position_in_segment,
     segment_offsets,
 )
@@ -66,6 +66,7 @@ _ENOUGH = 10
 """The least number of queries for a statement about most of them, as for an interval."""
 _DEEP = 1_000
 _TOP = 10
+_NEVER = np.iinfo(np.int64).max
 _POOLED = 0.95
 """The share of judged items among the first ones of a run that was in a pool."""
 _BY_TIES = 0.02
@@ -83,11 +84,13 @@ class LintedRun(NamedTuple):
     hits: its judged items.
     candidates: (queries of the judgments,) a number that is the same for the same items in any
         order.
+    n_items: the number of different items.
     """
 
     name: str
     hits: Hits
     candidates: NDArray[np.int64]
+    n_items: int
 
     @classmethod
     def of(cls, name: str, hits: Hits, ranking: Ranking, judgments: Judgments) -> "LintedRun":
@@ -96,7 +99,7 @@ class LintedRun(NamedTuple):
         sums = np.concatenate([[0], np.cumsum(hashes)])[ranking.offsets]
         by_query = dict(zip(ranking.queries, np.diff(sums).tolist(), strict=True))
         candidates = [by_query.get(query, 0) for query in judgments.queries]
-        return cls(name, hits, np.array(candidates, dtype=np.int64))
+        return cls(name, hits, np.array(candidates, dtype=np.int64), len(set(ranking.items)))
 
     @property
     def key(self) -> tuple[bytes, ...]:
@@ -245,25 +248,50 @@ def _on_pool(
 ) -> Iterator[Finding]:
     """The findings on judgments of what these runs, or one of them, retrieved."""
     n_other = int((judgments.grades < rel).sum())
-    if 10 * n_other < len(judgments.grades):
-        # What is not relevant is not listed, so that nothing shows which items were judged.
-        return
+    best = np.full(len(judgments.grades), _NEVER)
     shares = dict[str, float]()
     for run in runs:
         hits = run.hits
+        places = hits.above + hits.before
+        best[hits.row] = np.minimum(best[hits.row], places)
         n_first = int(np.minimum(hits.n_retrieved, _TOP).sum())
-        shares[run.name] = int((hits.above + hits.before < _TOP).sum()) / max(n_first, 1)
+        shares[run.name] = int((places < _TOP).sum()) / max(n_first, 1)
     judged_run = max(shares, key=lambda name: shares[name])
-    if shares[judged_run] < _POOLED:
+    if 10 * n_other < len(judgments.grades):
+        # What is not relevant is not listed, so that only the places show which items were judged.
+        if not _end_together(judgments, runs, best):
+            return
+        shares.clear()
+    elif shares[judged_run] < _POOLED:
         return
-    retrieved = np.unique(np.concatenate([run.hits.row for run in runs]))
     labels = [label for measure, label in measures if measure.name in ("R", "AP")]
-    if labels and len(retrieved) == len(judgments.grades) and not is_given.all():
+    if labels and best.max() < _NEVER and not is_given.all():
         what = "what these runs retrieved: each judged item is in one of them, as in a pool of them"
         yield recall_of_retrieved("", labels, what)
     for name, share in shares.items():
         if share <= 0.5:
             yield judged_for_other_runs(name, share, judged_run, shares[judged_run], _TOP)
+
+
+def _end_together(judgments: Judgments, runs: Sequence[LintedRun], best: Ints) -> bool:
+    """Whether relevant items end at one place though more were to be expected behind it, as where
+    judgments come from lists of that length. best: (rows of the judgments,) the best place of each
+    in any run, from 0.
+
+    Were they to become rarer as they do from the second quarter of the places to the second half,
+    some `n_late ** 2 / n_before` would follow in as many places again. 10 leave room for a faster
+    decay. Items that are late because their queries have so many do not count. Behind the end
+    there must be as many other items. A single run shows nothing: its candidates may be given.
+    """
+    depth = int(best.max()) + 1
+    n_relevant = np.bincount(judgments.query_of_row)[judgments.query_of_row]
+    n_late = int((best >= np.maximum(depth / 2, n_relevant)).sum())
+    n_before = int((best >= depth // 4).sum()) - n_late
+    return (
+        len({run.key for run in runs}) > 1
+        and 2 * depth <= max(run.n_items for run in runs)
+        and n_late**2 >= 10 * max(n_before, n_late)
+    )
 
 
 @dataclass(frozen=True)
@@ -332,20 +360,15 @@ class Check:
             return f"No errors, {number}."
         return f"{count_of(len(self.errors), 'error')}, {number}: correct the errors first."
 
-    @property
-    def lines(self) -> str:
-        """The findings, one to a line, each with its level and its name."""
-        return lines_of(self.findings)
-
     def __str__(self) -> str:
-        return f"{self.sentence}\n\n{self.text()}\n{self.lines}"
+        return "\n".join([self.sentence, "", self.text(), *lines_of(self.findings)])
 
     __repr__ = __str__
 
 
-def lines_of(findings: Iterable[Finding]) -> str:
+def lines_of(findings: Iterable[Finding]) -> list[str]:
     """A line for each finding, with its level and its name."""
-    return "\n".join(f"{finding.level}: {finding} [{finding.name}]" for finding in findings)
+    return [f"{finding.level}: {finding} [{finding.name}]" for finding in findings]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -356,6 +379,7 @@ class CheckOptions(RunFormOptions, JudgmentFileOptions):
 
 
 @takes_options(CheckOptions)
+@advising("evaluate")
 def check(judgments: Any, runs: Any = (), *, options: CheckOptions) -> Check:
     """Looks for mistakes in judgments and runs before you trust a number.
 
@@ -376,13 +400,8 @@ def check(judgments: Any, runs: Any = (), *, options: CheckOptions) -> Check:
     >>> found.errors
     []
     >>> [finding.name for finding in found.warnings if "q1" in finding.queries]
-    ['unjudged-in-top', 'queries-retrieve-themselves']
+    ['queries-retrieve-themselves']
     """
-    with advising("evaluate"):
-        return _check(judgments, runs, options)
-
-
-def _check(judgments: Any, runs: Any, options: CheckOptions) -> Check:
     sources = name_runs(runs)
     refuse_one_stream([judgments, *sources.values(), options.documents])
     reading = JudgmentOptions(format=options.qrels_format, columns=options.qrels_columns)
@@ -415,14 +434,14 @@ def _check(judgments: Any, runs: Any, options: CheckOptions) -> Check:
             name, hits, source, ranking.format, options.run_format, options.columns, ranking.table
         )
         findings += ranking.findings
-        gauge = evaluation.gauge(run)
-        findings += run_mistakes(
-            run, flat, gauge=gauge._replace(mean_of=partial(_figure, gauge.mean_of))
-        )
+        mistakes = list(run_mistakes(run, flat, gauge=evaluation.gauge(run)))
+        findings += mistakes
         try:
             evaluation.add(run)
         except NothingToEvaluate as error:
-            findings.append(run_not_evaluated(str(error)))
+            # An error that was found explains it.
+            if not errors_among(mistakes):
+                findings.append(run_not_evaluated(str(error)))
         else:
             linted.append(LintedRun.of(name, hits, ranking.table, flat))
         findings += _of_whole_run(name, ranking)
@@ -432,14 +451,6 @@ def _check(judgments: Any, runs: Any, options: CheckOptions) -> Check:
     of_summary = summary_findings(evaluation.builder.values)
     every_finding = unignored([*evaluation.findings, *findings, *of_summary])
     return Check(tuple(facts), tuple(by_level(every_finding)))
-
-
-def _figure(mean_of: Callable[[Ranking], str], ranking: Ranking) -> str:
-    """The mean of a run, which is 0 where it shares no query with the judgments."""
-    try:
-        return mean_of(ranking)
-    except NothingToEvaluate:
-        return format_value(0.0, "share")
 
 
 def _facts_of(judgments: Judgments) -> Iterator[Fact]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from rankwell.conventions import LabelledMeasure, Rules, choose_measures
 from rankwell.data.columns import chosen_columns
-from rankwell.data.findings import Finding
+from rankwell.data.findings import Finding, errors_among, refusal_for
 from rankwell.data.findings.kinds import (
     reading_choice,
     second_judgments_missing,
@@ -69,7 +69,7 @@ from rankwell.evaluation.judged import (
     refuse_one_stream,
     with_negative_grades,
 )
-from rankwell.evaluation.mistakes import Gauge, IdPair, no_common_query, probable_mistakes
+from rankwell.evaluation.mistakes import Gauge, IdPair, probable_mistakes
 from rankwell.evaluation.results import (
     DETAIL_DEPTH,
     ResultsBuilder,
@@ -85,6 +85,7 @@ from rankwell.results import Results
 from rankwell.stats import check_intervals, figure_of
 from rankwell.store import STDIN, run_files, sources_of, split_part
 from rankwell.store.places import is_data_set_id, queries_beside
+from rankwell.tasks.runs.findings import run_not_evaluated
 from rankwell.tasks.runs.options import EvaluateOptions, RunOptions
 
 _POSITION = re.compile(r"\s*-?[0-9]{1,17}\s*")
@@ -560,7 +561,13 @@ class RunEvaluation:
                 average_over=rules.average_over,
                 gauge=self.gauge(run_input),
             )
-        self.add(run_input)
+        try:
+            self.add(run_input)
+        except NothingToEvaluate as error:
+            of_run = [each for each in errors_among(findings) if each.subject.get("run") == name]
+            raise NothingToEvaluate(
+                refusal_for(of_run or [run_not_evaluated(str(error))])
+            ) from error
         if options.confidence:
             self._add_abstention(run)
 
@@ -587,7 +594,11 @@ class RunEvaluation:
             self.options, self.rules, self.measures[:1], self.run_judgments, False, self.sessions
         )
         hits = self.request().hits(ranking, self.run_judgments.judgments)
-        alone.add(run_input._replace(hits=hits, ranking=ranking))
+        try:
+            alone.add(run_input._replace(hits=hits, ranking=ranking))
+        except NothingToEvaluate:
+            # It shares no query with the judgments.
+            return format_value(0.0, "share")
         values = alone.builder.values[0]
         return format_value(figure_of(values.values, values.summary, values.weights), values.unit)
 
@@ -673,16 +684,14 @@ class RunEvaluation:
                     f"{run.name}: no query has anything relevant, and "
                     f"{flag('--no-relevant', 'skip')} leaves all of them out."
                 )
-            example, reason = "", ""
+            example = ""
             if view.queries and hits.unknown:
                 judged_id, listed_id = IdPair(view.queries[0], min(hits.unknown)).shown
                 example = f" (judged: {judged_id}, …; in the run: {listed_id}, …)"
-            if not n_common:
-                reason = no_common_query(run_input, self.run_judgments.judgments)
             raise NothingToEvaluate(
                 f"{run.name}: no query to evaluate: the run has "
                 f"{count_of(n_common + len(hits.unknown), 'query', 'queries')}, the truth "
-                f"{len(hits.has_ranking)}, {n_common} are in both{example}.{reason}"
+                f"{len(hits.has_ranking)}, {n_common} are in both{example}."
             )
         missing = [view.queries[row] for row in np.flatnonzero(~view.has_ranking).tolist()]
         self._left_out[run.name] = {"missing": missing, "unknown": sorted(hits.unknown)}
