@@ -31,7 +31,7 @@ def test_an_undocumented_command_measure_and_public_function_fail(docs, capsys):
     planted = {
         "measures.md": "nDCG",
         "commands.md": "## rankwell explain\n",
-        "reference/python/results.md": "::: rankwell.evaluate\n",
+        "reference/python/evaluate.md": "## Raises\n",
     }
     for page, heading in planted.items():
         text = (docs / page).read_text(encoding="utf-8")

@@ -23,6 +23,13 @@ EXAMPLES = [
     for name, text in re.findall(r"^### (\S+)\n(.*?)(?=^##|\Z)", PAGE, re.M | re.S)
     for block in re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
 ]
+PYTHON = [
+    pytest.param(block, id=f"{path.stem}-{number}")
+    for path in sorted(Path(__file__).parents[1].glob("docs/reference/python/*.md"))
+    for number, block in enumerate(
+        re.findall(r"^```pycon\n(.*?)^```", path.read_text(encoding="utf-8"), re.M | re.S), 1
+    )
+]
 MODULES = [".".join(path.with_suffix("").parts).removesuffix(".__init__") for path in FILES]
 
 
@@ -34,6 +41,16 @@ def need_packages(text: str) -> None:
     for called, package in PACKAGES.items():
         if f">>> {called}" in text:
             pytest.importorskip(package)
+
+
+def paste(block: str) -> None:
+    """Runs an example by itself, with nothing imported before."""
+    need_packages(block)
+    found = doctest.DocTestRunner(verbose=False).run(
+        doctest.DocTestParser().get_doctest(block, {}, "page", None, None)
+    )
+    assert found.attempted
+    assert not found.failed
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -51,14 +68,12 @@ def test_the_examples_of_a_module_give_what_they_show(name: str) -> None:
     "block", [block for _, block in EXAMPLES], ids=[name for name, _ in EXAMPLES]
 )
 def test_an_example_of_the_page_of_measures_runs_when_pasted(block: str) -> None:
-    need_packages(block)
+    paste(block)
 
-    found = doctest.DocTestRunner(verbose=False).run(
-        doctest.DocTestParser().get_doctest(block, {}, "measures.md", None, None)
-    )
 
-    assert found.attempted
-    assert not found.failed
+@pytest.mark.parametrize("block", PYTHON)
+def test_an_example_of_the_python_reference_runs_when_pasted(block: str) -> None:
+    paste(block)
 
 
 def test_every_measure_of_the_page_has_an_example() -> None:

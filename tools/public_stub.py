@@ -12,7 +12,7 @@ import types
 from collections.abc import Callable, Collection
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "src"))
@@ -21,7 +21,20 @@ rankwell: Any = import_module("rankwell")
 PUBLIC = ROOT / "src" / "rankwell" / "__init__.pyi"
 
 
-class _Stub:
+class Typed(NamedTuple):
+    """A parameter as it is written; `*` for its star alone."""
+
+    name: str
+    type: str = ""
+    default: str = ""
+
+    def __str__(self) -> str:
+        kind = f": {self.type}" if self.type else ""
+        equals = " = " if kind else "="
+        return f"{self.name}{kind}{equals + self.default if self.default else ''}"
+
+
+class Stub:
     """The lines of a stub and what they import. exported: the names that it makes public."""
 
     def __init__(self, exported: Collection[str] = ()) -> None:
@@ -48,14 +61,14 @@ class _Stub:
 
     def _definition(self, name: str, value: Any) -> str:
         if _takes_options(value):
-            return self._typed(name, value)
+            return self._definition_of(name, value)
         if not self._is_typed_here(value):
             self.imports.add(f"from {rankwell._homes()[name]} import {name} as {name}")
             return ""
         self.imports.add(f"from {rankwell._homes()[name]} import {name} as _{name}")
         bases = [base.__name__ for base in value.__mro__[1:] if self._is_typed_here(base)]
         methods = [
-            f"    {self._typed(method, function)}"
+            f"    {self._definition_of(method, function)}"
             for base in value.__mro__
             if base is value or not self._is_typed_here(base)
             for method, function in vars(base).items()
@@ -77,41 +90,48 @@ class _Stub:
             )
         )
 
-    def _typed(self, name: str, function: Any) -> str:
-        """The definition of a function with its types, and those of the fields of its options where
-        it has any.
+    def _definition_of(self, name: str, function: Any) -> str:
+        parameters, outcome = self.typed(function)
+        return f"def {name}({', '.join(map(str, parameters))}) -> {self.type_text(outcome)}: ...\n"
+
+    def typed(self, function: Any) -> tuple[list[Typed], Any]:
+        """The parameters of a function or class, with the fields of its options where it has any,
+        and the type that it returns.
         """
-        inner = inspect.unwrap(function)
-        hints = get_type_hints(inner) | {"self": None}
+        try:
+            hints = get_type_hints(inspect.unwrap(function))
+        except NameError:  # A type that only pyright imports.
+            hints = inspect.get_annotations(inspect.unwrap(function))
         if (options := hints.get("options")) is not None:
             hints = {**get_type_hints(options), **hints, "options": options | None}
-        parts: list[str] = []
+        parts: list[Typed] = []
         for each in inspect.signature(function).parameters.values():
-            if each.kind is each.KEYWORD_ONLY and not any(part.startswith("*") for part in parts):
-                parts.append("*")
-            star = "*" if each.kind is each.VAR_POSITIONAL else ""
-            if each.name == "self":
-                parts.append("self")
-                continue
-            parts.append(f"{star}{each.name}: {self._type(hints[each.name])}{_default(each)}")
-        return f"def {name}({', '.join(parts)}) -> {self._type(hints['return'])}: ...\n"
+            if each.kind is each.KEYWORD_ONLY and not any(part.name[0] == "*" for part in parts):
+                parts.append(Typed("*"))
+            star = {each.VAR_POSITIONAL: "*", each.VAR_KEYWORD: "**"}.get(each.kind, "")
+            kind = self.type_text(hints[each.name]) if each.name in hints else ""
+            parts.append(Typed(star + each.name, kind, _default(each)))
+        return parts, hints.get("return", function)
 
-    def _type(self, hint: Any) -> str:
+    def type_text(self, hint: Any) -> str:
+        """A type as a stub writes it, which imports what it names."""
+        if isinstance(hint, str):
+            return hint
         origin, inner = get_origin(hint), get_args(hint)
         if hint is None or hint is types.NoneType:
             return "None"
         if origin in (Union, types.UnionType):
-            return " | ".join(map(self._type, inner))
+            return " | ".join(map(self.type_text, inner))
         if origin is Literal:
             self.imports.add("from typing import Literal")
-            return f"Literal[{', '.join(map(repr, inner))}]"
+            return f"Literal[{', '.join(map(written, inner))}]"
         if origin is not None and inner and isinstance(inner[0], list):
             return (
-                f"{self._type(Callable)}[[{', '.join(map(self._type, inner[0]))}], "
-                f"{self._type(inner[1])}]"
+                f"{self.type_text(Callable)}[[{', '.join(map(self.type_text, inner[0]))}], "
+                f"{self.type_text(inner[1])}]"
             )
         if origin is not None:
-            return f"{self._type(origin)}[{', '.join('...' if each is ... else self._type(each) for each in inner)}]"  # noqa: E501
+            return f"{self.type_text(origin)}[{', '.join('...' if each is ... else self.type_text(each) for each in inner)}]"  # noqa: E501
         if isinstance(hint, TypeVar):
             raise TypeError(f"{hint} is a type variable; public functions of options have none")
         if self._is_typed_here(hint):
@@ -124,10 +144,17 @@ class _Stub:
 
 def _default(parameter: inspect.Parameter) -> str:
     """The default as it is written; `...` in place of an object."""
-    if parameter.default is parameter.empty:
+    default = parameter.default
+    if default is parameter.empty:
         return ""
-    is_plain = isinstance(parameter.default, (str, int, float, types.NoneType))
-    return f" = {parameter.default!r}" if is_plain or parameter.default == () else " = ..."
+    values = default if isinstance(default, tuple) else (default,)
+    is_plain = all(isinstance(value, (str, int, float, types.NoneType)) for value in values)
+    return written(default) if is_plain else "..."
+
+
+def written(value: object) -> str:
+    """A value as ruff writes it."""
+    return repr(value).replace("'", '"')
 
 
 def _takes_options(value: Any) -> bool:
@@ -136,7 +163,7 @@ def _takes_options(value: Any) -> bool:
 
 def main() -> int:
     """Writes or checks the stub."""
-    text = _Stub(rankwell.__all__).text()
+    text = Stub(rankwell.__all__).text()
     if "--check" not in sys.argv:
         PUBLIC.write_text(text, encoding="utf-8")
     elif not PUBLIC.is_file() or PUBLIC.read_text(encoding="utf-8") != text:

@@ -36,10 +36,31 @@ _ADVICE = "evaluate with texts of the queries that have it as a column, or with 
 
 
 class Results(ResultData, Displayable):
-    """The values of every run and measure with the rules that decided them.
+    """The scores of one or several runs: what every evaluation returns.
 
-    The fields are those of `ResultData`. `summary` has the means with their intervals, `per_query`
-    the value of each query, and `findings` what has to be said about the data.
+    Print it, or end a notebook cell with it, to see the table of means. `result["nDCG@10"]` is a
+    mean; of several runs, a dictionary with the mean of each.
+
+    summary: the means, a row per run and measure.
+    findings: what there is to say about the data.
+    counts: how many queries counted.
+    values: the value of each query, an element for each run and measure.
+    rules: every choice that decided a number, by name.
+    measures: the measures, with their labels.
+    sources: the file that each input was read from; inputs from memory are absent.
+    details, queries, items: single queries and items, with `details=True`; otherwise None.
+    tables: further tables of the task, by name.
+    intervals: the kind of interval around means.
+    seed: seed of the bootstrap.
+
+    >>> import rankwell as rw
+    >>> qrels = {"q1": {"a": 1}, "q2": {"b": 1}}
+    >>> run = {"q1": {"a": 2.0, "b": 1.0}, "q2": {"a": 2.0, "b": 1.0}}
+    >>> result = rw.evaluate(qrels, {"mine": run}, ["RR", "P@1"])
+    >>> result["RR"]
+    0.75
+    >>> [(row["query"], row["value"]) for row in result.per_query() if row["label"] == "RR"]
+    [('q1', 1.0), ('q2', 0.5)]
     """
 
     @own_arithmetic
@@ -49,12 +70,13 @@ class Results(ResultData, Displayable):
 
     @cached_property
     def summary(self) -> Rows:
-        """One row per run and measure, which print as a table."""
+        """The means: a row per run and measure, which print as a table."""
         return Rows(super().summary)
 
     def per_query(self) -> Rows:
-        """One row per run, query and measure, which print as a table; `value` is None where the
-        query is not counted.
+        """The value of each query: a row per run, query and measure, which print as a table.
+
+        `value` is None for a query that does not count.
         """
         return Rows(super().per_query())
 
@@ -62,14 +84,23 @@ class Results(ResultData, Displayable):
     def compare(
         self, *, options: ComparisonOptions, group: str | None = None, cluster: str | None = None
     ) -> "ComparisonResults":
-        """The comparison of the runs on the same queries; options: the fields of
-        `ComparisonOptions`, as keywords or as one.
+        """Compares the runs on the same queries: which is better, by how much, and how sure that
+        is.
 
-        group: an attribute of the queries, such as a further column of their texts: each of its
-        values is judged alone, in `.groups`. cluster: such an attribute, too: queries with the same
-        value are drawn and flipped together.
-        Raises BadUsage where there is nothing to compare, UnknownName and BadInput for an attribute
-        that the queries do not have, and as `compare_values`.
+        Returns the differences with intervals and corrected tests; printed, it says which run is
+        better.
+        Raises BadUsage for fewer than two runs, and for a baseline that is not among them,
+        UnknownName and BadInput for an attribute that the queries do not have, NothingToEvaluate
+        where no two runs share a counted query.
+
+        Parameters
+        ----------
+        group
+            Attribute of the queries, such as a further column of their texts. Each of its values is
+            compared separately, in `groups`.
+        cluster
+            Attribute of the queries. Queries with the same value are resampled together, because
+            they are not independent.
 
         >>> import rankwell as rw
         >>> qrels = {f"q{number}": {"a": 1} for number in range(12)}
@@ -109,8 +140,9 @@ class Results(ResultData, Displayable):
 
     @own_arithmetic
     def score_table(self) -> "SystemTable | None":
-        """The scores as a table of runs by measures, which says which systems are significantly
-        better than which; None where a run has several scores of one name.
+        """The scores as a table of runs by measures, with marks for significant differences.
+
+        Returns None where a run has several scores of one name.
         """
         from rankwell.io.result_folder import result_kind, stated_directions
         from rankwell.reporting.system_table import score_table
@@ -144,14 +176,20 @@ class Results(ResultData, Displayable):
 
     @takes_options(GateOptions)
     def gate(self, *required: str, options: GateOptions) -> Self:
-        """The results themselves, where they meet the requirements: strings such as `nDCG@10 >=
-        0.38`, and `baseline`.
+        """Checks the results against your requirements, for tests and pipelines.
 
-        options: the fields of `GateOptions`. baseline: a run of the results, or a folder of
-        results, than which no run may be worse; without any requirement the baseline of a
-        comparison.
-        Raises GateFailed with what does not hold, BadUsage and UnknownName for what cannot be
-        required.
+        Without any requirement, a comparison is held against its own baseline.
+        Returns the results themselves, so that calls can be chained.
+        Raises GateFailed with a sentence for each requirement that is not met, BadUsage and
+        UnknownName for a requirement that cannot be read, or names a measure that is not there.
+
+        Parameters
+        ----------
+        required
+            Requirements such as `"nDCG@10 >= 0.38"`.
+        baseline
+            A run of these results, or a folder of results, than which no run may be significantly
+            worse.
 
         >>> import rankwell as rw
         >>> result = rw.evaluate({"q": {"a": 1}}, {"q": {"b": 2.0, "a": 1.0}}, "RR")
@@ -199,13 +237,31 @@ class Results(ResultData, Displayable):
 
     @own_arithmetic
     def save(self, directory: str | Path, *, overwrite: bool = False, charts: bool = True) -> Self:
-        """The results themselves, after writing them into a folder that every command reads, a
-        comparison with its tables.
+        """Writes the results into a folder, which every command reads.
 
-        The lists of single queries, `details.parquet` of `-o`, are in it after `details=True`.
-        Raises BadUsage for a folder with files that are not of earlier results, and for one that
-        cannot be written; without `overwrite`, for results that were changed, and for those of
-        other inputs, runs, measures or settings.
+        Call it on a comparison to save its tables, too. Evaluate with `details=True` first if the
+        folder should hold the lists of single queries.
+        Returns the results themselves, so that calls can be chained.
+        Raises BadUsage for a folder that cannot be written, one that holds other files, and,
+        without `overwrite`, one with other results.
+
+        Parameters
+        ----------
+        directory
+            The folder; it is made where it does not exist.
+        overwrite
+            Replace other results that are there.
+        charts
+            Draw the charts, too.
+
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import rankwell as rw
+        >>> result = rw.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, "RR")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     _ = result.save(folder, charts=False)
+        ...     print((Path(folder) / "summary.csv").read_text().splitlines()[0][:25])
+        run,measure,label,mean,sd
         """
         from rankwell.reporting.difference_tables import write_comparison
         from rankwell.reporting.drafts import drafting
@@ -236,15 +292,37 @@ class Results(ResultData, Displayable):
         seed: int = 0,
         overwrite: bool = False,
     ) -> "ReportPath":
-        """The path of the page of the results, which is written, and which a notebook shows; both
-        lists of a query are in it after `details=True`.
+        """Writes the page of the results: one HTML file that opens anywhere.
 
-        path: a file, or a folder for `report.html`; by default a temporary one. documents: what the
-        items say, as a file or by id. queries: likewise of the queries, where the results lack
-        it. thumbnails: pictures of the items, as a folder or a pattern such as `img/{id}.jpg`.
-        title: by default the names of the runs. seed: of the comparison, and of the queries that
-        are drawn where not all can have lists. Raises BadUsage for a place that cannot be written;
-        without `overwrite`, for another file there.
+        A notebook shows the page. Evaluate with `details=True` first to see the lists of single
+        queries on it.
+        Returns the path of the page.
+        Raises BadUsage for a place that cannot be written, and, without `overwrite`, for another
+        file there.
+
+        Parameters
+        ----------
+        path
+            The file, or a folder for `report.html`. By default a temporary file.
+        documents
+            Texts of the items: a file, or a mapping from id to text.
+        queries
+            Texts of the queries, likewise, where the results do not have them.
+        thumbnails
+            Pictures of the items: a folder, or a pattern such as `img/{id}.jpg`.
+        title
+            Title of the page. By default the names of the runs.
+        seed
+            Seed of the comparison, and of the choice of queries where not all can be shown.
+        overwrite
+            Replace another file.
+
+        >>> import tempfile
+        >>> import rankwell as rw
+        >>> result = rw.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, "RR", details=True)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     result.report(folder).name
+        'report.html'
         """
         from tempfile import TemporaryDirectory, mkdtemp
 
@@ -282,10 +360,37 @@ class ReportPath(type(Path())):
 
 
 class ComparisonResults(ComparisonData, Results):
-    """The results of a comparison; the fields are those of `ComparisonData`."""
+    """A comparison of runs: what `Results.compare` and `compare_values` return.
+
+    Print it to see which run is better. It has the means of the runs as well, in `summary`.
+
+    method: the options of the comparison.
+    baseline: the run that all others are compared with; None where all pairs are compared.
+    differences: a row for each measure and pair of runs: the difference, its interval, the p-value
+        and whether it is decisive.
+    verdicts: a sentence for each pair.
+    headlines: the verdicts in short, by the first measure alone.
+    groups: the differences in each group of queries.
+    systems: for three runs or more, mean and rank of each by each measure, and the runs that it is
+        significantly better than.
+    orders: correlations between two orders of the runs: by two measures, or over all queries and
+        over a group.
+    borda: Borda points of each run over the measures that all runs have.
+    mean_ranks: mean ranks of the runs over queries by each measure, with Friedman's test.
+
+    >>> import rankwell as rw
+    >>> qrels = {f"q{number}": {"a": 1} for number in range(12)}
+    >>> old, new = ({query: {"a": score, "b": 1.0} for query in qrels} for score in (0.5, 2.0))
+    >>> comparison = rw.evaluate(qrels, {"old": old, "new": new}, "RR").compare(baseline="old")
+    >>> comparison.baseline, comparison.differences[0]["mean"]
+    ('old', 0.5)
+    """
 
     def compare(self, **_: object) -> NoReturn:
-        """Raises BadUsage: these results are a comparison."""
+        """Refuses: these results are a comparison already.
+
+        Raises BadUsage always.
+        """
         raise BadUsage(
             "these results are a comparison already; compare the results of an evaluation."
         )
@@ -302,17 +407,39 @@ def compare_values(
     cluster: Attribute | None = None,
     origin: Origin | None = None,
 ) -> ComparisonResults:
-    """Compares two systems or more on the queries that count for both of a pair.
+    """Compares two systems or more by values per query that you already have.
 
-    values: one element per run and measure. options: the fields of `ComparisonOptions`, as keywords
-    or as one.
-    row_attributes: for each element the columns that distinguish it from others of its measure
-    (`direction`). pairs: those to compare; by default all, or all with the baseline. group: an
-    attribute of queries, each of whose values is judged alone, all of them being one family of
-    tests. cluster: queries with the same value are drawn and flipped together.
-    The same values and seed give the same bytes, in any order of queries. Raises BadUsage,
-    UnknownName and BadInput for what cannot be compared, NothingToEvaluate where no two runs share
-    a counted query.
+    Use `Results.compare` for runs that you evaluate here. Each pair is compared on the queries that
+    count for both. The same values and seed give the same figures, whatever the order of the
+    queries.
+    Raises BadUsage, UnknownName and BadInput for values that cannot be compared, NothingToEvaluate
+    where no two runs share a counted query.
+
+    Parameters
+    ----------
+    values
+        One element for each run and measure.
+    row_attributes
+        For each element, columns that tell it from others with the same run and measure, such as
+        `direction`.
+    pairs
+        The pairs to compare. By default all pairs, or all with the baseline.
+    group
+        Attribute of the queries; each of its values is compared separately.
+    cluster
+        Attribute of the queries; queries with the same value are resampled together.
+    origin
+        Where the values come from, for the rules of the result.
+
+    >>> import numpy as np
+    >>> import rankwell as rw
+    >>> queries = tuple(f"q{number:02}" for number in range(10))
+    >>> values = [
+    ...     rw.Values(run, "RR", "RR", "share", "mean", queries, np.full(10, value))
+    ...     for run, value in {"old": 0.5, "new": 1.0}.items()
+    ... ]
+    >>> rw.compare_values(values, baseline="old").differences[0]["mean"]
+    0.5
     """
     from rankwell.comparison import pairwise
 

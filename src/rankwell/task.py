@@ -55,6 +55,13 @@ from rankwell.results import Results
 from rankwell.stats import check_intervals
 from rankwell.store import Source
 
+_RAISES = (
+    "Raises BadInput for rows that cannot be read, with file and line, UnknownName for a measure "
+    "or convention that does not exist, BadUsage for options that do not go together, "
+    "NothingToEvaluate where nothing is left to average over."
+)
+"""The errors of every task's Python function."""
+
 
 class Noun(NamedTuple):
     """The word for the queries of a task.
@@ -210,7 +217,9 @@ class Task:
         texts = "\n".join(f"{declared.name}\n    {declared.text}" for declared in self.inputs)
         _evaluate.__name__ = f"evaluate_{self.name.split()[-1]}"
         _evaluate.__module__ = module
-        _evaluate.__doc__ = f"{self.about}\n\nParameters\n----------\n{texts}\n{self.example}"
+        _evaluate.__doc__ = (
+            f"{self.about}\n\n{_RAISES}\n\nParameters\n----------\n{texts}\n{self.example}"
+        )
         positional_fields = ["measures"] * hasattr(self.options, "measures")
         return takes_options(self.options, *positional_fields)(_evaluate)
 

@@ -65,23 +65,32 @@ class RankedRows(QueryRows):
 
 @dataclass(frozen=True, eq=False)
 class JudgedRankings(RankedRows):
-    """Flat arrays: a row per judged item that was retrieved, by query and rank. Junk counts
-    nowhere, hidden items count in the truth alone.
+    """A run joined with its judgments: what a measure of yours receives.
+
+    Flat arrays with a row per judged item that was retrieved, by query and rank. Junk counts
+    nowhere, hidden items count in the truth alone. `judged_rankings` makes one of mappings.
 
     queries: ids of the queries.
     offsets: (queries + 1,) where the rows of each query begin.
     items: (rows,) the row of each item in the judgments.
     grades: (rows,) the judged grades; an item with a grade below 0 is never relevant.
     scores: (rows,) the scores in the ranking.
-    above, tied, before: (rows,) number of items that score higher; of items that score the same,
-        itself included; and of the tied items that are placed earlier.
+    above: (rows,) number of items that score higher.
+    tied: (rows,) number of items that score the same, itself included.
+    before: (rows,) number of the tied items that are placed earlier.
     n_retrieved: (queries,) number of items in the ranking.
     has_ranking: (queries,) whether the ranking has the query.
-    judged_offsets, judged_grades: all grades of each query, highest first, retrieved or not.
+    judged_offsets: (queries + 1,) where the judged grades of each query begin.
+    judged_grades: all grades of each query, highest first, retrieved or not.
     in_random_order: whether `share_within` and `value_within` are means over random orders of tied
         items.
     least_judged: the lowest grade that counts as a judgment; trec_eval treats items below 0 as
         unjudged.
+
+    >>> import rankwell as rw
+    >>> view = rw.judged_rankings({"q": {"a": 2, "b": 1}}, {"q": ["x", "a", "b"]})
+    >>> view.ranks.tolist(), view.relevant(2).tolist()
+    ([2, 3], [True, False])
     """
 
     needs: ClassVar[str] = "rankings and judgments of their items"

@@ -622,7 +622,10 @@ def takes_options(
                 ),
                 *(
                     _bare(parameter, Parameter.KEYWORD_ONLY)
-                    for name, parameter in {**fields, **parameters}.items()
+                    for name, parameter in sorted(
+                        {**fields, **parameters}.items(),
+                        key=lambda each: each[1].default is not Parameter.empty,
+                    )
                     if parameter.kind is Parameter.KEYWORD_ONLY
                     and name not in ("options", *positional_fields)
                 ),

@@ -41,13 +41,19 @@ _BY_ID = ("id-asc", "id-desc")
 
 @dataclass(frozen=True, eq=False)
 class Ranking(Framed, QueryRows):
-    """Scored items by query; queries in the order of their bytes, the items of a query in the order
-    they were given.
+    """A run: scored items by query.
+
+    `read_ranking` makes one of a file, a mapping or a data frame. Queries are in the order of their
+    bytes, the items of a query in the order they were given.
 
     queries: every query, also one without items.
     offsets: (queries + 1,) where the rows of each query begin.
     items: (rows,) ids of the items.
     scores: (rows,) finite scores, higher is better.
+
+    >>> import rankwell as rw
+    >>> rw.Ranking.from_dict({"q1": {"a": 2.0, "b": 1.0}}).to_dict()
+    {'q1': {'a': 2.0, 'b': 1.0}}
     """
 
     items: Sequence[str]

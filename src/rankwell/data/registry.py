@@ -207,11 +207,17 @@ def measure(
 
 
 class Measure(NamedTuple):
-    """A measure with its parameters, as a value: `parse_measure(str(m)) == m`, and equal measures
-    have equal text.
+    """A measure with its parameters, as `parse_measure` reads it.
 
-    name: the name of its entry, without parameters.
+    Equal measures have equal text: `parse_measure(str(m)) == m`.
+
+    name: name of its entry, without parameters.
     arguments: the parameters that differ from their defaults, in the order of the signature.
+
+    >>> import rankwell as rw
+    >>> measure = rw.parse_measure("AP(rel=2)@100")
+    >>> measure.name, measure.cutoff
+    ('AP', 100)
     """
 
     name: str
@@ -273,13 +279,22 @@ _PREFIX = r"(?:cosine|dot|euclidean|manhattan|max)_(?P<text>.+)"
 
 
 def parse_measure(text: str, words: Mapping[str, str] | None = None) -> Measure:
-    """The measure that a text names: `nDCG@10`, `AP(rel=2)@100`, or another tool's word
-    (`ndcg_cut.10`, `ndcg@10-l2`, `map`).
+    """Reads the name of a measure: `nDCG@10`, `AP(rel=2)@100`, or another tool's word.
 
-    words: a convention's words, each with the measure that it means there; they go before every
-    other reading.
-    Raises UnknownName for a name or a parameter that does not exist, BadUsage for a value that it
-    cannot have.
+    Raises UnknownName for a name or a parameter that does not exist, BadUsage for a value that a
+    parameter cannot have.
+
+    Parameters
+    ----------
+    text
+        The name, such as `nDCG@10`, `ndcg_cut.10`, `ndcg@10-l2` or `map`.
+    words
+        A convention's words, each with the measure that it means there; they go before every other
+        reading.
+
+    >>> import rankwell as rw
+    >>> str(rw.parse_measure("ndcg_cut.10")), rw.parse_measure("P@5").cutoff
+    ('nDCG@10', 5)
     """
     level = re.fullmatch(_LEVEL, text.strip())
     if level is not None:

@@ -299,17 +299,26 @@ Unit = Literal["share", "percent", "rank", "count", "score", "ms", "s", "queries
 class Values:
     """One number per query for one run and one measure.
 
-    run: the name of the run.
-    measure: the exact name of the measure.
+    Raises BadInput where the lengths differ, a value is infinite, or a weight is negative or not
+    finite.
+
+    run: name of the run.
+    measure: exact name of the measure.
     label: the convention's word for the measure; the exact name where it has none.
-    unit: the unit of the values; percentages are 0 to 100.
+    unit: unit of the values; percentages are 0 to 100.
     summary: how the queries become one figure.
     queries: ids of the queries.
     values: (queries,) NaN where a query is not counted.
     weights: (queries,) make the mean a ratio of sums, Σ weight · value / Σ weight; finite and not
         negative where counted. None for a plain mean.
 
-    Raises BadInput where the lengths differ, a value is infinite, or a weight cannot be one.
+    >>> import numpy as np
+    >>> import rankwell as rw
+    >>> values = rw.Values(
+    ...     "mine", "RR", "RR", "share", "mean", ("q1", "q2"), np.array([1.0, np.nan])
+    ... )
+    >>> values.counted.tolist()
+    [True, False]
     """
 
     run: str
@@ -436,8 +445,10 @@ class QueryRows:
 
 @dataclass(frozen=True, eq=False)
 class Judgments(Framed, QueryRows):
-    """The judged items of each query, sorted by the bytes of query, aspect and item, so that no
-    order of input rows shows.
+    """Judgments: the judged items of each query with their grades.
+
+    `read_judgments` makes them of a file, a mapping or a data frame. Rows are sorted by the bytes
+    of query, aspect and item, so that the order of the input does not matter.
 
     queries: every query, also one without rows.
     offsets: (queries + 1,) where the rows of each query begin.
@@ -448,6 +459,11 @@ class Judgments(Framed, QueryRows):
     junk: (rows,) items to remove from every ranking and from the truth (the query itself, its own
         recording or camera); None for none.
     hidden: (rows,) items to remove from every ranking, while the truth keeps them; None for none.
+
+    >>> import rankwell as rw
+    >>> judgments = rw.Judgments.from_dict({"q1": {"b": 2, "a": 1}})
+    >>> judgments.items, judgments.grades.tolist()
+    (['a', 'b'], [1.0, 2.0])
     """
 
     items: Sequence[str]

@@ -85,19 +85,27 @@ class ConvertOptions(DuplicateOptions):
 def convert(
     source: str | Path, target: str | Path, *, options: ConvertOptions, overwrite: bool = False
 ) -> Conversion:
-    """Converts a file of a run or of judgments to another format, which the target's suffix names,
-    as `rankwell convert` does.
+    r"""Converts a file of a run or of judgments to another format.
 
-    source: a file, the folder of a data set, or `irds:ID`. overwrite: replace a file
-    that is there. `write_run` and `write_judgments` write what is in memory.
-    Raises BadUsage for a target that is there or is the source, and the reader's errors for what
-    cannot be read.
+    Use `write_run` and `write_judgments` for what is in memory.
+    Raises BadUsage for a target that is there already or is the source, UnknownName for a format
+    that does not exist, BadInput, BadScore and DuplicateItem for rows that cannot be read.
+
+    Parameters
+    ----------
+    source
+        A file, the folder of a data set, or `irds:ID`.
+    target
+        The file to write; its suffix names the format.
+    overwrite
+        Replace a file that is there.
 
     >>> import tempfile
+    >>> from pathlib import Path
     >>> import rankwell as rw
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     source = Path(folder, "a.run")
-    ...     _ = source.write_text("q1 Q0 d1 1 2.5 me\\nq1 Q0 d2 2 1.5 me\\n")
+    ...     _ = source.write_text("q1 Q0 d1 1 2.5 me\nq1 Q0 d2 2 1.5 me\n")
     ...     done = rw.convert(source, Path(folder, "a.csv"))
     ...     print(done.holds, done.source_format, done.target_format, done.rows)
     run trec csv 2

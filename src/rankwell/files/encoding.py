@@ -61,25 +61,34 @@ def encode(
     overwrite: bool = False,
     progress: Progress | None = None,
 ) -> Embeddings:
-    """The embeddings (n, d) of the texts in a file, written to a .npy file as `rankwell encode`
-    does; it resumes.
+    r"""Encodes the texts of a file and writes their embeddings, as `rankwell encode` does.
 
-    texts: a path of JSON lines, CSV, TSV, Parquet or lines. output: the file; ids and a manifest
-    are written beside it, and where it was made from these texts in this way there is nothing to
-    do. encoder: a folder or name of sentence-transformers, or `tfidf-svd:DIMENSIONS`, which needs
-    `fit`. executor, work and shards: as for `knn`, with the bytes of one process.
-    mixed: also merge parts of different processors, devices or versions; a result of such parts is
-    a warning.
-    overwrite: replace vectors of other texts, and other files of these names. Raises Unfinished
-    with `executor="array"` while parts are missing, BadInput for bad texts, BadUsage for a file
-    that is there and was made otherwise, MissingExtra.
+    Ids and a manifest are written beside the file. The same call resumes after an interruption, and
+    does nothing where the file was made from these texts in this way. Parts give the same bytes as
+    one process.
+    Returns the embeddings.
+    Raises BadInput for texts that cannot be read, BadUsage for a file that is there and was made
+    otherwise, MissingExtra without the package of the encoder, Unfinished with `executor="array"`
+    while parts are missing.
+
+    Parameters
+    ----------
+    texts
+        File of texts: JSON lines, CSV, TSV, Parquet, or a text per line.
+    output
+        The file to write (`.npy`).
+    encoder
+        Folder or name of a model of sentence-transformers, or `tfidf-svd:DIMENSIONS`, which needs
+        `fit`.
+    overwrite
+        Replace vectors of other texts, and other files of these names.
 
     >>> import tempfile
     >>> from pathlib import Path
     >>> import rankwell as rw
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     texts = Path(folder, "texts.txt")
-    ...     _ = texts.write_text("a red car\\na red bus\\na blue bus\\n")
+    ...     _ = texts.write_text("a red car\na red bus\na blue bus\n")
     ...     rw.encode(texts, Path(folder, "texts.npy"), encoder="tfidf-svd:2", fit=str(texts)).n
     3
     """

@@ -62,12 +62,16 @@ class Explanation:
 
 @own_arithmetic
 def explain(name: str | Measure | Callable[..., Any]) -> Explanation:
-    """What a name means, with formulas, sources and worked examples, as `rankwell explain` prints
-    it.
+    """Explains a name: a measure with formula, source and example, a convention or a finding.
 
-    name: a measure, another tool's word for one, a word that means several things, a convention, a
-    finding, or a function of your own. `meanings` has the measures, each with the places where the
-    name means it. Raises UnknownName where it means nothing.
+    Print the result to read it, as `rankwell explain` shows it.
+    Raises UnknownName for a name that means nothing.
+
+    Parameters
+    ----------
+    name
+        A measure, another tool's word for one, a word that means several things, a convention, a
+        finding, or a function of yours.
 
     >>> import rankwell as rw
     >>> [str(measure) for measure in rw.explain("ndcg_cut_10").meanings]

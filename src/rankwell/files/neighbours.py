@@ -61,16 +61,23 @@ class KnnOptions(PartOptions):
 
 @takes_options(KnnOptions)
 def knn(*, items: Any, queries: Any, options: KnnOptions, progress: Progress | None = None) -> TopK:
-    """The nearest items of each query, exactly, as `rankwell knn` finds them; the same bytes
-    with every executor.
+    """Finds the nearest items of each query, exactly, as `rankwell knn` does.
 
-    items, queries: paths, arrays (n, d), Embeddings or a mapping id -> vector; with executor, work
-    or shards they are paths.
-    neighbours: 100 by default. executor: `here`, `processes:N`, `ray`, `ray:HOST:PORT` or `array`.
-    work: the folder of parts, with which the same call goes on after an interruption.
-    Raises Unfinished with `executor="array"` while parts are missing; the message has what to
-    submit. Otherwise the errors of the readers, of `neighbours.search`, and BadUsage for a folder
-    of other work.
+    Every executor and backend gives the same bytes. With `work`, the same call goes on after an
+    interruption.
+    Returns the positions and the similarities of the neighbours, a row per query.
+    Raises BadInput for vectors that cannot be read or do not match, BadScore for vectors that are
+    not finite, BadUsage for options that do not go together, and for a folder of other work,
+    MissingExtra without the package of a backend, Unfinished with `executor="array"` while parts
+    are missing; the message says what to submit.
+
+    Parameters
+    ----------
+    items
+        Vectors of the items: a path, an array (n, d), Embeddings, or a mapping id -> vector. With
+        `executor`, `work` or `shards` it is a path.
+    queries
+        Vectors of the queries, likewise.
 
     >>> import numpy as np
     >>> import rankwell as rw

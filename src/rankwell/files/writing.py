@@ -38,17 +38,27 @@ def writing_file(
 def write_run(
     ranking: Ranking, path: str | Path, *, format: str | None = None, overwrite: bool = False
 ) -> str:
-    """Writes a run whole or not at all; returns the format's name, which the suffix decides (`.gz`
-    and `.zst` compress).
+    """Writes a run to a file, whole or not at all.
 
-    format: where the suffix does not name it. overwrite: replace a file that is there.
-    Raises BadUsage for a file that is there and a place that cannot be written, UnknownName for an
-    unknown format.
+    Returns the name of the format.
+    Raises BadUsage for a file that is there already, or cannot be written, UnknownName for a format
+    that does not exist.
+
+    Parameters
+    ----------
+    ranking
+        The run; `read_ranking` makes one of a mapping or a data frame.
+    path
+        The file. Its suffix decides the format; `.gz` and `.zst` compress.
+    format
+        Name of the format, where the suffix does not show it.
+    overwrite
+        Replace a file that is there.
 
     >>> import tempfile
     >>> import rankwell as rw
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     rw.write_run(rw.read_ranking({"q1": {"d1": 2.5}}), Path(folder, "a.run"))
+    ...     rw.write_run(rw.read_ranking({"q1": {"d1": 2.5}}), f"{folder}/a.run")
     'trec'
     """
     if not isinstance(ranking, Ranking):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -63,11 +73,28 @@ def write_run(
 def write_judgments(
     judgments: Judgments, path: str | Path, *, format: str | None = None, overwrite: bool = False
 ) -> str:
-    """Writes judgments whole or not at all; returns the format's name, which the suffix decides.
+    """Writes judgments to a file, whole or not at all.
 
-    format: where the suffix does not name it. overwrite: replace a file that is there.
-    Raises BadUsage for a file that is there and a place that cannot be written, UnknownName for an
-    unknown format.
+    Returns the name of the format.
+    Raises BadUsage for a file that is there already, or cannot be written, UnknownName for a format
+    that does not exist.
+
+    Parameters
+    ----------
+    judgments
+        The judgments; `read_judgments` makes them of a mapping or a data frame.
+    path
+        The file. Its suffix decides the format; `.gz` and `.zst` compress.
+    format
+        Name of the format, where the suffix does not show it.
+    overwrite
+        Replace a file that is there.
+
+    >>> import tempfile
+    >>> import rankwell as rw
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     rw.write_judgments(rw.read_judgments({"q1": {"d1": 2}}), f"{folder}/a.csv")
+    'csv'
     """
     if not isinstance(judgments, Judgments):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise BadUsage(

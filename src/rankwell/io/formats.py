@@ -667,14 +667,42 @@ def find_hits(
     columns: ColumnChoice | None = None,
     progress: Progress | None = None,
 ) -> FoundHits:
-    """The judged items that a run retrieved, with the counts that place them; the rest is only
-    counted.
+    """Finds the judged items of a run without keeping the rest, for runs larger than memory.
 
-    place: a path, `-`, a mapping query -> item -> score or query -> list, any data frame, a
-    Ranking. judgments: with one row per query and item. format: a name from `formats('run')`; None
-    recognises it by content. keep: number of first items to return as `hits.top`. columns: which
-    hold query, item, and score or rank, by name or number (`query=1,item=2,score=3`).
-    Raises BadInput that names file, place and text; NothingToEvaluate where a valid run is empty.
+    Returns the judged items with their ranks, the name of the format, and the reader's findings.
+    Raises BadInput for rows that cannot be read, with file, place and text, BadScore and
+    DuplicateItem for such rows, BadUsage for judgments with aspects; take `judgments.flat`,
+    UnknownName for a format or a tie rule that does not exist.
+
+    Parameters
+    ----------
+    place
+        A path, `-`, a mapping query -> item -> score or query -> list, any data frame, or a
+        Ranking.
+    judgments
+        Judgments with one row per query and item.
+    format
+        Name of the format. By default it is recognised by the content.
+    ties
+        Order of items with equal scores.
+    single_precision
+        Compare scores as 32-bit numbers, as trec_eval does.
+    keep
+        Number of first items to keep, as `hits.top`.
+    comments
+        Skip lines that begin with `#`.
+    duplicates
+        An item that a query lists twice: an error, or keep the first or the best-scored.
+    columns
+        Columns of query, item, and score or rank, by name or number: `query=1,item=2,score=3`.
+    progress
+        Function called with the number of bytes read and of all.
+
+    >>> import rankwell as rw
+    >>> judgments = rw.read_judgments({"q": {"a": 1, "b": 1}})
+    >>> found = rw.find_hits({"q": {"x": 2.0, "a": 1.0}}, judgments)
+    >>> [judgments.items[row] for row in found.hits.row], found.hits.above.tolist()
+    (['a'], [1])
     """
     if judgments.aspects is not None:
         raise BadUsage(
@@ -747,9 +775,30 @@ def read_judgments(
     comments: bool = False,
     duplicates: Duplicates = "error",
 ) -> Judgments:
-    """Judgments from a path, `-`, a mapping or any data frame; see `find_judgments`.
+    """Reads judgments from a file, a mapping or a data frame.
 
-    >>> read_judgments({"q1": ["a", "b"], "q2": {"c": 2}}).to_dict()
+    Raises BadInput for rows that cannot be read, with file, place and text, DuplicateItem for an
+    item that a query judges twice, UnknownName for a format that does not exist.
+
+    Parameters
+    ----------
+    place
+        A path, the folder of a data set, `irds:ID`, `-`, a mapping query -> item -> grade or query
+        -> list or set of ids, any data frame, or Judgments.
+    format
+        Name of the format. By default it is recognised by the content.
+    aspects
+        Whether the second field of a qrels file, or the column `aspect` of a table, names judgment
+        groups or intents.
+    qrels_columns
+        Columns of query, item and grade, by name or number: `query=1,item=2,grade=3`.
+    comments
+        Skip lines that begin with `#`.
+    duplicates
+        An item that a query judges twice: an error, or keep the first or the best.
+
+    >>> import rankwell as rw
+    >>> rw.read_judgments({"q1": ["a", "b"], "q2": {"c": 2}}).to_dict()
     {'q1': {'a': 1.0, 'b': 1.0}, 'q2': {'c': 2.0}}
     """
     options: dict[str, Any] = {
@@ -801,10 +850,30 @@ def read_ranking(
     columns: ColumnChoice | None = None,
     findings: list[Finding] | None = None,
 ) -> Ranking:
-    """A whole run in the order of its rows, from a path, `-`, a mapping or any data frame;
-    `findings` receives the reader's.
+    """Reads a whole run from a file, a mapping or a data frame, in the order of its rows.
 
-    >>> read_ranking({"q1": [("a", 2.5), ("b", 1.5)]}).to_columns()
+    Raises BadInput for rows that cannot be read, with file, place and text, BadScore for a score
+    that is not finite, DuplicateItem for an item that a query lists twice, UnknownName for a format
+    that does not exist.
+
+    Parameters
+    ----------
+    place
+        A path, `-`, a mapping query -> item -> score or query -> list, any data frame, or a
+        Ranking.
+    format
+        Name of the format. By default it is recognised by the content.
+    comments
+        Skip lines that begin with `#`.
+    duplicates
+        An item that a query lists twice: an error, or keep the first or the best-scored.
+    columns
+        Columns of query, item, and score or rank, by name or number: `query=1,item=2,score=3`.
+    findings
+        A list that receives what the reader found.
+
+    >>> import rankwell as rw
+    >>> rw.read_ranking({"q1": [("a", 2.5), ("b", 1.5)]}).to_columns()
     {'query': ['q1', 'q1'], 'item': ['a', 'b'], 'score': [2.5, 1.5]}
     """
     request = Request(

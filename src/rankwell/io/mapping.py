@@ -72,10 +72,24 @@ a set of ids.
 def judged_rankings(
     judgments: Numbers | Judgments, run: Numbers, *, ties: TieRule = "id-desc"
 ) -> JudgedRankings:
-    """The judged rankings of a run under a truth, both given as mappings query -> item -> number,
-    or query -> list of ids.
+    """Joins a run with its judgments, for measures of your own.
 
-    >>> judged_rankings({"q": {"d1"}}, {"q": ["d2", "d1"]}).ranks
+    Raises BadInput and BadScore for grades and scores that are not finite numbers, DuplicateItem
+    for an item that a query has twice, TieRefused for tied items under `ties="error"`.
+
+    Parameters
+    ----------
+    judgments
+        The judgments as a mapping query -> item -> grade or query -> list or set of ids, or
+        Judgments.
+    run
+        A mapping query -> item -> score, or query -> list of ids from the first rank on.
+    ties
+        Order of items with equal scores.
+
+    >>> import rankwell as rw
+    >>> view = rw.judged_rankings({"q": {"d1"}}, {"q": ["d2", "d1"]})
+    >>> view.ranks
     array([2])
     """
     truth = judgments if isinstance(judgments, Judgments) else read_judgments(judgments, Request())
@@ -108,8 +122,23 @@ def _with_aspects(judgments: Aspects | Judgments) -> Judgments:
 def group_rankings(
     judgments: Aspects | Judgments, run: Numbers, *, ties: TieRule = "id-desc"
 ) -> GroupRankings:
-    """The rankings of a run under the judgments of several groups, given as a mapping query ->
-    group -> item -> grade.
+    """Joins a run with the judgments of several groups of assessors.
+
+    Raises BadInput and BadScore for grades and scores that are not finite numbers, DuplicateItem
+    for an item that a query has twice.
+
+    Parameters
+    ----------
+    judgments
+        The judgments as a mapping query -> group -> item -> grade, or Judgments.
+    run
+        A mapping query -> item -> score, or query -> list of ids from the first rank on.
+    ties
+        Order of items with equal scores.
+
+    >>> import rankwell as rw
+    >>> rw.group_rankings({"q": {"alice": {"a": 1}, "bob": {"b": 1}}}, {"q": ["b", "a"]}).aspects
+    ('alice', 'bob')
     """
     truth = _with_aspects(judgments)
     return GroupRankings.join(truth, _hits(run, truth.flat, ties))
@@ -119,8 +148,25 @@ def group_rankings(
 def intent_rankings(
     judgments: Aspects | Judgments, run: Numbers, *, ties: TieRule = "id-desc"
 ) -> IntentRankings:
-    """The rankings of a run under judgments for several intents, given as a mapping query -> intent
-    -> item -> grade.
+    """Joins a run with the judgments of several intents (subtopics) of each query.
+
+    Raises BadInput and BadScore for grades and scores that are not finite numbers, DuplicateItem
+    for an item that a query has twice.
+
+    Parameters
+    ----------
+    judgments
+        The judgments as a mapping query -> intent -> item -> grade, or Judgments.
+    run
+        A mapping query -> item -> score, or query -> list of ids from the first rank on.
+    ties
+        Order of items with equal scores.
+
+    >>> import rankwell as rw
+    >>> rw.intent_rankings(
+    ...     {"jaguar": {"car": {"a": 1}, "cat": {"b": 1}}}, {"jaguar": ["b"]}
+    ... ).aspects
+    ('car', 'cat')
     """
     truth = _with_aspects(judgments)
     return IntentRankings.join(truth, _hits(run, truth.flat, ties))
@@ -133,10 +179,25 @@ def preference_rankings(
     *,
     ties: TieRule = "id-asc",
 ) -> PreferenceRankings:
-    """The rankings of a run under preferences, given as a mapping query -> group -> subgroup ->
-    item -> level.
+    """Joins a run with preferences between items.
 
-    ties: trec_eval breaks them by id ascending here, and descending for all other measures.
+    Raises BadInput and BadScore for levels and scores that are not finite numbers, DuplicateItem
+    for an item that a query has twice.
+
+    Parameters
+    ----------
+    preferences
+        The preferences as a mapping query -> group -> subgroup -> item -> level, or Preferences.
+    run
+        A mapping query -> item -> score, or query -> list of ids from the first rank on.
+    ties
+        Order of items with equal scores. As in trec_eval, it is by id ascending here, and
+        descending for all other measures.
+
+    >>> import rankwell as rw
+    >>> preferences = {"q": {"alice": {"1": {"a": 2.0, "b": 1.0}}}}
+    >>> rw.preference_rankings(preferences, {"q": ["b", "a"]}).ranks
+    array([2, 1])
     """
     stated = (
         preferences if isinstance(preferences, Preferences) else Preferences.from_dict(preferences)

@@ -30,22 +30,39 @@ def measure(
     empty: float = 0.0,
     summary: Summary = "mean",
 ) -> Any:
-    """Registers a function as a measure, which every command and function then knows by its name.
+    """Registers a function of yours as a measure, which every command and function then knows by
+    name.
 
-    The function takes `JudgedRankings` and returns a number for each of their queries. Its other
-    parameters have defaults and are written in brackets, `k` after `@`: `hits(rel=2)@5`. Defined
-    again it replaces its former self. better, unit, bounds: of its values. empty: the value of a
-    query without a ranking. Raises BadUsage for a name that is not one, or is a measure's of
-    rankwell.
+    The function takes `JudgedRankings` and returns a number for each query. Its other parameters
+    need defaults, and are written in brackets, `k` after `@`: `hits(rel=2)@5`. A function of the
+    same name replaces the former one.
+    Returns the function; without one, a decorator.
+    Raises BadUsage for a name that is not one, or belongs to a measure of rankwell.
+
+    Parameters
+    ----------
+    function
+        The function; leave it out to decorate with options.
+    name
+        Name of the measure. By default the name of the function.
+    better
+        Which values are better.
+    unit
+        Unit of the values.
+    bounds
+        The lowest and the highest value.
+    empty
+        Value of a query without a ranking.
+    summary
+        How the queries become one figure.
 
     >>> import rankwell as rw
     >>> @rw.measure
     ... def top_is_relevant(view, rel=1):
     ...     "Whether the first item is relevant."
     ...     return view.first_rank(view.relevant(rel)) == 1
-    >>> rw.evaluate({"q": {"a": 1}}, {"run": {"q": {"a": 2.0, "b": 1.0}}}, "top_is_relevant")[
-    ...     "top_is_relevant"
-    ... ]
+    >>> qrels, run = {"q": {"a": 1}}, {"q": {"a": 2.0, "b": 1.0}}
+    >>> rw.evaluate(qrels, run, "top_is_relevant")["top_is_relevant"]
     1.0
     """
     if function is None:

@@ -505,17 +505,29 @@ SUFFIXES: dict[Format, str] = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BenchResults(Displayable):
-    """The outcome of the cells of an experiment file.
+    r"""The results of an experiment file: what `bench` returns.
+
+    It gives data frames and charts as `Results` do. A system is a run there, and `dataset` is a
+    further column.
 
     experiment: the content of the file.
     folder: absolute path of the folder of all results; `DATASET/SYSTEM/` holds those of a cell.
     cells: the outcome of each cell, in the order of the file.
     system_tables: one table for every figure.
     shown: what the tables show, by the file and the options.
-    comparison_findings, cell_findings: those on the tables, and on the results behind them.
+    comparison_findings, cell_findings: findings on the tables, and on the results behind them.
 
-    It gives data frames and charts as other results do. There a system is a run, and `dataset` is a
-    further column.
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import rankwell as rw
+    >>> text = 'dataset = [{name = "d", command = "evaluate", qrels = "qrels", runs = "{system}"}]'
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "qrels").write_text("q1 0 a 1\nq2 0 a 1\n")
+    ...     _ = Path(folder, "mine").write_text("q1 Q0 a 1 2.0 r\nq2 Q0 b 1 1.0 r\n")
+    ...     file = Path(folder, "bench.toml")
+    ...     _ = file.write_text(text + '\nsystem = [{name = "mine"}]\n')
+    ...     rw.bench(file, measures="RR").failed
+    ()
     """
 
     experiment: Experiment
@@ -699,21 +711,37 @@ def bench(
     overwrite: bool = False,
     progress: Progress = None,
 ) -> BenchResults:
-    """Evaluates every cell of an experiment file that has changed, and sets all of them side by
-    side.
+    r"""Runs an experiment file: every system on every data set, in one table.
 
-    output: folder of the results (`DATASET/SYSTEM/`), the tables and `bench.json`; by default
-    `NAME-results` beside NAME.toml. options: the fields of `BenchOptions`, as keywords or as one;
-    those of the tables replace the settings of the file, see docs/guide/many.md. overwrite:
-    evaluate unchanged cells as well, and replace files that are there.
-    A cell is evaluated again when the content of its inputs, its options or `RESULTS_VERSION`
-    changed, or when its results are not those that were written; code of callables and pictures
-    that a table lists are not looked at. Cells that fail are in `failed`.
-    While it runs, the working directory of the process is the file's folder. executor, work: as in
-    docs/guide/clusters.md.
+    A cell is evaluated again when its inputs, its options or `RESULTS_VERSION` changed, or when its
+    results were. The code of callables, and pictures that a table lists, are not looked at. While
+    it runs, the working directory of the process is the file's folder.
+    Returns the tables, and in `failed` the cells that could not be evaluated.
     Raises BadInput, BadUsage and UnknownName for a file that cannot be understood, before anything
-    is evaluated, and Unfinished with `executor="array"` while parts are missing; the message has
-    what to submit.
+    is evaluated, Unfinished with `executor="array"` while parts are missing; the message says what
+    to submit.
+
+    Parameters
+    ----------
+    file
+        The experiment file (TOML).
+    output
+        Folder of the results (`DATASET/SYSTEM/`), the tables and `bench.json`. By default
+        `NAME-results` beside NAME.toml.
+    overwrite
+        Evaluate unchanged cells as well, and replace files that are there.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import rankwell as rw
+    >>> text = 'dataset = [{name = "d", command = "evaluate", qrels = "qrels", runs = "{system}"}]'
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "qrels").write_text("q1 0 a 1\nq2 0 a 1\n")
+    ...     _ = Path(folder, "mine").write_text("q1 Q0 a 1 2.0 r\nq2 Q0 b 1 1.0 r\n")
+    ...     file = Path(folder, "bench.toml")
+    ...     _ = file.write_text(text + '\nsystem = [{name = "mine"}]\n')
+    ...     rw.bench(file, measures="RR").summary[0]["mean"]
+    0.5
     """
     with overwriting(overwrite):
         outcome = evaluate_bench(file, output, options, progress)

@@ -396,18 +396,22 @@ _Options = FusionOptions | FusionTuningOptions
 
 @takes_options(FusionOptions)
 def fuse(runs: Runs, *, options: FusionOptions, progress: Progress | None = None) -> Ranking:
-    """One ranking of all items that any run has for a query, by falling score, equal scores by
-    falling bytes of the item's id.
+    """Fuses two runs or more into one.
 
-    runs: two or more, each whatever `read_ranking` takes; or by name. options: the fields of
-    `FusionOptions`, as keywords or as one. A query that only some runs have is fused from those.
-    The result depends neither on the order of rows nor, without weights, on that of runs. A method
-    that learns takes `train_qrels` and `train_runs` of other queries. Raises BadUsage and
-    UnknownName for choices that exclude each other and for a training query that is fused,
-    NothingToEvaluate where no query is in two runs or none teaches anything, BadScore and
-    DuplicateItem as readers do.
+    Items are ordered by falling score, equal scores by falling id. A query that only some runs have
+    is fused from those. The result depends neither on the order of rows nor, without weights, on
+    the order of runs.
+    Raises BadUsage and UnknownName for choices that exclude each other, and for a training query
+    that is fused, NothingToEvaluate where no query is in two runs, or none can be learnt from,
+    BadScore and DuplicateItem for runs with such rows.
 
-    >>> fused = fuse([{"q": {"a": 3.0, "b": 1.0}}, {"q": {"b": 9.0, "c": 4.0}}])
+    Parameters
+    ----------
+    runs
+        Two runs or more, as a list, or by name. Each is anything that `read_ranking` takes.
+
+    >>> import rankwell as rw
+    >>> fused = rw.fuse([{"q": {"a": 3.0, "b": 1.0}}, {"q": {"b": 9.0, "c": 4.0}}])
     >>> dict(zip(fused.items, fused.scores.round(4).tolist()))
     {'b': 0.0325, 'a': 0.0164, 'c': 0.0161}
     """
@@ -550,18 +554,26 @@ def fusion_findings(fusion: Fusion, rankings: Mapping[str, Ranking]) -> list[Fin
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TunedFusion:
-    """A run in which every judged query is fused as the queries of other folds chose.
+    """A fused run whose method and weights were chosen on other queries: what `tune_fusion`
+    returns.
 
     ranking: the fused run.
-    untuned: the same runs fused by the first candidate with equal weights; a candidate that learns
-        does so from the other folds.
+    untuned: the same runs fused by the first candidate with equal weights, for comparison.
     names: names of the fused runs.
     measure: the measure that the candidates were chosen by.
     folds: query -> its fold, from 1; queries without judgments are absent.
     choices: one for each fold.
-    whole: the choice on all judged queries together, for unjudged and new queries.
+    whole: the choice on all judged queries together, for new queries.
     n_candidates: number of fusions that were tried.
-    seed: decides the draw of the folds.
+    seed: seed of the folds.
+
+    >>> import rankwell as rw
+    >>> queries = [f"q{number}" for number in range(10)]
+    >>> qrels = {query: {"a": 1} for query in queries}
+    >>> runs = {name: {query: [name, "a"] for query in queries} for name in ("b", "c")}
+    >>> tuned = rw.tune_fusion(runs, qrels, measure="RR", step=0.5)
+    >>> tuned.names, sorted(set(tuned.folds.values())), tuned.n_candidates
+    (('b', 'c'), [1, 2, 3, 4, 5], 3)
     """
 
     ranking: Ranking
@@ -628,18 +640,34 @@ class TunedFusion:
 def tune_fusion(
     runs: Runs, judgments: Any, *, options: FusionTuningOptions, progress: Progress | None = None
 ) -> TunedFusion:
-    """The runs fused so that no query is tuned on itself: each by the best candidate over the
-    queries of the other folds.
+    """Fuses runs with the method and weights that do best on judged queries, never on the query
+    itself.
 
-    Candidates are all weights in steps of `step` that sum to 1, and equal ones, with every given
-    method and normalisation; methods without weights once. Of candidates with the same mean, the
-    one with the most even weights is taken, then the first. Methods that learn do so for each fold
-    from the queries of the others, and are tried on queries that they did not learn from. Folds are
-    of equal size, drawn by hashes of seed and query ids: no order of the input shows, and no
-    judgment.
-    The means are over judged queries that are in a run. options: the fields of
-    `FusionTuningOptions`, as keywords or as one. Raises BadUsage for measures without a mean of
-    single queries and where there are fewer such queries than folds.
+    Queries are divided into folds. Each fold is fused by the candidate that is best on the others.
+    Candidates are all weights in steps of `step` that sum to 1, with every method and
+    normalisation; methods without weights are tried once. Of candidates with the same mean, the one
+    with the most even weights is taken, then the first. A method that learns does so from the other
+    folds as well. Folds are of equal size and drawn by hashes of seed and query ids, so that
+    neither order nor judgments matter.
+    Raises BadUsage for a measure without a mean over queries, and for fewer judged queries than
+    folds, UnknownName for a method or normalisation that does not exist, NothingToEvaluate where no
+    judged query is in a run.
+
+    Parameters
+    ----------
+    runs
+        Two runs or more, as a list, or by name. Each is anything that `read_ranking` takes.
+    judgments
+        The judgments that decide, as for `read_judgments`.
+
+    >>> import rankwell as rw
+    >>> queries = [f"q{number}" for number in range(10)]
+    >>> qrels = {query: {"a": 1} for query in queries}
+    >>> good = {query: {"a": 2.0, "b": 1.0} for query in queries}
+    >>> bad = {query: {"b": 2.0, "a": 1.0} for query in queries}
+    >>> tuned = rw.tune_fusion({"good": good, "bad": bad}, qrels, measure="RR", step=0.5)
+    >>> rw.evaluate(qrels, tuned.ranking, "RR")["RR"]
+    1.0
     """
     labelled = choose_measures([options.measure], CONVENTIONS["rankwell"])[0]
     entry = labelled.measure.entry

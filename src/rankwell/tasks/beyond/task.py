@@ -39,15 +39,21 @@ from rankwell.tasks.beyond.options import BeyondOptions
 
 @takes_options(BeyondOptions, "measures")
 def evaluate_beyond(runs: Any, *, options: BeyondOptions) -> Results:
-    """Measures beyond accuracy of the lists of runs: coverage, novelty, diversity, calibration and
+    """Measures recommendations beyond accuracy: coverage, novelty, diversity, calibration and
     fairness of exposure.
 
-    runs: one run in any form (a file, a mapping query -> item -> score, a data frame), a list of
-    files, or a mapping name -> run. options: the fields of `BeyondOptions`; in Python `documents`
-    may be a collection of ids, `item_categories` and `item_groups` mappings item -> names. Measures
-    of whole collections are rows of the summary alone; the others have a value per query.
+    Measures of a whole collection are rows of the summary alone; the others have a value per query.
+    In Python, `documents` may be a collection of ids, and `item_categories` and `item_groups`
+    mappings item -> names.
     Raises BadUsage for a measure whose input is missing, BadInput for bad rows and for items that
-    the catalogue lacks.
+    the catalogue lacks, UnknownName for a measure or convention that does not exist,
+    NothingToEvaluate where a run has no queries.
+
+    Parameters
+    ----------
+    runs
+        One run in any form (a file, a mapping query -> item -> score, a data frame), a list of
+        files, or a mapping name -> run.
 
     >>> import rankwell as rw
     >>> run = {"u1": {"a": 2.0, "b": 1.0}, "u2": {"a": 2.0, "b": 1.0}}

@@ -617,15 +617,19 @@ class WeightFigures(NamedTuple):
 
 @takes_options(ClickOptions, "policies", "measures")
 def evaluate_clicks(log: Any, *, options: ClickOptions) -> Results:
-    """The value of target policies, estimated from what a logging policy showed and how users
-    reacted to it.
+    """Estimates the value of new policies from what a logging policy showed and how users reacted.
 
-    log: a table with a row for each thing that was shown (CSV, TSV, Parquet, JSON lines, or a
-    mapping column -> values): reward, propensity, and perhaps query, item and position. options:
-    the fields of `ClickOptions`; in Python `policies` may be a mapping name -> column, file or
-    mapping, and `model` a mapping. The logging policy is among the results as `log`, whose
-    estimates are its mean reward, so that `compare` says whether a policy is better than it.
-    Raises BadInput and BadScore for bad rows, BadUsage for measures that the inputs do not allow.
+    The logging policy is among the results as `log`, with its mean reward, so that `compare` says
+    whether a policy is better than it. In Python, `policies` may be a mapping name -> column, file
+    or mapping, and `reward_model` a mapping.
+    Raises BadInput and BadScore for bad rows, BadUsage for measures that the inputs do not allow,
+    UnknownName for a measure that does not exist.
+
+    Parameters
+    ----------
+    log
+        A table with a row for each thing that was shown (CSV, TSV, Parquet, JSON lines, or a
+        mapping column -> values): reward, propensity, and perhaps query, item and position.
 
     >>> import rankwell as rw
     >>> log = {

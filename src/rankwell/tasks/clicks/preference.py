@@ -408,14 +408,22 @@ def interleave(
     options: InterleavingOptions,
     names: tuple[str, str] = ("first", "second"),
 ) -> list[InterleavedList]:
-    """Lists that mix two runs, for each query that both have: balanced, team-draft, probabilistic
-    or optimised interleaving.
+    """Mixes two runs into lists to show to users: balanced, team-draft, probabilistic or optimised.
 
-    first, second: runs in any form (a file, a mapping query -> item -> score or query -> list, a
-    data frame). options: the fields of `InterleavingOptions`. names: of the runs. Clicks on the
-    lists go to `evaluate_interleaving`. The same query has the same lists whatever other queries
-    there are, and in whatever order.
-    Raises NothingToEvaluate where the runs share no query, BadUsage for numbers out of range.
+    Only queries that both runs have get lists. A query has the same lists whatever other queries
+    there are. Give the clicks on them to `evaluate_interleaving`.
+    Raises NothingToEvaluate where the runs share no query, BadUsage for numbers out of range and
+    equal names, UnknownName for a method that does not exist, BadInput, BadScore and DuplicateItem
+    for runs with such rows.
+
+    Parameters
+    ----------
+    first
+        A run in any form: a file, a mapping query -> item -> score or query -> list, a data frame.
+    second
+        The other run.
+    names
+        Names of the runs.
 
     >>> import rankwell as rw
     >>> (found,) = rw.interleave({"q": ["a", "b"]}, {"q": ["a", "c"]}, method="balanced")
@@ -477,24 +485,30 @@ class Impression(NamedTuple):
 def evaluate_interleaving(
     lists: Any, clicks: Any, *, options: InterleavingTestOptions
 ) -> ComparisonResults:
-    """The comparison of two runs by the clicks on lists that interleave them: wins and credit of
-    each, differences and test.
+    """Compares two runs by the clicks on lists that interleave them.
 
-    lists: the file that `rankwell clicks interleave` writes, or what `interleave` returns. clicks:
-    a table (or a mapping column -> values) of the list (or query) and the item of each click; a
-    column `click` distinguishes clicked items from others that were shown, and a column
-    `impression` several showings of one list. options: the fields of `InterleavingTestOptions`.
-    `Wins` is 1 for an impression in which a run has more credit, 1/2 for a tie, 0 else; the mean of
-    the first run less 1/2 is the Δ of Chapelle, Joachims, Radlinski and Yue 2012. Lists without a
-    row in the clicks do not count.
-    Raises BadInput for bad rows and for clicks on items that were not shown, NothingToEvaluate
+    `Wins` is 1 for an impression in which a run has more credit, 1/2 for a tie, otherwise 0. The
+    mean of the first run less 1/2 is the Δ of the source. Lists without a row in the clicks do not
+    count.
+    Returns wins and credit of each run, their differences and a test.
+    Raises BadInput for bad rows, and for clicks on items that were not shown, NothingToEvaluate
     where none of the lists was shown.
+    Source: Chapelle, Joachims, Radlinski and Yue 2012, Large-scale validation and analysis of
+    interleaved search evaluation.
+
+    Parameters
+    ----------
+    lists
+        The file that `rankwell clicks interleave` writes, or what `interleave` returns.
+    clicks
+        A table, or a mapping column -> values, of the list (or query) and the item of each click. A
+        column `click` tells clicked items from others that were shown, a column `impression`
+        several showings of one list.
 
     >>> import rankwell as rw
     >>> lists = rw.interleave({"q": ["a", "b"]}, {"q": ["b", "a"]}, names=("old", "new"))
-    >>> rw.evaluate_interleaving(
-    ...     lists, {"query": ["q"], "item": ["a"]}, intervals="none"
-    ... ).differences[0]["n"]
+    >>> clicks = {"query": ["q"], "item": ["a"]}
+    >>> rw.evaluate_interleaving(lists, clicks, intervals="none").differences[0]["n"]
     1
     """
     lists_by_name = read_lists(lists)

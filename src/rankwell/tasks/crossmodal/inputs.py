@@ -544,18 +544,25 @@ def _mask(source: Source) -> Any:
 
 @own_arithmetic
 def eval_q2m(scores: Any, q2m_gts: Any) -> tuple[float, float, float, float, float]:
-    """R@1, R@5 and R@10 in percent, the median and the mean rank of each query's best positive,
-    ranks from 1.
+    """Computes R@1, R@5, R@10, median and mean rank, as the function of this name in hgr_v2t does.
 
-    scores: (queries, memory), a NumPy array, a tensor of any device, or lists. q2m_gts: the
-    positives of each query, by position, in lists, arrays or a mapping from its position; one alone
-    may stand for its list. A query whose list is empty has the rank n + 1 of n items, and so misses
-    at every K that they reach. Of equal scores the lower position comes first, where the source's
-    unstable sort leaves it open.
+    Recalls are in percent, ranks are those of each query's best positive, from 1. A query without
+    positives has the rank n + 1 of n items. Of equal scores the lower position comes first, where
+    the source's unstable sort leaves it open.
+    Returns R@1, R@5, R@10, the median rank and the mean rank.
     Raises BadInput and BadScore where the source would crash or count what is wrong.
     Source: Chen and others 2020, hgr_v2t, t2vretrieval/models/evaluation.py.
 
-    >>> eval_q2m([[0.9, 0.1], [0.8, 0.3]], [[0], [1]])
+    Parameters
+    ----------
+    scores
+        Scores (queries, memory): a NumPy array, a tensor of any device, or lists.
+    q2m_gts
+        The positives of each query, by position: lists, arrays, or a mapping from the query's
+        position. One alone may stand for its list.
+
+    >>> import rankwell as rw
+    >>> rw.eval_q2m([[0.9, 0.1], [0.8, 0.3]], [[0], [1]])
     (50.0, 100.0, 100.0, 1.5, 1.5)
     """
     table = read_scores(scores)

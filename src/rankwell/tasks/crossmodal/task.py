@@ -212,24 +212,30 @@ def evaluate_crossmodal(
     details: bool = False,
     progress: Progress = None,
 ) -> CaptionResults:
-    """Ranks the right videos of every caption among all videos, and the right captions of every
-    video among all captions.
+    """Evaluates retrieval between captions and videos (or images), in both directions.
 
-    scores: a row per caption and a column per video, higher is better: whatever `read_scores`
-    takes, several of them in a list or a mapping name -> scores; or query_vectors and item_vectors:
-    embeddings of captions and of videos, of which no matrix is ever made. qrels: whatever
-    `read_positives` takes; or `counts:FILE`, `counts:20` and `groups:FILE[,FILE]` as texts.
-    options: the fields of `CrossmodalOptions`, as keywords or as one; names of rows and columns may
-    be lists, the mask an array of 1 for every caption (row) that is there and 0 for none. details:
-    keep the first items of each query for a folder of results.
-    executor, work and what belongs to them: embeddings are compared in parts, with the same result,
-    see docs/guide/clusters.md.
-    Of the result, `summary` has a row per run, direction and measure, `per_query()` one per query
-    besides, `notes` what is to be known, `views` the places of the right items.
-    Raises BadInput and BadScore that name row and column, BadUsage and UnknownName,
-    NothingToEvaluate where no query counts.
+    Give scores, or embeddings of both sides in `query_vectors` and `item_vectors`, of which no
+    matrix is made. Names of rows and columns may be lists, and the mask an array of 1 for every
+    caption that is there. Embeddings can be compared in parts, with the same result.
+    Returns a row of the summary per run, direction and measure, the values of each query, and in
+    `views` the places of the right items.
+    Raises BadInput and BadScore for scores and labels that cannot be read, with row and column,
+    BadUsage for options that do not go together, UnknownName for a measure or convention that does
+    not exist, NothingToEvaluate where no query counts.
 
-    >>> result = evaluate_crossmodal(
+    Parameters
+    ----------
+    scores
+        A row per caption and a column per video, higher is better: a file, an array or lists;
+        several of them in a list, or a mapping name -> scores.
+    qrels
+        The right videos of each caption: `diagonal`, a list of positions per caption, a file, or
+        texts such as `counts:20` and `groups:FILE`.
+    details
+        Keep the first items of each query for a folder of results.
+
+    >>> import rankwell as rw
+    >>> result = rw.evaluate_crossmodal(
     ...     [[0.9, 0.1], [0.8, 0.3]], [[0], [1]], direction="t2v", k=1, intervals="none"
     ... )
     >>> [(row["label"], row["mean"], row["unit"]) for row in result.summary]

@@ -146,24 +146,38 @@ def evaluate_embeddings(
     details: bool = False,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> AgreementResults:
-    """Measures to what extent candidates find the neighbours that a reference finds, for a sample
-    of items among all items.
+    """Measures how well embedding models find the neighbours that a reference model finds.
 
-    Runs are compared list by list, at every query of the reference: whatever `read_ranking` takes.
-    reference: whatever `read_embeddings` takes, or `NAME=PATH`. candidates: one such thing, a list
-    of them, or a mapping name -> thing; rows belong together by id where both sides have ids, else
-    by position. options: the fields of `EmbeddingOptions`, as keywords or as one; measures may
-    follow the candidates.
-    spectrum: the effective rank in the panel; None leaves it out without intervals, when time
-    matters. details: keep the lists and the queries for a folder of results. executor, work and
-    what belongs to them: neighbours are sought in parts, with the same result, see
-    docs/guide/clusters.md.
-    Of the result, `reference` and `candidates` are names, `panel` describes the vectors, `sample`
-    the queries, `pairs` has the lists of each candidate beside the reference's, and `changes` the
-    relative change of each mean against the first candidate. Raises BadInput for vectors that are
-    not finite, or zero under cosine, and tables that do not match; BadUsage for cut-offs that the
-    items do not allow and for names that are used twice; NothingToEvaluate where the labels judge
-    none of the queries.
+    A sample of the items are queries, and all others are searched. Runs are compared list by list,
+    at every query of the reference. Rows belong together by id where both sides have ids, otherwise
+    by position. Neighbours can be searched in parts, with the same result.
+    Returns the agreement of each candidate, with both lists of every query in `pairs`, and the
+    relative changes against the first candidate in `changes`.
+    Raises BadInput for vectors that are zero under cosine, and tables that do not match, BadScore
+    for vectors that are not finite, BadUsage for cut-offs that the items do not allow, and for
+    names that are used twice, UnknownName for a measure or convention that does not exist,
+    NothingToEvaluate where the labels judge none of the queries.
+
+    Parameters
+    ----------
+    reference
+        Vectors of the reference: a path, `NAME=PATH`, an array (n, d), Embeddings or a mapping id
+        -> vector; or a run.
+    candidates
+        Vectors of the models to compare: one of these, a list of them, or a mapping name ->
+        vectors.
+    spectrum
+        Compute the effective rank of the vectors. By default it is left out without intervals, when
+        time matters.
+    details
+        Keep the lists and the queries for a folder of results.
+
+    >>> import numpy as np
+    >>> import rankwell as rw
+    >>> reference = np.random.default_rng(0).normal(size=(50, 8))
+    >>> result = rw.evaluate_embeddings(reference, {"half": reference[:, :4]}, k=5)
+    >>> round(result["Overlap@5"], 2)
+    0.41
     """
     return agreement_results(
         reference, candidates, options, spectrum=spectrum, details=details, progress=progress
@@ -337,22 +351,34 @@ def compare_lists(
     gold_depth: int | None = None,
     convention: str = "scholar-stream",
 ) -> float:
-    """The value of a measure on a candidate's list, with the first items of the reference's list as
-    the truth.
+    """Compares two lists of ids with one number: the first items of the reference are the truth.
 
-    reference, candidate: ids from first to last, or item -> similarity. measure: a name, or a word
-    of the convention: Recall@k, NDCG@k, MRR@k and MAP@k are those of the paper recommender.
-    gold_depth: how many first items of the reference are relevant; the cut-off where the convention
-    says so, else all of them. Raises BadUsage for a measure of something else than lists.
+    Returns the value of the measure on the candidate's list.
+    Raises BadUsage for a measure of something else than lists, UnknownName for a measure or
+    convention that does not exist.
 
-    >>> compare_lists([7, 23, 156, 89, 42], [7, 89, 12, 23, 99], "Recall@5")
+    Parameters
+    ----------
+    reference
+        Ids from first to last, or a mapping item -> similarity.
+    candidate
+        The list to judge, likewise.
+    measure
+        Name of a measure, or a word of the convention.
+    gold_depth
+        How many first items of the reference are relevant. By default all, or the cut-off where the
+        convention says so.
+    convention
+        Whose words and rules. In `scholar-stream`, Recall@k, NDCG@k, MRR@k and MAP@k are those of a
+        recommender of papers.
+
+    >>> import rankwell as rw
+    >>> rw.compare_lists([7, 23, 156, 89, 42], [7, 89, 12, 23, 99], "Recall@5")
     0.6
-    >>> round(compare_lists([7, 23, 156], [7, 99, 23, 156, 12], "NDCG@5", gold_depth=3), 3)
+    >>> round(rw.compare_lists([7, 23, 156], [7, 99, 23, 156, 12], "NDCG@5", gold_depth=3), 3)
     0.906
-    >>> compare_lists([7, 23, 156, 89, 42], [99, 7, 23], "MRR@5")
+    >>> rw.compare_lists([7, 23, 156, 89, 42], [99, 7, 23], "MRR@5")
     0.5
-    >>> round(compare_lists([7, 23, 156, 89, 42], [7, 99, 23, 156, 12], "MAP@5"), 3)
-    0.806
     """
     rules = find_convention(convention, "embeddings")
     requested = parse_measure(measure, rules.words)

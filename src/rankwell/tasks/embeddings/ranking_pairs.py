@@ -417,16 +417,27 @@ def chance_level(
 def ranking_pairs(
     reference: Any, candidate: Any, *, depth: int | None = None, n_candidates: int | None = None
 ) -> RankingPairs:
-    """Two models' lists side by side, each given as a list of ids, or as a mapping query -> list of
-    ids.
+    """Puts the lists of two models side by side, for measures of agreement.
 
-    A list may also be a mapping item -> similarity: highest first, ties by id descending by bytes.
-    A single list is of the query "query"; a query that only one side has is empty on the other.
-    depth: only so many first items are the list; what follows is known by its rank and similarity,
-    and not listed.
-    n_candidates: how many items could have been listed; by default those that either side names.
-    Raises DuplicateItem for an item that stands in a list twice, BadScore for a similarity that is
-    not a finite number.
+    A query that only one side has is empty on the other.
+    Raises DuplicateItem for an item that a list has twice, BadScore for a similarity that is not a
+    finite number.
+
+    Parameters
+    ----------
+    reference
+        A list of ids, a mapping item -> similarity, or a mapping query -> such a list. A single
+        list belongs to the query "query".
+    candidate
+        The other model's lists, likewise. Equal similarities are ordered by falling id.
+    depth
+        Only so many first items are the list; the rank and similarity of others stay known.
+    n_candidates
+        How many items could have been listed. By default those that either side names.
+
+    >>> import rankwell as rw
+    >>> rw.ranking_pairs({"q1": ["a", "b"]}, {"q1": ["b", "c"], "q2": ["a"]}).queries
+    ('q1', 'q2')
     """
     sides = [_listings(side) for side in (reference, candidate)]
     queries = sort_ids({*sides[0], *sides[1]})

@@ -136,16 +136,21 @@ class EngineResults(Results):
 def evaluate_engine(
     engine: Any, *, options: EngineOptions, progress: Progress | None = None
 ) -> EngineResults:
-    """Asks a search engine, and judges what it returns: quality, recall against exact search,
-    latency, throughput, index.
+    """Asks a search engine your queries, and measures quality, recall, latency and throughput.
 
-    engine: a name of `rankwell engine list`, an address, `./FILE.py:OBJECT`, a file of a request,
-    or a Python object. options: the fields of `EngineOptions`, as keywords or as one; the
-    queries may follow the engine. In Python texts are mappings id -> text or lists, vectors arrays,
-    option and sweep mappings, too (`sweep={"ef_search": [10, 40]}`).
-    Engines that are named by a text work in a process of their own: a script that calls this keeps
-    its own work below `if __name__ == "__main__":`. Raises BadInput, BadUsage, UnknownName,
-    EngineFailed where queries fail.
+    In Python, texts are mappings id -> text or lists, vectors are arrays, and `option` and `sweep`
+    may be mappings (`sweep={"ef_search": [10, 40]}`). Engines that are named by a text work in a
+    process of their own: a script that calls this keeps its work below `if __name__ ==
+    "__main__":`.
+    Raises BadInput for texts, vectors and judgments that cannot be read, BadUsage for options that
+    do not go together, UnknownName for an engine or a parameter that does not exist, MissingExtra
+    without the package of the engine, RankwellError where queries fail.
+
+    Parameters
+    ----------
+    engine
+        A name of `rankwell engine list`, an address, `./FILE.py:OBJECT`, a file of a request, or a
+        Python object.
 
     >>> import rankwell as rw
     >>> docs = {"a": "command line parsing", "b": "event scheduler"}

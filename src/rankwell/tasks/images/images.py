@@ -113,7 +113,11 @@ _COLUMNS = ("ids", "paths", "instances", "splits", "cameras", "groups")
 
 @dataclass(frozen=True, eq=False)
 class Images:
-    """A row per image, in the order of the ids' bytes.
+    """A data set of images, as `read_images` reads it: a row per image, in the order of the ids'
+    bytes.
+
+    Raises BadInput where lengths differ or marks name an unknown image, DuplicateItem for an id
+    that appears twice.
 
     ids: (n,) ids, all different.
     paths: (n,) paths of the files; None where only ids are known.
@@ -125,8 +129,10 @@ class Images:
     listed: the data set's order; None where it has none, and for a part of its images.
     findings: findings of the reader.
 
-    Raises BadInput where lengths differ or marks name an unknown image, DuplicateItem for an id
-    that appears twice.
+    >>> import rankwell as rw
+    >>> rows = [{"image": "a2", "instance": "vase", "split": "query"}]
+    >>> rw.read_images(rows).splits
+    ('query',)
     """
 
     ids: tuple[str, ...]
@@ -568,23 +574,40 @@ def read_images(
     pattern: str | None = None,
     contentless: str | None = None,
 ) -> Images:
-    """A data set of images.
+    """Reads a data set of images: which image shows which instance, and which are queries.
 
-    place: a folder with a folder per instance, on each side (`references/INSTANCE/a.jpg`,
-    `queries/INSTANCE/b.jpg`; the sides' names are those of `SPLITS`), or of references where
-    `queries` is a second folder of the kind; a table (CSV, TSV, JSON lines, Parquet) with the
-    columns `image, instance, split` and perhaps `camera`, `group` and `contentless`; a JSON object
-    with `imlist`, `qimlist` and `gnd`, a list of `{easy, hard, junk}` per query, as in revisitop;
-    the rows of a table as a frame or a list; or Images as they are.
-    root: the folder that a table's images are in; by default the table's own, where the first image
-    is there.
-    pattern: the form of file names, as `{instance}_{camera}_*.jpg`, with the fields instance,
-    camera, group and split; folders then name the sides alone. contentless: a glob such as
-    `*wall*`; images whose id it fits show nothing to be recognised.
-    Ids are paths below the place, with `/`; below two folders each begins with its folder's name.
-    A folder of one side that lies in that of the other is of its own side alone, with a note.
-    Raises BadInput for a file that is missing, names an unknown side or fits no pattern, and for
-    one that is on both sides, DuplicateItem for an image that is listed twice.
+    Ids are paths below the place, with `/`; below two folders each begins with its folder's name. A
+    folder of one side that lies in that of the other is of its own side alone, with a note.
+    Raises BadInput for a file that is missing, names an unknown side, fits no pattern or is on both
+    sides, DuplicateItem for an image that is listed twice.
+
+    Parameters
+    ----------
+    place
+        A folder with a folder per instance on each side (`references/INSTANCE/a.jpg`,
+        `queries/INSTANCE/b.jpg`), a table with the columns `image, instance, split` and perhaps
+        `camera`, `group` and `contentless`, a JSON object with `imlist`, `qimlist` and `gnd` as in
+        revisitop, the rows of a table as a frame or a list, or Images.
+    queries
+        Folder of the queries, where `place` is the folder of the references.
+    root
+        Folder that a table's images are in. By default the table's own, where the first image is
+        there.
+    pattern
+        Form of file names, such as `{instance}_{camera}_*.jpg`, with the fields instance, camera,
+        group and split. Folders then name the sides alone.
+    contentless
+        A glob such as `*wall*`; images whose id it fits show nothing to be recognised.
+
+    >>> import rankwell as rw
+    >>> images = rw.read_images(
+    ...     [
+    ...         {"image": "a1", "instance": "vase", "split": "reference"},
+    ...         {"image": "a2", "instance": "vase", "split": "query"},
+    ...     ]
+    ... )
+    >>> images.ids, images.instances
+    (('a1', 'a2'), ('vase', 'vase'))
     """
     if isinstance(place, Images):
         return mark_contentless(place, contentless)

@@ -136,22 +136,34 @@ def evaluate_images(
     rules: Mapping[str, Any] | None = None,
     progress: Progress = None,
 ) -> InstanceResults:
-    """Evaluates a search for instances: whether the best reference shows the query's instance, and
-    the ranks of the others.
+    """Evaluates image search: whether the best reference shows the query's instance, and the ranks
+    of the others.
 
-    images: a data set, whatever `read_images` takes; without one, `positives` has the judgments, by
-    position or id.
-    options: the fields of `ImageOptions`, as keywords or as one. Among them:
-    scores: a row per query and a column per reference, higher is better, whatever `read_scores`
-    takes; or embeddings: vectors of all images, by id; or queries and references: vectors of each
-    side. Several runs as a list of files, or a mapping name -> run. Rows, columns and vectors of a
-    side without ids follow the data set's own lists (`qimlist`, `imlist`) where it has any.
-    positives: whatever `read_positives` takes, in place of the images' labels. measures: names, at
-    every `k` where they need a cut-off; the convention's where None. transforms: as
-    `parse_transform` reads them, one after the other.
-    details: keep the first references of each query. rules: further rules for the result, such as
-    the name of the data set.
-    Raises BadInput, BadUsage, UnknownName, and NothingToEvaluate where no query counts.
+    Give `scores`, `item_vectors` of all images by id, or `query_vectors` and `item_vectors` of each
+    side. Several runs are a list of files, or a mapping name -> run. Rows, columns and vectors
+    without ids follow the data set's own lists (`qimlist`, `imlist`) where it has any.
+    Raises BadInput for images, vectors and scores that cannot be read or do not match, BadUsage for
+    options that do not go together, UnknownName for a measure, convention or transform that does
+    not exist, NothingToEvaluate where no query counts.
+
+    Parameters
+    ----------
+    images
+        The data set: anything that `read_images` takes. Without one, `qrels` has the judgments.
+    details
+        Keep the first references of each query for a page.
+    rules
+        Further rules of the result, such as the name of the data set.
+
+    >>> import rankwell as rw
+    >>> images = [
+    ...     {"image": "a1", "instance": "vase", "split": "reference"},
+    ...     {"image": "b1", "instance": "lamp", "split": "reference"},
+    ...     {"image": "a2", "instance": "vase", "split": "query"},
+    ... ]
+    >>> vectors = {"a1": [1.0, 0.0], "b1": [0.0, 1.0], "a2": [0.9, 0.1]}
+    >>> rw.evaluate_images(images, item_vectors=vectors, measures="P@1")["P@1"]
+    100.0
     """
     check_intervals(options.intervals, options.seed)
     if options.confidence is not None:

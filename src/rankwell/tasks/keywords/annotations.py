@@ -224,15 +224,17 @@ def singular(word: str) -> str:
 
 
 class QueryKeywords(NamedTuple):
-    """The keywords that a query requires, and those that no relevant clip has.
+    """The keywords that a query requires, and those that no relevant clip may have.
 
     required: keywords of a relevant clip, all of them or a part, by the rule of relevance.
     excluded: a clip with any of them is not relevant.
 
+    >>> import rankwell as rw
     >>> from rankwell.tasks.keywords.annotations import Keyword
-    >>> QueryKeywords(
-    ...     (Keyword("scene", "highway"),), excluded=(Keyword("object", "large vehicle"),)
-    ... ).excluded[0].label
+    >>> query = rw.QueryKeywords(
+    ...     (Keyword("scene", "highway"),), (Keyword("object", "large vehicle"),)
+    ... )
+    >>> query.excluded[0].label
     'large vehicle'
     """
 
@@ -266,7 +268,7 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Annotations:
-    """Annotated clips: the keywords of each, by group.
+    """Annotated clips with their keywords by group, as `read_annotations` reads them.
 
     clips: ids in the order of their bytes.
     keywords: (keywords,) the keywords by group; in each group first the declared ones, then others
@@ -278,6 +280,13 @@ class Annotations:
         vocabulary.
     findings: findings on spellings that were read as another label, and on unread columns.
     bare_groups: groups without a used or declared keyword.
+
+    >>> import rankwell as rw
+    >>> clips = rw.read_annotations(
+    ...     {"c1": {"weather": ["rain", "fog"]}, "c2": {"weather": ["fog"]}}
+    ... )
+    >>> clips.is_annotated.tolist()
+    [[True, True], [True, False]]
     """
 
     clips: tuple[str, ...]

@@ -159,17 +159,34 @@ def evaluate_keywords(
     rules: Mapping[str, Any] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> ClipResults:
-    """Evaluates search over annotated clips, by clips (`video`) or by texts.
+    """Evaluates search over annotated clips, where keywords decide what is relevant.
 
-    annotations: a file or table for `read_annotations`. options: the fields of `KeywordOptions`, as
-    keywords or as one; item_vectors may follow the annotations. In Python vectors and ids
-    may be arrays, queries a list or a mapping, engine and text_encoder objects, schema
-    the result of `read_schema`.
-    map_text: maps a text to keywords; without it the keywords in the file of queries hold, with it
-    both are evaluated, as the runs `NAME (mapped)` and `NAME (given)`. details: keep the first
-    results and every relevant clip for a page. rules: further rules of the result.
-    Raises BadUsage for options that contradict each other, UnknownName for unknown names, BadInput
-    for bad tables, NothingToEvaluate where no query counts.
+    Clips search for clips, or texts do, with `queries`. In Python, vectors and ids may be arrays,
+    queries a list or a mapping, and `engine` and `text_encoder` objects.
+    Raises BadInput for tables and vectors that cannot be read or do not match, BadUsage for options
+    that contradict each other, UnknownName for keywords, groups and measures that do not exist,
+    NothingToEvaluate where no query counts.
+
+    Parameters
+    ----------
+    annotations
+        The clips with their keywords: anything that `read_annotations` takes.
+    map_text
+        Function that maps a text to keywords. With it, texts are evaluated by these and by those in
+        the file of queries, as the runs `NAME (mapped)` and `NAME (given)`.
+    details
+        Keep the first results and every relevant clip for a page.
+    rules
+        Further rules of the result.
+    progress
+        Function called with the number of queries done and of all.
+
+    >>> import numpy as np
+    >>> import rankwell as rw
+    >>> clips = {clip: {"weather": [word]} for clip, word in zip("abc", ["rain", "rain", "sun"])}
+    >>> vectors = np.array([[1.0, 0.0], [0.9, 0.1], [0.0, 1.0]])
+    >>> rw.evaluate_keywords(clips, vectors, item_ids=["a", "b", "c"], measures="P@1")["P@1"]
+    1.0
     """
     check_options(options, is_mapped=map_text is not None)
     inputs = ClipInputs(annotations, options, progress)

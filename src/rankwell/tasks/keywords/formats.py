@@ -65,19 +65,31 @@ class TextQuery(NamedTuple):
 def read_annotations(
     place: Any, *, schema: Schema | Place | None = None, groups: Sequence[str] = ()
 ) -> Annotations:
-    """The clips of a table with their keywords.
+    """Reads clips and their keywords from a table.
 
-    place: CSV (also with `;`, `|` or tabs), JSON lines, a JSON list or Parquet, `.gz` and `.zst`
-    too, `-`; any data frame; or a mapping clip -> group -> labels. The clip's id is in `slice_id`
-    (or clip_id, video_id, clip, id, video). Keywords are in columns of the schema's groups or of
-    ALFA's (with `pv_` or without it), with commas inside a cell or as lists, or all in one column
-    `keywords`, with a label in the one group that declares it, or as `group: label`. schema:
-    declared keywords, or their file. groups: further columns of keywords. Other columns become
-    attributes, which a note names.
-    Spaces, quotes and case do not matter; an empty cell, `nan`, `none` and `null` are not keywords.
-    Raises BadInput for a table without clips, without an id or without a column of keywords;
-    DuplicateItem for a clip that is listed twice; BadLine for a line with another number of fields
+    The clip's id is in `slice_id` (or clip_id, video_id, clip, id, video). Keywords are in columns
+    of the schema's groups or of ALFA's (with `pv_` or without it), with commas inside a cell or as
+    lists, or all in one column `keywords`, as a label that one group declares, or as `group:
+    label`. Other columns become attributes, which a note names. Spaces, quotes and case do not
+    matter; an empty cell, `nan`, `none` and `null` are not keywords.
+    Raises BadInput for a table without clips, without an id or without a column of keywords,
+    DuplicateItem for a clip that is listed twice, BadLine for a line with another number of fields
     than the header.
+
+    Parameters
+    ----------
+    place
+        CSV (also with `;`, `|` or tabs), JSON lines, a JSON list or Parquet, `.gz` and `.zst` too,
+        `-`; any data frame; or a mapping clip -> group -> labels.
+    schema
+        The declared keywords, or their file.
+    groups
+        Further columns of keywords.
+
+    >>> import rankwell as rw
+    >>> clips = rw.read_annotations({"c1": {"weather": ["rain"]}, "c2": {"weather": ["sun"]}})
+    >>> clips.clips, [keyword.label for keyword in clips.keywords]
+    (('c1', 'c2'), ['rain', 'sun'])
     """
     if isinstance(place, Annotations):
         return place
@@ -355,12 +367,27 @@ _FORM = (
 
 @own_arithmetic
 def read_schema(place: Place) -> Schema:
-    """The declared keywords of a JSON file `{group: [label, …]}`.
+    """Reads declared keywords from a JSON file `{group: [label, …]}`.
 
-    A label may be an object with `label`, `aliases` (a list of other texts for it) and `parent`
-    (the wider label of its group that it implies). Raises BadInput that names the place for another
-    form, a label that is listed twice, a parent that is not a label of the group, and a cycle of
-    parents. `rankwell keywords check` lists aliases that read like another label.
+    A label may be an object with `label`, `aliases` (other texts for it) and `parent` (the wider
+    label of its group that it implies). `rankwell keywords check` lists aliases that read like
+    another label.
+    Raises BadInput for another form, a label that is listed twice, a parent that is not a label of
+    the group, and a cycle of parents.
+
+    Parameters
+    ----------
+    place
+        The file.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import rankwell as rw
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "schema.json")
+    ...     _ = file.write_text('{"weather": ["rain", "sun"]}')
+    ...     [keyword.label for keyword in rw.read_schema(file).vocabulary.entries]
+    ['rain', 'sun']
     """
     source = Source(place)
     declared = read_json(source, _FORM.removeprefix("expected "), pairs=unique_keys)

@@ -230,8 +230,13 @@ class _TextMatch(NamedTuple):
 
 
 class KeywordMapper:
-    """Maps texts to the keywords of a vocabulary. Vocabulary and texts are encoded once for any
-    number of thresholds.
+    """Maps texts to the keywords of a vocabulary, for `evaluate_keywords`.
+
+    Vocabulary and texts are encoded once for any number of thresholds.
+
+    Raises BadInput for an empty vocabulary, for a text without a word, and for vectors of the wrong
+    shape, UnknownName for an unknown strategy, BadUsage for a threshold outside [-1, 1], and for
+    `algorithm1` without `encode`, BadScore for vectors that are not finite.
 
     vocabulary: the keywords.
     encode: texts -> (texts, dimensions) vectors, such as `keybert.KeyBERT(model).model.embed`.
@@ -241,10 +246,11 @@ class KeywordMapper:
     threshold: the score that a keyword must exceed. None is `READ_THRESHOLD` for labels of driving
         scenes, else `COVER_THRESHOLD`, calibrated with all-MiniLM-L6-v2, or 0.5 for `algorithm1`.
 
-    Raises BadInput for an empty vocabulary, UnknownName for an unknown strategy, BadUsage for a
-    threshold outside [-1, 1] and for `algorithm1` without `encode`; when mapping, BadInput for a
-    text without a word and for vectors of the wrong shape, BadScore for vectors that are not
-    finite.
+    >>> import rankwell as rw
+    >>> clips = rw.read_annotations({"c1": {"weather": ["rain"]}, "c2": {"weather": ["sun"]}})
+    >>> mapper = rw.KeywordMapper(clips.vocabulary)
+    >>> [found.keyword.label for found in mapper.map_text("a street in the rain").mapped]
+    ['rain']
     """
 
     def __init__(

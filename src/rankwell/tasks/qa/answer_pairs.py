@@ -60,8 +60,11 @@ class RightAnswer(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Questions:
-    """Questions and right answers: a row per question in the order of the ids' bytes, and a row per
-    right answer.
+    """Questions and their right answers, as `read_questions` reads them.
+
+    A row per question in the order of the ids' bytes, and a row per right answer.
+
+    Raises BadInput where lengths differ or an id appears twice.
 
     ids: (questions,) ids of the questions, all different.
     texts: (questions,) texts of the questions; empty where unknown.
@@ -76,7 +79,9 @@ class Questions:
     evidence: question id -> sets of documents, each of which is enough to answer it; empty where
         the file has no such sets.
 
-    Raises BadInput where lengths differ or an id appears twice.
+    >>> import rankwell as rw
+    >>> rw.Questions.from_texts({"q1": ["Paris"], "q2": ["Rome", "Roma"]}).answers
+    ('Paris', 'Rome', 'Roma')
     """
 
     ids: tuple[str, ...]
@@ -155,8 +160,12 @@ class Questions:
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """Ranked answers of one system: a row per question that it was given, in the order of the ids'
-    bytes, and a row per answer.
+    """Ranked answers of one system, as `read_predictions` reads them.
+
+    A row per question that the system was given, in the order of the ids' bytes, and a row per
+    answer.
+
+    Raises BadInput where lengths differ or an id appears twice.
 
     ids: (questions,) ids of the questions, all different.
     offsets: (questions + 1,) where the answers of each question begin, best first.
@@ -168,7 +177,9 @@ class Predictions:
     no_answer: (questions,) probability or score that there is no answer, NaN where unknown; None
         where it is unknown for all.
 
-    Raises BadInput where lengths differ or an id appears twice.
+    >>> import rankwell as rw
+    >>> rw.Predictions.from_texts({"q1": ["Paris", "Lyon"]}).texts
+    ('Paris', 'Lyon')
     """
 
     ids: tuple[str, ...]

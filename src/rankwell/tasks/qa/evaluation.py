@@ -95,19 +95,31 @@ def evaluate_qa(
     details: bool = False,
     progress: Progress | None = None,
 ) -> AnswerResults:
-    """The values of retrieved documents and of answers, and which of the two fails, question by
-    question.
+    """Evaluates question answering: the retrieved documents, the answers, and which of the two
+    fails.
 
-    gold: questions with right answers, as `read_questions` takes them. predictions: as
-    `read_predictions`; options.retrieved: as `read_retrieved`; either or both. options: the fields
-    of `QaOptions`, as keywords or as one. details: keep documents, answers and questions for a
-    page.
-    Of the result, `outcomes` has an Outcome per question, `failures` counts them, `hardest(n)`
-    shows the hardest questions, `top_k` has summary rows at every cut-off, `no_answer_curves`
-    precision and recall at every threshold (`searched`).
-    Raises NothingToEvaluate where the tables share no question, BadUsage for options that cannot be
-    combined, and the readers' errors for bad input. Source of the division of blame: Haystack 0.x
-    Finder.eval, and isolated evaluation of Haystack 1.x.
+    Give predictions, retrieved documents, or both.
+    Returns an outcome for each question in `outcomes`, the rows of the hardest questions from
+    `hardest(n)`, and the search for the threshold of no answer in `searched`.
+    Raises BadInput and DuplicateItem for files that cannot be read, BadUsage for options that do
+    not go together, UnknownName for a measure, convention or format that does not exist,
+    NothingToEvaluate where the tables share no question.
+    Source: Haystack 0.x, Finder.eval, and the isolated evaluation of Haystack 1.x.
+
+    Parameters
+    ----------
+    gold
+        Questions with right answers: anything that `read_questions` takes.
+    predictions
+        Answers of one system: anything that `read_predictions` takes.
+    details
+        Keep documents, answers and questions for a page.
+
+    >>> import rankwell as rw
+    >>> gold = rw.Questions.from_texts({"q1": ["Paris"], "q2": ["Rome", "Roma"]})
+    >>> result = rw.evaluate_qa(gold, {"q1": "Paris", "q2": "Oslo"}, convention="nq-open")
+    >>> [(row["label"], row["mean"]) for row in result.summary]
+    [('exact_match', 0.5)]
     """
     return _AnswerEvaluation(gold, predictions, options, progress).results(details=details)
 

@@ -16,15 +16,20 @@ _JUDGES: dict[str, Grade] = {}
 
 
 def answer_judge(function: Grade, *, name: str | None = None) -> Measure:
-    """The measure whose values are the grades of a function, for the measures of
-    `evaluate_qa`.
+    """Makes a measure of a function of yours that grades answers, for `evaluate_qa`.
 
-    function: called with the texts of question and answer and the list of right answers; it returns
-    a number from 0 to 1.
-    name: by which the rules of a result name it; without one `module:function` of a function that
-    is defined in a module. Registered again under one name, a function replaces the former one. An
-    exception of the function, or another value, ends the evaluation: no grade is ever filled in.
-    Raises BadUsage for what cannot be called, and for a lambda or an object that has no name.
+    An exception of the function, or a value outside 0 to 1, ends the evaluation: no grade is ever
+    filled in. A function replaces the former one of its name.
+    Raises BadUsage for what cannot be called, and for a lambda or an object without a name.
+
+    Parameters
+    ----------
+    function
+        Called with the texts of question and answer and the list of right answers; it returns a
+        number from 0 to 1.
+    name
+        Name in the rules of a result. By default `module:function`, for a function that is defined
+        in a module.
 
     >>> import rankwell as rw
     >>> judge = rw.answer_judge(

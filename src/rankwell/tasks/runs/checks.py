@@ -381,19 +381,26 @@ class CheckOptions(RunFormOptions, JudgmentFileOptions):
 @takes_options(CheckOptions)
 @advising("evaluate")
 def check(judgments: Any, runs: Any = (), *, options: CheckOptions) -> Check:
-    """What `evaluate` finds in judgments and runs, as of `rankwell check`, and what takes a further
-    pass over them: items that are listed twice, items that a collection lacks, and others.
+    """Looks for mistakes in judgments and runs before you trust a number.
 
-    judgments, runs: as for `evaluate`; without runs the judgments alone. The outcome has
-    `findings`, of which `errors` and `warnings` are a part, and `facts`.
-    Raises the reader's errors for what cannot be read.
+    It finds what `evaluate` finds, and also looks for items listed twice, items that a collection
+    lacks, and others.
+    Raises BadInput for files that cannot be read at all, UnknownName for a format that does not
+    exist, BadUsage for options that do not go together.
+
+    Parameters
+    ----------
+    judgments
+        The judgments, as for `evaluate`.
+    runs
+        The runs, as for `evaluate`. Without them, the judgments alone are checked.
 
     >>> import rankwell as rw
     >>> found = rw.check({"q1": {"a": 1}, "q2": {"b": 1}}, {"mine": {"q1": {"a": 2.0, "q1": 1.0}}})
     >>> found.errors
     []
     >>> [finding.name for finding in found.warnings if "q1" in finding.queries]
-    ['unjudged-in-top', 'queries-retrieve-themselves']
+    ['queries-retrieve-themselves']
     """
     sources = name_runs(runs)
     refuse_one_stream([judgments, *sources.values(), options.documents])

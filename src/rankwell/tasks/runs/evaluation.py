@@ -370,11 +370,14 @@ def evaluate(
     details: KeptDetails = False,
     progress: Progress | None = None,
 ) -> Results:
-    """The values of every run on every measure.
+    """Evaluates one run or several against judgments.
 
-    Raises Unfinished with `executor="array"` while parts are missing; the message has what to
-    submit. Raises NothingToEvaluate where no query is left to average over, and the reader's errors
-    for bad input.
+    Returns the means with their intervals, the value of each query, and the findings on your data.
+    Raises BadInput, BadScore and DuplicateItem for files and mappings that cannot be read as
+    judgments or runs, UnknownName for a measure, format or convention that does not exist, BadUsage
+    for options that do not go together, TieRefused for tied items under `ties="error"`,
+    NothingToEvaluate where no query is left to average over, Unfinished with `executor="array"`
+    while parts are missing; the message says what to submit.
 
     Parameters
     ----------
@@ -389,10 +392,8 @@ def evaluate(
         unjudged ones of the first alone, in a fraction of the memory.
 
     >>> import rankwell as rw
-    >>> qrels, run = (
-    ...     {"q1": {"a": 1, "b": 2}, "q2": {"c": 1}},
-    ...     {"q1": {"b": 2.0, "x": 1.0}, "q2": {"x": 2.0, "c": 1.0}},
-    ... )
+    >>> qrels = {"q1": {"a": 1, "b": 2}, "q2": {"c": 1}}
+    >>> run = {"q1": {"b": 2.0, "x": 1.0}, "q2": {"x": 2.0, "c": 1.0}}
     >>> result = rw.evaluate(qrels, {"mine": run}, ["RR", "P@1"])
     >>> result["RR"], result["P@1"]
     (0.75, 0.5)

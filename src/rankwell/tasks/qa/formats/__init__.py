@@ -125,14 +125,27 @@ def answer_formats(holds: AnswerHolds) -> list[AnswerFormat]:
 def read_questions(
     place: Any, *, format: str | None = None, empty: Literal["drop", "keep"] = "drop"
 ) -> FoundTable[Questions]:
-    """Questions with their right answers, by id.
+    """Reads questions with their right answers.
 
-    place: a path, `-`, what a JSON file would hold, any data frame, Questions, or what this
-    function returned. format: a name from `answer_formats('questions')`; by default its content
-    decides. empty: whether questions with an empty text, which some files use as filler, are left
-    out.
-    Raises BadInput that names the path inside the file, DuplicateItem for an id that appears twice,
-    with both places, and NothingToEvaluate where there is no question.
+    Returns the questions as `table`, with the format and the reader's findings.
+    Raises BadInput for rows that cannot be read, with their path inside the file, DuplicateItem for
+    an id that appears twice, with both places, NothingToEvaluate where there is no question,
+    UnknownName for a format that does not exist.
+
+    Parameters
+    ----------
+    place
+        A path, `-`, what a JSON file would hold, any data frame, Questions, or what this function
+        returned.
+    format
+        Name of the format. By default it is recognised by the content.
+    empty
+        Whether questions with an empty text, which some files use as filler, are kept.
+
+    >>> import rankwell as rw
+    >>> rows = [{"id": "q1", "question": "Capital of France?", "answers": ["Paris"]}]
+    >>> rw.read_questions(rows).table.answers
+    ('Paris',)
     """
     found = place if isinstance(place, FoundTable) else FoundTable(place, "table")
     if isinstance(found.table, Questions):
@@ -155,11 +168,26 @@ def read_questions(
 def read_predictions(
     place: Any, *, format: str | None = None, questions: Questions | None = None
 ) -> FoundTable[Predictions]:
-    """Ranked answers of one system, by question id.
+    """Reads the ranked answers of one system.
 
-    place: as for `read_questions`, or Predictions. questions: their texts identify the questions of
-    a file without ids, and of Haystack's, which has ids of its own. Raises BadInput, DuplicateItem
-    and NothingToEvaluate as `read_questions` does.
+    Returns the answers as `table`, with the format and the reader's findings.
+    Raises BadInput for rows that cannot be read, DuplicateItem for a question that appears twice,
+    NothingToEvaluate where there is no answer, UnknownName for a format that does not exist.
+
+    Parameters
+    ----------
+    place
+        A path, `-`, what a JSON file would hold (question id -> answer), any data frame, or
+        Predictions.
+    format
+        Name of the format. By default it is recognised by the content.
+    questions
+        The questions, whose texts identify those of a file without ids, and of Haystack's, which
+        has ids of its own.
+
+    >>> import rankwell as rw
+    >>> rw.read_predictions({"q1": "Paris", "q2": ""}).table.texts
+    ('Paris', '')
     """
     found = place if isinstance(place, FoundTable) else FoundTable(place, "table")
     if isinstance(found.table, Predictions):
