@@ -30,8 +30,8 @@ def docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_an_undocumented_command_measure_and_public_function_fail(docs, capsys):
     planted = {
         "measures.md": "nDCG",
-        "commands.md": "## rankwell explain\n",
         "reference/python/results.md": "::: rankwell.evaluate\n",
+        "reference/commands/explain.md": "# rankwell explain\n",
     }
     for page, heading in planted.items():
         text = (docs / page).read_text(encoding="utf-8")

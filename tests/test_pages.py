@@ -29,11 +29,11 @@ ROOT = Path(__file__).resolve().parent.parent
 ELSEWHERE = {
     "README.md": "tests/test_readme.py",
     "benchmarks/RESULTS.md": "benchmarks/everybody.py",
-    "docs/commands.md": "tools/reference.py",
     "docs/comparison.md": "tests/test_readme.py",
     "docs/explanation/": "tests/test_guides.py",
     "docs/guides/": "tests/test_guides.py",
     "docs/measures.md": "tests/test_doctests.py",
+    "docs/reference/commands/": "tests/test_commands_pages.py",
     "docs/session.md": "tests/test_session.py",
     "docs/tour.md": "tests/test_readme.py",
     "docs/tutorials/": "tests/test_tutorials.py",

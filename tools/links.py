@@ -20,7 +20,7 @@ _LINK = re.compile(
     r"(?<!\\)\]\(\s*<?([^)\s>]+)[^)]*\)|<(https?://[^>\s]+)>|(?:src|href)=\"([^\"]+)\""
 )
 _HEADING = re.compile(r"^#{1,6} +(.+?)(?: *\{ *#([\w.-]+)[^}]*\})? *#*$", re.MULTILINE)
-_SHOWN_BY_THE_SITE = re.compile(r"reference/python/\w+\.md#rankwell\.|gallery/\w+\.html$")
+_SHOWN_BY_THE_SITE = re.compile(r"python/\w+\.md#rankwell\.|gallery/\w+\.html$")
 """Targets that only the site has; its build checks them."""
 
 

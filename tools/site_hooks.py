@@ -19,8 +19,9 @@ OUTSIDE = {
     "benchmarks/RESULTS.md": "project/benchmarks.md",
 }
 """Pages of the repository that the site has too, by their place on it."""
-GENERATED = ("commands.md", "measures.md", "registries.md", "project/changelog.md")
-"""Long pages of every name there is."""
+COMMANDS = "reference/commands/"
+GENERATED = (COMMANDS, "measures.md", "registries.md", "project/changelog.md")
+"""Pages of every name there is."""
 WIDE = ("index.md", "gallery/index.md")
 """Pages without others beside them, whose navigation would be empty."""
 _INLINE = re.compile(r"(?<!</span>)<code>([^<]*--[^<]*)</code>")
@@ -56,10 +57,8 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     lists last.
     """
     place = page.file.src_uri
-    page.meta.setdefault(
-        "search",
-        {"boost": 3 if place.startswith("explanation/") else 0.3 if place in GENERATED else 1},
-    )
+    boost = 3 if place.startswith("explanation/") else 0.3 if place.startswith(GENERATED) else 1
+    page.meta.setdefault("search", {"boost": boost})
     if place in WIDE:
         page.meta.setdefault("hide", ["navigation"])
     source = next((source for source, moved in OUTSIDE.items() if moved == place), f"docs/{place}")
@@ -74,8 +73,12 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     return _LINK.sub(moved, markdown) if source in OUTSIDE or "](../" in markdown else markdown
 
 
-def on_page_content(html: str, **_: Any) -> str:
-    """Options in a sentence, which are not broken after their hyphens."""
+def on_page_content(html: str, page: Page, **_: Any) -> str:
+    """Options in a sentence, which are not broken after their hyphens. Where all pages begin with
+    the name of the program, the navigation leaves it out.
+    """
+    if page.file.src_uri.startswith(COMMANDS):
+        page.title = str(page.title).removeprefix("rankwell ")
     return _INLINE.sub(lambda code: f"<code>{_OPTION.sub(_unbroken, code[1])}</code>", html)
 
 

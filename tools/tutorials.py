@@ -1,4 +1,4 @@
-"""Types the tutorials: python tools/tutorials.py [NAME ...] writes what their commands print today
+"""Types the tutorials: python tools/tutorials.py [PAGE ...] writes what their commands print today
 below each command.
 
 A block with a title is a file that the reader writes, and `python` blocks are scripts. The commands
@@ -45,14 +45,17 @@ def terminal(folder: Path) -> Generator[None]:
 
 
 def typed(line: str) -> str:
-    """The output of a command line. Raises ValueError where its exit code is not 0."""
+    """The output of a command line. Raises ValueError where its exit code is not the one that its
+    comment announces, or 0.
+    """
     screen = Screen()
     sys.argv = shlex.split(line, comments=True)
     with contextlib.redirect_stdout(screen), contextlib.redirect_stderr(screen):
         code = cli.main()
     # A bar of progress, which work of more than a second has, leaves an empty line.
     text = "".join(f"{row.rstrip()}\n" for row in screen.getvalue().lstrip("\n").splitlines())
-    if code:
+    expected = re.search(r"# exits with (\d)$", line)
+    if code != int(expected[1] if expected else 0):
         raise ValueError(f"{line}: exit code {code}\n{text}")
     return text
 
@@ -94,11 +97,10 @@ def recorded(page: str, folder: Path) -> str:
 
 def main() -> None:
     """Writes the pages anew."""
-    for page in sorted(PAGES.glob("*.md")):
-        if sys.argv[1:] and page.stem not in sys.argv[1:]:
-            continue
+    for page in list(map(Path, sys.argv[1:])) or sorted(PAGES.glob("*.md")):
+        text = page.read_text(encoding="utf-8")
         with tempfile.TemporaryDirectory() as folder:
-            text = recorded(page.read_text(encoding="utf-8"), Path(folder))
+            text = recorded(text, Path(folder))
         page.write_text(text, encoding="utf-8")
         sys.stderr.write(f"{page.name}\n")
 
