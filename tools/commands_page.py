@@ -35,8 +35,10 @@ Lists of measures and cut-offs may be written in three ways: `-m P@10,AP`, `-m P
 `-m P@10 -m AP`, and `-k 1,5,10` or `-k 1 5 10`. With blanks, a further word belongs to the list
 where it names a measure or is a whole number, and no file has that name. So a list never takes a
 file from the command; commas leave no doubt."""
+_COMMAND = "|".join(sorted(map(" ".join, command_summaries()), reverse=True))
 _MARKS = re.compile(
-    r"(?P<code>`[^`]+`)"
+    rf"`rankwell (?P<command>{_COMMAND})`|\brankwell (?P<bare>{_COMMAND})(?![\w-])"
+    r"|(?P<code>`[^`]+`|(?<![^\s(])\{(?:[^{}]|\{[^{}]*\})*\})"
     r"|(?<![\w=])(?P<quote>['\"])(?P<quoted>(?:(?!(?P=quote)).)+)(?P=quote)(?!\w)"
     r"|(?<![\w-])(?P<option>--[a-z][\w-]*[a-z]|-[a-zA-Z](?![\w-]))"
     r"|docs/(?P<page>[\w/-]+\.md)"
@@ -50,7 +52,7 @@ Row = tuple[str, str, str]
 
 def command_pages(names: str) -> dict[str, str]:
     """Pages by their place in docs/. names: the page that links to those of public names."""
-    pages = {f"{FOLDER}/index.md": _index()}
+    pages = {f"{FOLDER}/index.md": _index(), f"{FOLDER}/.nav.yml": _navigation()}
     for name, (opening, text) in sections().items():
         words = tuple(name.split(" "))
         parts = _drop_in_parts() if name == DROP_IN else _command_parts(words)
@@ -92,9 +94,7 @@ def _command_parts(words: Words) -> list[str]:
     about, texts = texts_of(function)
     arguments = arguments_of(function)
     anchors = {flag: _anchor(each.flags[0]) for each in arguments for flag in each.flags}
-    own = [text for text in about.split("\n\n")[1:] if not text.startswith("  rankwell ")]
-    parts = [command_summaries()[words]]
-    parts += [_code(text) if text.startswith(" ") else _prose(text, anchors) for text in own]
+    parts = [command_summaries()[words], *_about(about, anchors)]
     command = usage(words, arguments).replace("\n       ", "\n")
     parts.append(f"## Usage\n\n```text\n{command}\n```")
     nested = subcommands(words[0]) if len(words) == 1 else {}
@@ -164,10 +164,10 @@ def _row(argument: Argument, texts: Mapping[str, str], anchors: Mapping[str, str
     meaning = _prose(text.replace(stated[0], " ") if stated else text, anchors)
     if argument.choices:
         meaning += f" One of {', '.join(f'`{choice}`' for choice in argument.choices)}."
-    if default:
+    if argument.default is REQUIRED:
+        default = "" if argument.form == "rest" else "*required*"
+    elif default:
         default = _prose(default, anchors) if " " in default else f"`{default}`"
-    elif argument.default is REQUIRED and argument.form != "rest":
-        default = "required"
     if not argument.flags:
         return f"`{argument.name.upper()}`", meaning, default
     value = "" if argument.form in ("switch", "pair") else value_word(argument)
@@ -201,15 +201,20 @@ def _commands(lines: Mapping[Words, str]) -> list[str]:
     return [f'<div class="options" markdown>\n\n{table}\n\n</div>']
 
 
-def _index() -> str:
+def _headings() -> dict[str, dict[Words, str]]:
+    """The commands with their lines, under the headings of the program's help."""
     lines = {**command_summaries(), (DROP_IN,): "Print what trec_eval prints, byte for byte."}
+    found = {
+        title: {words: lines.pop(words) for name in names for words in [*lines] if words[0] == name}
+        for title, names in COMMANDS.items()
+    }
+    return {**found, "Shells, clusters and trec_eval": lines}
+
+
+def _index() -> str:
     parts = ["# Commands", _NOTE, _HELP]
-    others = dict(lines)
-    for title, names in COMMANDS.items():
-        rows = {words: lines[words] for name in names for words in lines if words[0] == name}
-        others = {words: others[words] for words in others if words not in rows}
-        parts += [f"## {title}", *_commands(rows)]
-    parts += ["## Shells, clusters and trec_eval", *_commands(others)]
+    for title, lines in _headings().items():
+        parts += [f"## {title}", *_commands(lines)]
     usual = list[Row]()
     for flags, text in _usual():
         names = [flag for flag in flags if flag.startswith("-")]
@@ -221,19 +226,34 @@ def _index() -> str:
     return "\n\n".join([*parts, "## Lists of measures and cut-offs", _LISTS])
 
 
+def _navigation() -> str:
+    """The order of the pages, as MkDocs reads it."""
+    parts = ["# Written by `make docs`.\nnav:\n  - index.md"]
+    for title, lines in _headings().items():
+        parts += [f"  - {title}:", *(f"      - {'-'.join(words)}.md" for words in lines)]
+    return "\n".join(parts)
+
+
 def _anchor(name: str) -> str:
     return name.lstrip("-").lower().replace(" ", "-")
 
 
-def _code(text: str) -> str:
-    language = "toml" if "[[" in text else "text"
-    lines = [line.removeprefix("    ") for line in text.splitlines()]
-    return f"```{language}\n" + "\n".join(lines).rstrip() + "\n```"
+def _about(text: str, anchors: Mapping[str, str]) -> list[str]:
+    """The paragraphs of a docstring between its first and its examples."""
+    parts = list[str]()
+    own = text.partition("\n\n  rankwell ")[0].partition("\n\n")[2]
+    for part in re.split(r"\n\n(?=\S)", own):
+        sentences, _, code = part.partition("\n\n    ")
+        parts.append(_prose(sentences, anchors) if code else _prose(sentences.rstrip(":"), anchors))
+        if code:
+            lines = "\n".join(line.removeprefix("    ") for line in code.splitlines())
+            parts.append(f"```{'toml' if '[[' in code else 'text'}\n{lines}\n```")
+    return parts
 
 
 def _prose(text: str, anchors: Mapping[str, str]) -> str:
-    """A sentence of help as Markdown: options are code and lead to their rows, quoted words are
-    code, pages of docs/ links, and signs of Markdown themselves.
+    """A sentence of help as Markdown: options lead to their rows, commands and files of docs/ to
+    their pages, quoted words and objects are code, and signs of Markdown themselves.
     """
 
     def _marked(found: re.Match[str]) -> str:
@@ -241,8 +261,12 @@ def _prose(text: str, anchors: Mapping[str, str]) -> str:
             return f"[`{option}`](#{anchors[option]})" if option in anchors else f"`{option}`"
         if found["page"]:
             return _page_link(found["page"])
+        if name := found["command"] or found["bare"]:
+            return f"[`rankwell {name}`]({name.replace(' ', '-')}.md)"
         if found["quoted"]:
-            return f"`{found['quoted']}`"
-        return found["code"] or ("&lt;" if found["sign"] == "<" else f"\\{found['sign']}")
+            return f"`{found[0]}`"
+        if found["code"]:
+            return f"`{found['code'].strip('`')}`"
+        return "&lt;" if found["sign"] == "<" else f"\\{found['sign']}"
 
     return _MARKS.sub(_marked, " ".join(text.split()))
