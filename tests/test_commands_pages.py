@@ -12,6 +12,7 @@ from blocks import BLOCK, read_blocks, unread
 from rankwell.cli.help import option_groups
 from rankwell.data.catalogue import DROP_IN, command_function, command_summaries
 from rankwell.data.options import arguments_of
+from rankwell.errors import MissingExtra
 from regression.comparing import same_environment
 
 ROOT = Path(__file__).parents[1]
@@ -41,7 +42,12 @@ def steady(page: str, *, has_figures: bool) -> list[str]:
 def test_examples_print_what_the_pages_show(file: Path, tmp_path: Path):
     page = file.read_text(encoding="utf-8")
 
-    again = tutorials.recorded(page, tmp_path)
+    try:
+        again = tutorials.recorded(page, tmp_path)
+    except ValueError as error:
+        if "pip install 'rankwell[" in str(error):
+            raise MissingExtra(str(error)) from error
+        raise
 
     # The last digits of products of matrices depend on the processor.
     has_figures = same_environment()

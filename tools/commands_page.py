@@ -27,6 +27,7 @@ from rankwell.data.options import (
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "examples" / "commands"
 FOLDER = "reference/commands"
+NOTE = "<!-- Written by `make docs` from the code; do not edit. -->"
 _HELP = """\
 `rankwell COMMAND -h` shows the common options of a command, `--help` all of them;
 `rankwell help COMMAND` is the same as `rankwell COMMAND --help`."""
@@ -38,7 +39,8 @@ file from the command; commas leave no doubt."""
 _COMMAND = "|".join(sorted(map(" ".join, command_summaries()), reverse=True))
 _MARKS = re.compile(
     rf"`rankwell (?P<command>{_COMMAND})`|\brankwell (?P<bare>{_COMMAND})(?![\w-])"
-    r"|(?P<code>`[^`]+`|(?<![^\s(])\{(?:[^{}]|\{[^{}]*\})*\})"
+    r"|(?P<code>`[^`]+`|(?<![^\s(])\{(?:[^{}]|\{[^{}]*\})*\}"
+    r"|\b[a-z_]+ = (?:true|\"[^\"]*\"|\[[^\]]*\]))"
     r"|(?<![\w=])(?P<quote>['\"])(?P<quoted>(?:(?!(?P=quote)).)+)(?P=quote)(?!\w)"
     r"|(?<![\w-])(?P<option>--[a-z][\w-]*[a-z]|-[a-zA-Z](?![\w-]))"
     r"|docs/(?P<page>[\w/-]+\.md)"
@@ -61,12 +63,9 @@ def command_pages(names: str) -> dict[str, str]:
         parts[place:place] = filter(None, [opening, examples])
         links = "\n".join(f"* {link}" for link in _links(text, names))
         pages[f"{FOLDER}/{'-'.join(words)}.md"] = "\n\n".join(
-            [f"# rankwell {name}", _NOTE, *parts, "## See also", links]
+            [f"# rankwell {name}", NOTE, *parts, "## See also", links]
         )
     return pages
-
-
-_NOTE = "<!-- Written by `make docs` from the code; do not edit. -->"
 
 
 def sections() -> dict[str, tuple[str, str]]:
@@ -212,7 +211,7 @@ def _headings() -> dict[str, dict[Words, str]]:
 
 
 def _index() -> str:
-    parts = ["# Commands", _NOTE, _HELP]
+    parts = ["# Commands", NOTE, _HELP]
     for title, lines in _headings().items():
         parts += [f"## {title}", *_commands(lines)]
     usual = list[Row]()

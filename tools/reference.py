@@ -6,7 +6,7 @@ import json
 import sys
 from pathlib import Path
 
-from commands_page import command_pages
+from commands_page import NOTE, command_pages
 from measures_page import measures_page
 from python_reference import python_pages
 from rankwell.data.findings import FINDINGS, LEVELS
@@ -57,10 +57,19 @@ def main() -> int:
         for name, text in pages.items()
         if not (DOCS / name).exists() or (DOCS / name).read_text(encoding="utf-8") != text
     ]
+    gone = [
+        name
+        for page in sorted(DOCS.rglob("*.md"))
+        if (name := page.relative_to(DOCS).as_posix()) not in pages
+        and NOTE in page.read_text(encoding="utf-8")
+    ]
     if "--check" in sys.argv[1:]:
-        for name in stale:
+        for name in [*stale, *gone]:
             sys.stderr.write(f"docs/{name} is not what the code says; run `make docs`.\n")
-        return bool(stale)
+        return bool(stale or gone)
+    for name in gone:
+        (DOCS / name).unlink()
+        sys.stderr.write(f"removed docs/{name}\n")
     for name in stale:
         (DOCS / name).parent.mkdir(exist_ok=True)
         (DOCS / name).write_text(pages[name], encoding="utf-8")
