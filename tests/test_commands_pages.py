@@ -17,11 +17,17 @@ from regression.comparing import same_environment
 
 ROOT = Path(__file__).parents[1]
 SLOW = {"demos", "embeddings", "engines", "images", "judge", "keywords"}
-"""Those that draw, resample or search for seconds: `make test-full` types them."""
-FILES = [
-    pytest.param(file, id=file.stem, marks=[pytest.mark.slow] if file.stem in SLOW else [])
-    for file in sorted(commands_page.EXAMPLES.glob("*.md"))
-]
+LONG = {"demos", "images"}
+"""Those that draw, resample or search for seconds, or for minutes: `make test-full` types them."""
+
+
+def marked(file: Path) -> object:
+    """A file as a parameter, with the marks of its length."""
+    marks = [
+        *([pytest.mark.slow] if file.stem in SLOW else []),
+        *([pytest.mark.server] if file.stem in LONG else []),
+    ]
+    return pytest.param(file, id=file.stem, marks=marks)
 
 
 def steady(page: str, *, has_figures: bool) -> list[str]:
@@ -38,7 +44,7 @@ def steady(page: str, *, has_figures: bool) -> list[str]:
     return [_words(found) for found in BLOCK.finditer(page)]
 
 
-@pytest.mark.parametrize("file", FILES)
+@pytest.mark.parametrize("file", map(marked, sorted(commands_page.EXAMPLES.glob("*.md"))))
 def test_examples_print_what_the_pages_show(file: Path, tmp_path: Path):
     page = file.read_text(encoding="utf-8")
 

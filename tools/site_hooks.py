@@ -54,11 +54,13 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     """Links of the repository as links of the site; a search lists explanations first and long
-    lists last.
+    lists last, and the navigation names commands without the program.
     """
     place = page.file.src_uri
     boost = 3 if place.startswith("explanation/") else 0.3 if place.startswith(GENERATED) else 1
     page.meta.setdefault("search", {"boost": boost})
+    if place.startswith(COMMANDS):
+        page.meta["title"] = re.sub("^# (rankwell )?", "", markdown.partition("\n")[0])
     if place in WIDE:
         page.meta.setdefault("hide", ["navigation"])
     source = next((source for source, moved in OUTSIDE.items() if moved == place), f"docs/{place}")
@@ -73,12 +75,8 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     return _LINK.sub(moved, markdown) if source in OUTSIDE or "](../" in markdown else markdown
 
 
-def on_page_content(html: str, page: Page, **_: Any) -> str:
-    """Options in a sentence, which are not broken after their hyphens. Where all pages begin with
-    the name of the program, the navigation leaves it out.
-    """
-    if page.file.src_uri.startswith(COMMANDS):
-        page.title = str(page.title).removeprefix("rankwell ")
+def on_page_content(html: str, **_: Any) -> str:
+    """Options in a sentence, which are not broken after their hyphens."""
     return _INLINE.sub(lambda code: f"<code>{_OPTION.sub(_unbroken, code[1])}</code>", html)
 
 
