@@ -30,8 +30,10 @@ def docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_an_undocumented_command_measure_and_public_function_fail(docs, capsys):
     planted = {
         "measures.md": "nDCG",
-        "commands.md": "## rankwell explain\n",
-        "reference/python/evaluate.md": "## Raises\n",
+        "reference/commands/explain.md": "# rankwell explain
+",
+        "reference/python/evaluate.md": "## Raises
+",
     }
     for page, heading in planted.items():
         text = (docs / page).read_text(encoding="utf-8")
@@ -41,6 +43,15 @@ def test_an_undocumented_command_measure_and_public_function_fail(docs, capsys):
     assert reference.main() == 1
     found = capsys.readouterr().err.splitlines()
     assert found == [f"docs/{page} is not what the code says; run `make docs`." for page in planted]
+
+
+def test_the_page_of_a_command_that_is_gone_fails(docs, capsys):
+    shutil.copy(docs / "reference/commands/check.md", docs / "reference/commands/lint.md")
+
+    assert reference.main() == 1
+    assert capsys.readouterr().err == (
+        "docs/reference/commands/lint.md is not what the code says; run `make docs`.\n"
+    )
 
 
 def test_a_public_function_without_types_or_a_docstring_fails(tmp_path, monkeypatch, capsys):

@@ -2,49 +2,18 @@
 up to date.
 """
 
-import io
 import json
 import sys
 from pathlib import Path
 
-from rich.console import Console
-
+from commands_page import NOTE, command_pages
 from measures_page import measures_page
 from python_reference import python_pages
-from rankwell.cli.help import page
-from rankwell.compat.trec_eval import HELP
-from rankwell.data.catalogue import DROP_IN, command_summaries
 from rankwell.data.findings import FINDINGS, LEVELS
 from rankwell.files.schemas import json_schema, schema_names
 from registries import registry_page
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
-
-LISTS = """\
-Lists of measures and cut-offs may be written in three ways: `-m P@10,AP`, `-m P@10 AP` or
-`-m P@10 -m AP`, and `-k 1,5,10` or `-k 1 5 10`. With blanks, a further word belongs to the list
-where it names a measure or is a whole number, and no file has that name. So a list never takes a
-file from the command; commas leave no doubt.
-
-Every command takes `--threads`, `-q` (`--quiet`) and `-v` (`--verbose`). `-h` shows its common
-options, `--help` all of them; `rankwell help COMMAND` is the same as `rankwell COMMAND --help`.
-"""
-
-
-def command_page() -> str:
-    """Every command with its help, as a terminal of 100 columns shows it."""
-    parts = ["# Commands\n\nWritten by `make docs` from the code; do not edit.\n", LISTS]
-    for words in command_summaries():
-        stream = io.StringIO()
-        Console(file=stream, width=100, force_terminal=False, color_system=None).print(
-            page(words, 100)
-        )
-        text = "\n".join(line.rstrip() for line in stream.getvalue().strip().splitlines())
-        parts.append(f"## rankwell {' '.join(words)}\n\n```text\n{text}\n```\n")
-    parts.append(
-        f"## rankwell {DROP_IN}\n\n```text\n{HELP.read_text(encoding='utf-8').strip()}\n```\n"
-    )
-    return "\n".join(parts)
 
 
 def findings_page() -> str:
@@ -68,12 +37,13 @@ def findings_page() -> str:
 
 def main() -> int:
     """Writes or checks the pages."""
+    python = python_pages()
     texts = {
         "measures.md": measures_page(),
-        "commands.md": command_page(),
         "findings.md": findings_page(),
         "registries.md": registry_page(),
-        **python_pages(),
+        **python,
+        **command_pages(python["reference/python/index.md"]),
         **{
             f"reference/schemas/{name.replace(' ', '-')}.json": json.dumps(
                 json_schema(name), indent=1
@@ -87,10 +57,19 @@ def main() -> int:
         for name, text in pages.items()
         if not (DOCS / name).exists() or (DOCS / name).read_text(encoding="utf-8") != text
     ]
+    gone = [
+        name
+        for page in sorted(DOCS.rglob("*.md"))
+        if (name := page.relative_to(DOCS).as_posix()) not in pages
+        and NOTE in page.read_text(encoding="utf-8")
+    ]
     if "--check" in sys.argv[1:]:
-        for name in stale:
+        for name in [*stale, *gone]:
             sys.stderr.write(f"docs/{name} is not what the code says; run `make docs`.\n")
-        return bool(stale)
+        return bool(stale or gone)
+    for name in gone:
+        (DOCS / name).unlink()
+        sys.stderr.write(f"removed docs/{name}\n")
     for name in stale:
         (DOCS / name).parent.mkdir(exist_ok=True)
         (DOCS / name).write_text(pages[name], encoding="utf-8")

@@ -19,8 +19,9 @@ OUTSIDE = {
     "benchmarks/RESULTS.md": "project/benchmarks.md",
 }
 """Pages of the repository that the site has too, by their place on it."""
-GENERATED = ("commands.md", "measures.md", "registries.md", "project/changelog.md")
-"""Long pages of every name there is."""
+COMMANDS = "reference/commands/"
+GENERATED = (COMMANDS, "measures.md", "registries.md", "project/changelog.md")
+"""Pages of every name there is."""
 WIDE = ("index.md", "gallery/index.md")
 """Pages without others beside them, whose navigation would be empty."""
 _INLINE = re.compile(r"(?<!</span>)<code>([^<]*--[^<]*)</code>")
@@ -53,13 +54,13 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     """Links of the repository as links of the site; a search lists explanations first and long
-    lists last.
+    lists last, and the navigation names commands without the program.
     """
     place = page.file.src_uri
-    page.meta.setdefault(
-        "search",
-        {"boost": 3 if place.startswith("explanation/") else 0.3 if place in GENERATED else 1},
-    )
+    boost = 3 if place.startswith("explanation/") else 0.3 if place.startswith(GENERATED) else 1
+    page.meta.setdefault("search", {"boost": boost})
+    if place.startswith(COMMANDS):
+        page.meta["title"] = re.sub("^# (rankwell )?", "", markdown.partition("\n")[0])
     if place in WIDE:
         page.meta.setdefault("hide", ["navigation"])
     source = next((source for source, moved in OUTSIDE.items() if moved == place), f"docs/{place}")

@@ -86,7 +86,9 @@ def test_a_test_names_the_entry(kind: str, name: str):
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_a_command_is_documented_and_run_by_a_test(words: tuple[str, ...]):
-    assert f"## rankwell {' '.join(words)}\n" in page("commands.md"), "run `make docs`"
+    text = page(f"reference/commands/{'-'.join(words)}.md")
+
+    assert text.startswith(f"# rankwell {' '.join(words)}\n"), "run `make docs`"
     assert runs_in_tests(words), f"no test runs `rankwell {' '.join(words)}`"
 
 

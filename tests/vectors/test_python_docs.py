@@ -173,6 +173,18 @@ def test_a_users_file_with_a_librarys_name_is_neither_run_nor_read(tmp_path: Pat
     assert "Mine" not in run_python(code, tmp_path)
 
 
+def test_the_hooks_of_a_program_change_no_entry(tmp_path: Path):
+    code = (
+        "import sys; sys.unraisablehook = sys.displayhook = lambda *_: None; "
+        "from rankwell.vectors.media import python_docs; "
+        "sys.stdout.writelines(f'{e.id}\\n' for e in python_docs.functions())"
+    )
+
+    found = run_python(code, tmp_path).splitlines()
+
+    assert {"sys.unraisablehook", "sys.displayhook"} <= set(found)
+
+
 @pytest.mark.slow
 def test_two_interpreters_with_other_hashes_read_the_same(tmp_path: Path):
     code = (

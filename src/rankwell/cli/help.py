@@ -96,14 +96,9 @@ def _command_page(words: Words, width: int, *, is_short: bool) -> Group:
         if text not in examples
     ]
     positionals = [argument for argument in arguments if not argument.flags]
-    options = [
-        argument
-        for argument in arguments
-        if argument.flags and (argument.is_common or not is_short)
-    ]
     nested_commands = subcommands(words[0]) if len(words) == 1 else {}
     parts: list[RenderableType] = [
-        Text(_usage(words, arguments, has_commands=bool(nested_commands))),
+        Text(f"Usage: {usage(words, arguments)}"),
         Text("\n" + "\n\n".join(sentences[:1] if is_short else sentences)),
     ]
     if nested_commands:
@@ -111,12 +106,14 @@ def _command_page(words: Words, width: int, *, is_short: bool) -> Group:
     if positionals:
         rows = [_row(argument, texts, is_short=is_short) for argument in positionals]
         parts += _section("Arguments", rows, width)
-    has_measures = any(argument.name == "measures" for argument in arguments)
-    fallback = "Measures and rules" if has_measures else "Options"
-    rows_of: dict[str, list[tuple[Text, Text]]] = {title: [] for title in get_args(Heading)}
-    for argument in options:
-        title = "Common options" if is_short else argument.group or fallback
-        rows_of.setdefault(title, []).append(_row(argument, texts, is_short=is_short))
+    groups = option_groups(arguments)
+    if is_short:
+        options = [argument for argument in arguments if argument.flags and argument.is_common]
+        groups = {"Common options": options}
+    rows_of = {
+        title: [_row(argument, texts, is_short=is_short) for argument in group]
+        for title, group in groups.items()
+    }
     if not is_short:
         rows_of["Output"] += [
             (Text(" ".join(flags), "cyan"), Text(text)) for flags, text in SWITCHES.items()
@@ -131,15 +128,28 @@ def _command_page(words: Words, width: int, *, is_short: bool) -> Group:
     return Group(*parts)
 
 
-def _usage(words: Words, arguments: Iterable[Argument], *, has_commands: bool) -> str:
+def option_groups(arguments: Iterable[Argument]) -> dict[str, list[Argument]]:
+    """The options of a command under the titles of its help, some of them empty."""
+    has_measures = any(argument.name == "measures" for argument in arguments)
+    fallback = "Measures and rules" if has_measures else "Options"
+    groups: dict[str, list[Argument]] = {title: [] for title in get_args(Heading)}
+    for argument in arguments:
+        if argument.flags:
+            groups[argument.group or fallback].append(argument)
+    return groups
+
+
+def usage(words: Words, arguments: Iterable[Argument]) -> str:
+    """How a command is typed, and below it how its subcommands are."""
     required = [
-        f"{argument.flags[0]} {_word(argument)}"
+        f"{argument.flags[0]} {value_word(argument)}"
         for argument in arguments
         if argument.flags and argument.default is REQUIRED
     ]
     places = [_positional_word(argument) for argument in arguments if not argument.flags]
-    usage = " ".join(["Usage: rankwell", *words, *required, "[OPTIONS]", *places])
-    return usage + (f"\n       rankwell {words[0]} COMMAND" if has_commands else "")
+    line = " ".join(["rankwell", *words, *required, "[OPTIONS]", *places])
+    has_commands = len(words) == 1 and subcommands(words[0])
+    return line + (f"\n       rankwell {words[0]} COMMAND" if has_commands else "")
 
 
 def _section(
@@ -168,7 +178,7 @@ def _examples(lines: str) -> list[RenderableType]:
 def _row(argument: Argument, texts: Mapping[str, str], *, is_short: bool) -> tuple[Text, Text]:
     name = Text(" ".join(argument.words) or argument.name.upper(), "cyan")
     if argument.flags and argument.form not in ("switch", "pair"):
-        name.append(f" {_word(argument)}", "")
+        name.append(f" {value_word(argument)}", "")
     text = texts.get(argument.name, "")
     if is_short:
         computed_default = re.search(r" \[default: .*?\]$", text)
@@ -195,7 +205,8 @@ def default_text(argument: Argument) -> str:
     return ",".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
 
 
-def _word(argument: Argument) -> str:
+def value_word(argument: Argument) -> str:
+    """The word that stands for the value of an option."""
     word = "CHOICE" if argument.choices else _KINDS.get(argument.kind, "TEXT")
     return f"{word}..." if argument.form in ("each", "many") else word
 

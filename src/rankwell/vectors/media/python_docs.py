@@ -365,6 +365,8 @@ def _objects(
 ) -> Iterator[Member]:
     """The functions and classes of a module, or the methods of a class."""
     for name, value in sorted(namespace.items()):
+        # A program may have its own hooks; `sys.__excepthook__` and its like are Python's.
+        value = namespace.get(f"__{name}__", value) if name.endswith("hook") else value
         function = value.__func__ if isinstance(value, classmethod | staticmethod) else value
         methods: tuple[Member, ...] = ()
         if in_class:
