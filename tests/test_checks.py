@@ -30,10 +30,8 @@ def docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_an_undocumented_command_measure_and_public_function_fail(docs, capsys):
     planted = {
         "measures.md": "nDCG",
-        "reference/commands/explain.md": "# rankwell explain
-",
-        "reference/python/evaluate.md": "## Raises
-",
+        "reference/commands/explain.md": "# rankwell explain\n",
+        "reference/python/evaluate.md": "## Raises\n",
     }
     for page, heading in planted.items():
         text = (docs / page).read_text(encoding="utf-8")
