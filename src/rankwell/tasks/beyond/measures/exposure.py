@@ -46,6 +46,11 @@ def attention_weighted_rank_fairness(
     """1 less the Jensen-Shannon divergence, in nats, of the exposure of groups from the one they
     should have: 1 is fair.
 
+    Attention-weighted rank fairness, for whether groups get the attention that they should have:
+
+        AWRF = 1 - JS(exposure, target)
+        JS(a, b) = (KL(a, (a + b) / 2) + KL(b, (a + b) / 2)) / 2, KL(a, b) = Σ a · ln(a / b)
+
     The exposure of a rank is 1 / log2(max(rank, 2)) (log), p^(rank - 1) (geometric) or 1 (none);
     items without a group have none. An item of several groups is divided equally among them.
     target: the groups' shares of the catalogue, or equal ones. A query without items of any group
@@ -227,6 +232,11 @@ def exposure_disparity(
     """The disparity of expected exposure: the sum of the squares of the exposure that groups have,
     or items.
 
+    Expected exposure disparity, for how unevenly attention is spread:
+
+        EED = Σ(groups) e²
+        e: the exposure of the group
+
     The exposure of a rank is p^(rank - 1), as of a user of rank-biased precision. By items it
     depends on the length of a list alone unless rankings are drawn at random.
 
@@ -254,6 +264,11 @@ def exposure_relevance(
 ) -> Floats:
     """The relevance of expected exposure: the product of the exposure that groups, or items, have
     with the one they should have.
+
+    Expected exposure relevance, for whether relevant groups get attention:
+
+        EER = Σ(groups) e · t
+        e, t: the exposure that the group has, and should have
 
     Items of one grade should have the same: the mean exposure of the ranks that they take in a
     perfect ranking of the catalogue. It is not doubled, as it is in the sum EEL = EED - 2 · EER + Σ
@@ -284,6 +299,11 @@ def exposure_loss(
 ) -> Floats:
     """The loss of expected exposure: the squared distance of the exposure of groups, or items, from
     the one they should have.
+
+    Expected exposure loss, for the distance from the exposure that would be fair:
+
+        EEL = Σ(groups) (e - t)²
+        e, t: the exposure that the group has, and should have
 
     EED - 2 · EER + Σ expected²; 0 where every group has what it should have. p, by: as for `EER`.
 

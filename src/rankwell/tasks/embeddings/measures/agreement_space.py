@@ -51,6 +51,11 @@ def eps_recall(pairs: RankingPairs, *, k: int, eps: float = 0.0) -> Floats:
     """The share of the candidate's first `k` items that are, under the reference, as similar as its
     own k-th item, or `eps` less.
 
+    ε-recall, for approximate search, where equally near items are as good:
+
+        EpsRecall@k = (items of the candidate's first k with s ≥ s_k - eps) / k
+        s: the similarity under the reference, s_k: the similarity of its own k-th item
+
     Where the reference's list is shorter than `k`, its length takes the place of `k`. Not counted
     where the reference's similarities are unknown, or that of an item which its first `k` do not
     hold. Raises BadUsage for an `eps` below 0.
@@ -82,6 +87,11 @@ def eps_recall(pairs: RankingPairs, *, k: int, eps: float = 0.0) -> Floats:
 def margin(pairs: RankingPairs, *, k: int, eps: float = 0.005) -> Floats:
     """The number of other items of the reference within `eps` of the similarity of its k-th; the
     median over the queries.
+
+    Margin, for how arbitrary the choice of the k nearest is:
+
+        Margin@k = median over the queries of the number of items with |s - s_k| ≤ eps
+        s_k: the similarity of the k-th item, which does not count itself
 
     Where many do, chance decides which of them are its first `k`, and no candidate can be blamed
     for others. A list that ends within `eps` gives the least that it can be, which leaves a median
@@ -148,6 +158,11 @@ def trustworthiness(pairs: RankingPairs, *, k: int) -> Floats:
     """The nearness of the candidate's first `k` items to the reference's first `k`: 1 if they are
     the same, 0 at the farthest.
 
+    Trustworthiness, for false neighbours of a smaller space:
+
+        Trustworthiness@k = 1 - Σ(false neighbours) (r - k) / (k · (2n - 3k - 1) / 2)
+        r: the rank of the neighbour under the reference, n: the number of points
+
     Each item that the reference does not hold among its first `k` costs its rank there less `k`.
     Not counted where a list is shorter than `k`, where a rank is unknown, and unless `k` is below
     half of the points. By chance it is near 1/2 for small `k`.
@@ -170,6 +185,11 @@ def trustworthiness(pairs: RankingPairs, *, k: int) -> Floats:
 def continuity(pairs: RankingPairs, *, k: int) -> Floats:
     """The nearness of the reference's first `k` items to the candidate's first `k`: 1 if they are
     the same, 0 at the farthest.
+
+    Continuity, for neighbours that a smaller space loses:
+
+        Continuity@k = 1 - Σ(lost neighbours) (r - k) / (k · (2n - 3k - 1) / 2)
+        r: the rank of the neighbour under the candidate, n: the number of points
 
     Each item that the candidate does not hold among its first `k` costs its rank there less `k`.
     Not counted where `Trustworthiness` is not; here the ranks under the candidate must be known.

@@ -253,6 +253,10 @@ def answer_em(
     """1 if one of the first `k` answers is exactly a right one, else 0; an impossible question asks
     for no answer.
 
+    Exact match (EM), for short answers that must be right to the letter:
+
+        AnswerEM@k = 1 if one of the first k answers equals a right one, else 0
+
     match: the same `text` in its normal form (normalizer: `squad` unless given), or the same
     `offset`s in the same document. no_answer: what is right for an impossible question: a `blank`
     answer (None, "", white space) or an empty list; only an `explicit` None; what is nothing once
@@ -298,6 +302,11 @@ def answer_f1(
     """The best F1 among the first `k` answers, each with the right one that it shares most with;
     repeated units count repeatedly.
 
+    Token F1, for short answers, where nearly right counts in part:
+
+        AnswerF1 = 2 · P · R / (P + R)
+        P, R: the shared tokens over the tokens of the answer, and of the right answer
+
     F1 is 2 P R / (P + R) of what an answer and a right one share: `token`s of their normal forms,
     `char`acters of them, or characters at the same place of the same document (`offset`). over:
     `mean` is the mean over the first `k` answers instead. Two texts that are both empty in their
@@ -334,6 +343,10 @@ def answer_accuracy(
 ) -> Floats:
     """1 if one of the first `k` answers is right in part, else 0; an impossible question asks for
     no answer.
+
+    Answer accuracy, for answers that contain or touch a right one:
+
+        AnswerAccuracy@k = 1 if one of the first k answers overlaps or contains a right one, else 0
 
     match: the positions of the answer and a right one in the same document `overlap` or touch, or
     `intersect` in a character at least; the answer's normal form `contains` a right one's, or

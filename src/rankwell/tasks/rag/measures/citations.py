@@ -20,6 +20,10 @@ def citation_recall(view: CitedStatements) -> Floats:
     """The share of the statements of an answer that are entailed by all that they cite; one that
     cites nothing is not.
 
+    Citation recall, for whether every statement of an answer is backed by its citations:
+
+        CitationR = (statements entailed by all that they cite) / (statements)
+
     >>> from rankwell.tasks.rag.passages import CitedStatements, Statement
     >>> one = Statement("s1", frozenset("a"), {frozenset("a"): True})
     >>> citation_recall(
@@ -39,6 +43,10 @@ def citation_recall(view: CitedStatements) -> Floats:
 @measure("CitationP", source=_ALCE, aliases="citation_prec")
 def citation_precision(view: CitedStatements) -> Floats:
     """The share of the citations of an answer that support their statements; 0 without citations.
+
+    Citation precision, for whether the citations of an answer support it:
+
+        CitationP = (citations that support their statement) / (citations)
 
     A citation does where all citations of its statement entail it, and it either entails the
     statement by itself or the others do not without it.
