@@ -76,6 +76,12 @@ def searches(folder: Path) -> None:
     )
 
 
+def searches_as_run(folder: Path) -> None:
+    """The same with one run, run.txt."""
+    searches(folder)
+    shutil.copy(folder / "bm25.run", folder / "run.txt")
+
+
 def searches_to_learn_from(folder: Path) -> None:
     """The same, with runs and judgments of other queries."""
     searches(folder)
@@ -331,6 +337,7 @@ FILES: dict[str, Callable[[Path], None]] = {
     "beyond": lists,
     "compat": searches_for_mteb,
     "confidence": run_with_scores,
+    "conventions": searches_as_run,
     "engines": searches,
     "fusion": searches_to_learn_from,
     "judging": study,

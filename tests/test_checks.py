@@ -29,8 +29,8 @@ def docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_an_undocumented_command_measure_and_public_function_fail(docs, capsys):
     planted = {
-        "measures.md": "nDCG",
         "commands.md": "## rankwell explain\n",
+        "reference/measures/discounted-gain.md": "## nDCG: ",
         "reference/python/results.md": "::: rankwell.evaluate\n",
     }
     for page, heading in planted.items():

@@ -9,14 +9,17 @@ from pathlib import Path
 
 from rich.console import Console
 
-from measures_page import measures_page
+from conventions_page import conventions_page
+from formats_page import formats_page
+from measures_page import measure_pages
+from page_parts import lead
 from python_reference import python_pages
 from rankwell.cli.help import page
 from rankwell.compat.trec_eval import HELP
 from rankwell.data.catalogue import DROP_IN, command_summaries
 from rankwell.data.findings import FINDINGS, LEVELS
 from rankwell.files.schemas import json_schema, schema_names
-from registries import registry_page
+from registries import methods_page
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
@@ -49,30 +52,27 @@ def command_page() -> str:
 
 def findings_page() -> str:
     """Every kind of finding, the most serious first."""
-    kinds = sorted(map(FINDINGS.__getitem__, FINDINGS), key=lambda kind: LEVELS.index(kind.level))
-    parts = [
-        "# Findings\n\nWritten by `make docs` from the code; do not edit.\n",
-        "A finding says something about your data, or about how to read a number. An *error* makes "
-        "a number wrong: it stops every command that would print one, and `rankwell check` exits "
-        "with 1. A *warning* changes how to read a number, an *info* is worth knowing. A terminal "
-        "shows the three most serious, `--verbose` all with their names; `--ignore NAME` leaves "
-        "out a warning or an info. In Python they are `result.findings`, in JSON `findings`.\n",
-    ]
-    for kind in kinds:
-        parts.append(f"## {kind.name}\n\n*{kind.level}*\n")
-        parts += [f"{' '.join(paragraph.split())}\n" for paragraph in kind.paragraphs]
-        if kind.resolves:
-            parts.append(f"What resolves it: `{kind.resolves}`\n")
+    parts = [lead("Findings", "findings")]
+    kinds = list(map(FINDINGS.__getitem__, FINDINGS))
+    for level, title in zip(LEVELS, ("Errors", "Warnings", "Information"), strict=True):
+        parts.append(f"## {title}\n")
+        for kind in (kind for kind in kinds if kind.level == level):
+            parts.append(f"### {kind.name}\n")
+            parts += [f"{' '.join(paragraph.split())}\n" for paragraph in kind.paragraphs]
+            if kind.resolves:
+                parts.append(f"Try `{kind.resolves}`.\n")
     return "\n".join(parts)
 
 
 def main() -> int:
     """Writes or checks the pages."""
     texts = {
-        "measures.md": measures_page(),
         "commands.md": command_page(),
-        "findings.md": findings_page(),
-        "registries.md": registry_page(),
+        "reference/findings.md": findings_page(),
+        "reference/conventions.md": conventions_page(),
+        "reference/formats.md": formats_page(),
+        "reference/methods.md": methods_page(),
+        **measure_pages(),
         **python_pages(),
         **{
             f"reference/schemas/{name.replace(' ', '-')}.json": json.dumps(
@@ -92,7 +92,7 @@ def main() -> int:
             sys.stderr.write(f"docs/{name} is not what the code says; run `make docs`.\n")
         return bool(stale)
     for name in stale:
-        (DOCS / name).parent.mkdir(exist_ok=True)
+        (DOCS / name).parent.mkdir(parents=True, exist_ok=True)
         (DOCS / name).write_text(pages[name], encoding="utf-8")
         sys.stderr.write(f"wrote docs/{name}\n")
     return 0

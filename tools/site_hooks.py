@@ -19,7 +19,7 @@ OUTSIDE = {
     "benchmarks/RESULTS.md": "project/benchmarks.md",
 }
 """Pages of the repository that the site has too, by their place on it."""
-GENERATED = ("commands.md", "measures.md", "registries.md", "project/changelog.md")
+GENERATED = ("commands.md", "reference/conventions.md", "project/changelog.md")
 """Long pages of every name there is."""
 WIDE = ("index.md", "gallery/index.md")
 """Pages without others beside them, whose navigation would be empty."""

@@ -280,6 +280,8 @@ def interpolated_precision(
 
         IPrec@r = max of P@i over the ranks i at which recall is at least r
 
+    recall: the share of relevant items that must be reached, from 0 to 1.
+
     rounding: how many of R relevant items a recall asks for: `nearest` to recall R (trec_eval 10),
     or the `floor` of recall R + 0.9 (trec_eval 9 and what wraps it). judged_only: unjudged items
     are taken out before ranks are counted.
@@ -319,6 +321,8 @@ def interpolated_average(
     11-point interpolated average precision, for the area under the curve of interpolated precision:
 
         IPrecAvg = mean of IPrec@r over r = 0, 0.1, … 1
+
+    recalls: the levels of recall. rounding: as for `IPrec`.
 
     >>> from rankwell import judged_rankings
     >>> view = judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}})

@@ -316,8 +316,10 @@ def information_foraging(
         C1(i) = 1 - 1 / (1 + b1 · e^((T - G) · R1)), C2(i) = 1 / (1 + b2 · e^((A - G / i) · R2))
 
     The chance of going on is 1 - 1 / (1 + b1 · e^((T - gain so far) · R1)) by the goal T, 1 / (1 +
-    b2 · e^((A - gain so far per item) · R2)) by the rate A, or their product. R1 and R2 say how
-    strictly. min_rel, max_rel, k: as for `INST`.
+    b2 · e^((A - gain so far per item) · R2)) by the rate A, or their product. by: whether the user
+    stops by `goal`, by `rate`, or by `both`. T: the gain that the user is looking for. A: the usual
+    gain per item. b1, b2: how gradually the user stops by goal, and by rate. R1, R2: how strictly
+    the user keeps to the goal, and to the rate. min_rel, max_rel, k: as for `INST`.
 
     >>> from rankwell import judged_rankings
     >>> view = judged_rankings({"q": {"a": 1}}, {"q": {"a": 3.0}})
@@ -359,6 +361,8 @@ def time_biased_gain(
 
         TBG = Σ(i) w(i) · g(i) / Σ(i) w(i)
         w(i) = 2^(-seconds · (i - 1) / h)
+
+    h: the seconds after which half of the users have stopped. seconds: the time that an item takes.
 
     A user of rank-biased precision with persistence 2^(-seconds / h), as all items take equally
     long here; weights sum to 1, as in cwl_eval, where the paper adds up gains. min_rel, max_rel, k:

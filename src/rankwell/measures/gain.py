@@ -347,6 +347,8 @@ def sdcg(view: JudgedRankings, *, k: int, max_rel: float, min_rel: float = 0.0) 
         SDCG@k = Σ(i=1…k) s(i) / log2(i + 1) / Σ(i=1…k) 1 / log2(i + 1)
         s(i) = (grade at rank i - min_rel) / (max_rel - min_rel)
 
+    min_rel, max_rel: the lowest and the highest grade of the scale.
+
     Grades outside the range count as its ends, unjudged items as 0. Raises BadUsage unless max_rel
     is above min_rel.
 

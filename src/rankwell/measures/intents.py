@@ -207,8 +207,7 @@ def err_ia(
         ERR_IA@k = Σ(i=1…k) nov(i) / i / Σ(i=1…k) S · (1 - alpha)^(i - 1) / i
         nov(i) = Σ(intents that the item at rank i serves) (1 - alpha)^(times served above)
 
-    Novelty and the parameters are those of `alpha_DCG`; as there, ndeval does not divide at k = 1,
-    and quirk=False does.
+    Parameters as for `alpha_DCG`.
 
     >>> from rankwell import intent_rankings
     >>> view = intent_rankings({"q": {"1": {"a": 1}, "2": {"b": 1}}}, {"q": {"a": 3.0, "b": 2.0}})
@@ -235,6 +234,8 @@ def nerr_ia(
 
         nERR_IA@k = Σ(i=1…k) nov(i) / i / (the same sum of the greedy ideal list)
         nov(i) = Σ(intents that the item at rank i serves) (1 - alpha)^(times served above)
+
+    judged_only: items judged for no intent are taken out first.
 
     >>> from rankwell import intent_rankings
     >>> view = intent_rankings(
@@ -285,6 +286,8 @@ def nnrbp(
     Normalised novelty- and rank-biased precision, for NRBP against the best possible list:
 
         nNRBP = NRBP / (NRBP of the greedy ideal list)
+
+    Parameters as for `NRBP`.
 
     >>> from rankwell import intent_rankings
     >>> view = intent_rankings(
@@ -420,6 +423,8 @@ def d_sharp_ndcg(
     D♯-nDCG, for coverage of intents and graded relevance together:
 
         D_sharp_nDCG@k = gamma · StRecall@k + (1 - gamma) · D_nDCG@k
+
+    gamma: the weight of the share of intents.
 
     rel: the lowest grade that serves an intent. judged_only: items judged for no intent are taken
     out first.

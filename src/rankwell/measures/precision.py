@@ -202,6 +202,8 @@ def f_at(
         F@k = (1 + beta²) · P · R / (beta² · P + R)
         P, R: precision and recall at k
 
+    beta: how much recall counts beside precision; 2 makes it twice as important.
+
     Precision divides by `k`, and by the length of the list without a cut-off. The weight is van
     Rijsbergen's beta squared, which differs from `SetF` (trec_eval) for every beta but 1.
 
@@ -371,6 +373,8 @@ def set_f(
         SetF = (1 + beta) · P · R / (beta · P + R)
         P, R: SetP and SetR
 
+    beta: the weight of recall.
+
     beta weighs linearly, as in trec_eval and ir_measures: it is not van Rijsbergen's beta squared
     (that is `F`).
     judged_only: unjudged items are taken out first.
@@ -448,6 +452,9 @@ def utility(
 
         Utility = a · (relevant, retrieved) + b · (not relevant, retrieved)
                 + c · (relevant, not retrieved) + d · (neither)
+
+    a: the worth of a relevant item that is retrieved. b: of another that is retrieved. c: of a
+    relevant item that is not retrieved. d: of all other items.
 
     n_items: the size of the collection, which only `d` looks at (trec_eval -N).
 

@@ -114,10 +114,10 @@ def rbp(
         g(i): the gain of the item at rank i
 
     rel: every item with this grade or more has gain 1, others 0 (ir_measures). Without it the gain
-    is the grade, and scale says how: `grade` takes it as it is, so that the value may exceed 1
-    (ranx); `topic` divides by the highest grade judged in the query where that exceeds 1 (trec_eval
-    10, where p is 0.9); `max` divides by `max_rel`, the highest grade there is, and caps at 1.
-    gains: pairs of a grade and its gain, for grades that are not their own.
+    is the grade. scale: how the grade becomes a gain: `grade` takes it as it is, so that the value
+    may exceed 1 (ranx); `topic` divides by the highest grade judged in the query where that exceeds
+    1 (trec_eval 10, where p is 0.9); `max` divides by `max_rel` and caps at 1. max_rel: the highest
+    grade of the scale. gains: pairs of a grade and its gain, for grades that are not their own.
 
     >>> from rankwell import judged_rankings
     >>> view = judged_rankings({"q": {"a": 1, "b": 2}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}})

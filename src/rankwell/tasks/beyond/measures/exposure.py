@@ -51,10 +51,10 @@ def attention_weighted_rank_fairness(
         AWRF = 1 - JS(exposure, target)
         JS(a, b) = (KL(a, (a + b) / 2) + KL(b, (a + b) / 2)) / 2, KL(a, b) = Σ a · ln(a / b)
 
-    The exposure of a rank is 1 / log2(max(rank, 2)) (log), p^(rank - 1) (geometric) or 1 (none);
-    items without a group have none. An item of several groups is divided equally among them.
-    target: the groups' shares of the catalogue, or equal ones. A query without items of any group
-    is not counted.
+    discount: the exposure of a rank: 1 / log2(max(rank, 2)) (log), p^(rank - 1) (geometric) or 1
+    (none); items without a group have none. An item of several groups is divided equally among
+    them. target: the groups' shares of the catalogue, or equal ones. A query without items of any
+    group is not counted.
 
     >>> import numpy as np
     >>> from rankwell.tasks.beyond.lists import ItemAttributes, ItemLabels
@@ -236,6 +236,8 @@ def exposure_disparity(
 
         EED = Σ(groups) e²
         e: the exposure of the group
+
+    by: exposure of `groups` or of single `items`.
 
     The exposure of a rank is p^(rank - 1), as of a user of rank-biased precision. By items it
     depends on the length of a list alone unless rankings are drawn at random.

@@ -94,9 +94,8 @@ def serendipity(view: ItemLists, *, k: int, head: int | None = None, rel: float 
 
         Serendipity@k = (relevant items in the first k places, without the most popular ones) / k
 
-    The most popular items are the list that is expected without any system; `head` is its length, k
-    by default. Of items with as many users the one with the first id, by its bytes, is the more
-    popular.
+    head: the number of most popular items, which a user expects without any system; k by default.
+    Of items with as many users the one with the first id, by its bytes, is the more popular.
 
     >>> import numpy as np
     >>> from rankwell.tasks.beyond.lists import ItemAttributes, QueryItems

@@ -56,6 +56,8 @@ def eps_recall(pairs: RankingPairs, *, k: int, eps: float = 0.0) -> Floats:
         EpsRecall@k = (items of the candidate's first k with s ≥ s_k - eps) / k
         s: the similarity under the reference, s_k: the similarity of its own k-th item
 
+    eps: how much less similar an item may be.
+
     Where the reference's list is shorter than `k`, its length takes the place of `k`. Not counted
     where the reference's similarities are unknown, or that of an item which its first `k` do not
     hold. Raises BadUsage for an `eps` below 0.
@@ -92,6 +94,8 @@ def margin(pairs: RankingPairs, *, k: int, eps: float = 0.005) -> Floats:
 
         Margin@k = median over the queries of the number of items with |s - s_k| ≤ eps
         s_k: the similarity of the k-th item, which does not count itself
+
+    eps: the difference of similarity that counts as none.
 
     Where many do, chance decides which of them are its first `k`, and no candidate can be blamed
     for others. A list that ends within `eps` gives the least that it can be, which leaves a median

@@ -257,15 +257,15 @@ def answer_em(
 
         AnswerEM@k = 1 if one of the first k answers equals a right one, else 0
 
-    match: the same `text` in its normal form (normalizer: `squad` unless given), or the same
-    `offset`s in the same document. no_answer: what is right for an impossible question: a `blank`
-    answer (None, "", white space) or an empty list; only an `explicit` None; what is nothing once
-    `normalized`; `squad2`: likewise, and right answers that normalise to nothing are dropped;
-    `wrong`: nothing is right; `never`: nothing is, and a blank answer is right nowhere; `refuse`:
-    an error. na_threshold: no answer is given where the probability of there being none is greater.
-    population: questions of another one are not counted. retrieval: `only` counts questions for
-    which what they need was retrieved; `required` makes the others 0.
-    A question without a prediction is 0.
+    normalizer: how texts are brought to their normal form, `squad` unless given. match: the same
+    `text` in its normal form, or the same `offset`s in the same document. no_answer: what is right
+    for an impossible question: a `blank` answer (None, "", white space) or an empty list; only an
+    `explicit` None; what is nothing once `normalized`; `squad2`: likewise, and right answers that
+    normalise to nothing are dropped; `wrong`: nothing is right; `never`: nothing is, and a blank
+    answer is right nowhere; `refuse`: an error. na_threshold: no answer is given where the
+    probability of there being none is greater. population: questions of another one are not
+    counted. retrieval: `only` counts questions for which what they need was retrieved; `required`
+    makes the others 0. A question without a prediction is 0.
 
     >>> from rankwell.tasks.qa.answer_pairs import answer_pairs
     >>> pairs = answer_pairs({"q": ["the Paris metro", "Paris"]}, {"q": ["Lyon", "Paris Metro!"]})
@@ -307,11 +307,11 @@ def answer_f1(
         AnswerF1 = 2 · P · R / (P + R)
         P, R: the shared tokens over the tokens of the answer, and of the right answer
 
-    F1 is 2 P R / (P + R) of what an answer and a right one share: `token`s of their normal forms,
-    `char`acters of them, or characters at the same place of the same document (`offset`). over:
-    `mean` is the mean over the first `k` answers instead. Two texts that are both empty in their
-    normal form share all, but nothing under no_answer `wrong`, `never` and `refuse`. no_answer,
-    na_threshold, population, retrieval, normalizer: see AnswerEM.
+    unit: what an answer and a right one share: `token`s of their normal forms, `char`acters of
+    them, or characters at the same place of the same document (`offset`). over: `mean` is the mean
+    over the first `k` answers instead. Two texts that are both empty in their normal form share
+    all, but nothing under no_answer `wrong`, `never` and `refuse`. no_answer, na_threshold,
+    population, retrieval, normalizer: see AnswerEM.
 
     >>> from rankwell.tasks.qa.answer_pairs import answer_pairs
     >>> pairs = answer_pairs({"q": ["Paris"]}, {"q": ["Paris, France", "Lyon"]})

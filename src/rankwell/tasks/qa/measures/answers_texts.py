@@ -228,6 +228,8 @@ def answer_bleu(
         AnswerBLEU = B · exp(mean of ln p_n over n = 1…4)
         p_n: the share of n-grams of the answer that a right one has, B: the brevity penalty
 
+    tokenize, smoothing: as in sacrebleu.
+
     sacrebleu's signature is `case:mixed|eff:yes|tok:<tokenize>|smooth:<smoothing>`: of short
     answers only the n-grams that they have count. The mean over questions is not the BLEU of a
     corpus. population, retrieval: see AnswerEM. Raises MissingExtra without sacrebleu.

@@ -137,11 +137,10 @@ def context_precision(
         rel(i): 1 if chunk i holds a gold passage or is a part of one, hits(k): the sum of rel(i)
 
     An average precision over the chunks that were retrieved: gold passages that are in no chunk
-    cost nothing.
-    similarity: containment, whatever the white space and the normal form of Unicode; or
-    levenshtein, hamming, jaro, jaro-winkler (rapidfuzz, 1 less the normalised distance) or words
-    (F1 of the words), by which a chunk counts whose best similarity to a gold passage is
-    `threshold` (0.5) or more, for paraphrases.
+    cost nothing. similarity: containment, whatever the white space and the normal form of Unicode;
+    or levenshtein, hamming, jaro, jaro-winkler (rapidfuzz, 1 less the normalised distance) or words
+    (F1 of the words), for paraphrases. threshold: the similarity to a gold passage from which a
+    chunk counts, 0.5 unless given.
 
     >>> from rankwell.tasks.rag.passages import DocumentPassage as Passage, RetrievedPassages
     >>> gold, chunks = (
@@ -173,8 +172,8 @@ def context_recall(
 
         ContextR@k = (gold passages in the first k chunks) / (gold passages)
 
-    similarity: as for `ContextP`; by another than containment a passage is found whose best
-    similarity to a chunk is above `threshold` (0.5): above, not at it, as in RAGAS.
+    similarity: as for `ContextP`. threshold: the similarity above which a passage is found, 0.5
+    unless given: above, not at it, as in RAGAS.
 
     >>> from rankwell.tasks.rag.passages import DocumentPassage as Passage, RetrievedPassages
     >>> gold = Passage(None, text="a red car"), Passage(None, text="rain")
