@@ -132,19 +132,19 @@ def _places(members: Sequence[_Entry]) -> list[tuple[str, _Entry]]:
 
 
 def _index(families: Mapping[str, Sequence[_Entry]]) -> str:
-    return table(
-        ("name", "full name", "for", "family"),
-        (
+    rows: list[tuple[str, str, str]] = []
+    for name, members in families.items():
+        if places := _places(members):
+            rows.append((f"**[{FAMILIES[name]['title']}]({name}.md)**", "", ""))
+        rows += [
             (
                 f"[`{entry.name}`]({name}.md#{place})",
                 _everyday_name(entry),
                 text_of(entry).use[4:-1],
-                f"[{FAMILIES[name]['title']}]({name}.md)",
             )
-            for name, members in families.items()
-            for place, entry in _places(members)
-        ),
-    )
+            for place, entry in places
+        ]
+    return table(("name", "full name", "for"), rows)
 
 
 def _everyday_name(entry: _Entry) -> str:
@@ -174,7 +174,7 @@ def _section(entry: _Entry, place: str) -> str:
     if name[1:2].islower() and not name.startswith(_PROPER):
         name = name[0].lower() + name[1:]
     title = entry.name if name.lower() == entry.name.lower() else f"{entry.name}: {name}"
-    lines = [f"## {title} {{ #{place} }}", text.use, text.says, f"```text\n{text.formula}\n```"]
+    lines = [f"## {title} {{ #{place} }}", text.use, text.says, *_formula(text.formula)]
     lines += [text.prose] * bool(text.prose)
     names: list[tuple[str, str, str]] = []
     if isinstance(entry, MeasureEntry):
@@ -198,6 +198,17 @@ def _section(entry: _Entry, place: str) -> str:
     return "\n\n".join(lines) + "\n"
 
 
+def _formula(text: str) -> Iterator[str]:
+    """A formula as a block, and what its letters stand for as a list."""
+    lines = text.split("\n")
+    letters = [line for line in lines if re.match(r"[^=]+?: ", line)]
+    formula = "\n".join(line for line in lines if line not in letters)
+    yield f"```text\n{formula}\n```"
+    if letters:
+        named = (letter.partition(": ") for letter in letters)
+        yield "\n".join(f"* `{names.replace(', ', '`, `')}`: {text}" for names, _, text in named)
+
+
 def _default(parameter: Parameter) -> str:
     if parameter.default is parameter.empty:
         return "required"
@@ -212,7 +223,11 @@ def _facts(entry: MeasureEntry) -> Iterator[str]:
     description = describe_entry(entry)
     low, high = (f"{each:g}" if isinstance(each, float) else each for each in description["bounds"])
     empty = description["empty"]
-    yield f"**Type** `{entry.form}`, in `rankwell {entry.command}`."
+    needed = [name for name, each in entry.parameters.items() if each.default is each.empty]
+    inner = ",".join(f"{name}=…" for name in needed if name != entry.cutoff_parameter)
+    cutoff = "".join(re.findall(r"\[?@\w+\]?$", entry.form))
+    typed = entry.name + (f"({inner})" if inner else "") + cutoff
+    yield f"**Type** `{typed}`, in `rankwell {entry.command}`."
     yield f"**Values**: {low} to {high}, {_better(entry.better)}"
     if entry.summary != "mean":
         yield f"**Over queries**: {entry.summary.replace('_', ' ')}."

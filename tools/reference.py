@@ -58,9 +58,8 @@ def findings_page() -> str:
         parts.append(f"## {title}\n")
         for kind in (kind for kind in kinds if kind.level == level):
             parts.append(f"### {kind.name}\n")
-            parts += [f"{' '.join(paragraph.split())}\n" for paragraph in kind.paragraphs]
-            if kind.resolves:
-                parts.append(f"Try `{kind.resolves}`.\n")
+            text = " ".join(" ".join(kind.paragraphs).split())
+            parts.append(text + f" Try `{kind.resolves}`." * bool(kind.resolves) + "\n")
     return "\n".join(parts)
 
 

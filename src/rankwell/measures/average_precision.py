@@ -154,7 +154,8 @@ def ap(
 
         AP@k = Σ(i=1…k) rel(i) · P@i / R
         MAP = mean of AP over the queries
-        rel(i): 1 if the item at rank i is relevant, else 0; R: all relevant items
+        rel(i): 1 if the item at rank i is relevant, else 0
+        R: all relevant items
 
     0 if there are none. denom: over all `relevant` items (trec_eval), only those `found` in the
     first `k` places, or `min`(k, relevant), so that a perfect list reaches 1 at every cut-off.

@@ -288,7 +288,8 @@ def graded_g(view: JudgedRankings, *, gains: Gains = None) -> Floats:
     Graded G, for gain against the cost of reading:
 
         G = Σ(i) g(i) / log2(2 + cost(i) - gain(i)) / Σ(all items) g
-        gain(i): the gains down to rank i, cost(i): max(ideal gain, 1) down to rank i
+        gain(i): the gains down to rank i
+        cost(i): max(ideal gain, 1) down to rank i
 
     The cost grows at each rank by the ideal gain there, and by at least 1.
     gains: pairs of a grade and its gain; the gain of others is their grade.

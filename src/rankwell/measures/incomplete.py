@@ -29,7 +29,8 @@ def bpref(view: JudgedRankings, *, rel: float = 1) -> Floats:
     Binary preference, for judgments with gaps:
 
         Bpref = Σ(relevant items) (1 - min(b, R) / min(N, R)) / R
-        b: items judged not relevant above it, N: all items judged not relevant
+        b: items judged not relevant above it
+        N: all items judged not relevant
 
     b: judged non-relevant items above it, N: all of them; the term is 1 where b is 0, and 0 for an
     item not retrieved.

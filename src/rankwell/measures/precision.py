@@ -129,7 +129,8 @@ def recall(
     Recall, for how much of what is relevant is found:
 
         R@k = hits(k) / R
-        hits(k): the relevant items in the first k places, R: all relevant items
+        hits(k): the relevant items in the first k places
+        R: all relevant items
 
     denom: `min` divides by `k` where more are relevant than `k`, so that a perfect list reaches 1
     at every cut-off.
@@ -233,7 +234,8 @@ def r_precision(view: JudgedRankings, *, rel: float = 1, judged_only: bool = Fal
     R-precision, for precision without choosing a cut-off:
 
         Rprec = hits(R) / R
-        R: all relevant items, hits(R): those in the first R places
+        R: all relevant items
+        hits(R): those in the first R places
 
     judged_only: unjudged items are taken out before places are counted.
 

@@ -22,7 +22,8 @@ def u_bpref(view: SecondJudgedRankings, *, rel: float = 1, factor: float = 1) ->
     Understandability-biased preference, for relevance weighed by a second judgment:
 
         uBpref = factor · Σ(relevant items) u · (1 - min(b, R) / min(N, R)) / R
-        u: the second grade of the item; b, N, R: as for Bpref
+        u: the second grade of the item
+        b, N, R: as for Bpref
 
     factor: what second grades are multiplied by.
 

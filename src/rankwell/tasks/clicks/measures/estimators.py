@@ -147,7 +147,8 @@ def dm(view: LoggedRounds) -> Floats:
     Direct method, for what a reward model expects:
 
         DM = mean of Σ(items) π(item) · q(item)
-        π: the policy's probability, q: the reward that the model expects
+        π: the policy's probability
+        q: the reward that the model expects
 
     It is no better than the model.
 

@@ -53,7 +53,8 @@ def spearman(pairs: RankingPairs, *, k: int | None = None) -> Floats:
     Spearman's rank correlation of shared items, for two orders of the same items:
 
         Spearman = 1 - 6 · Σ d² / (n · (n² - 1))
-        d: the difference of the two ranks of an item, n: the number of shared items
+        d: the difference of the two ranks of an item
+        n: the number of shared items
 
     The items are ranked anew among themselves. How many they are does not show: read it beside
     Overlap.
@@ -103,7 +104,8 @@ def spearman_union(pairs: RankingPairs, *, k: int | None = None) -> Floats:
     included:
 
         SpearmanUnion = 1 - 6 · Σ d² / (n · (n² - 1))
-        d: the difference of the two ranks of an item, n: the number of items in either list
+        d: the difference of the two ranks of an item
+        n: the number of items in either list
 
     The items are ranked anew among themselves. Not counted below 2 of them, and where an item's
     rank in the other model is unknown. By chance it is below 0: an item that only one list holds is

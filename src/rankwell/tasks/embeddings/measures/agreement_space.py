@@ -54,7 +54,8 @@ def eps_recall(pairs: RankingPairs, *, k: int, eps: float = 0.0) -> Floats:
     ε-recall, for approximate search, where equally near items are as good:
 
         EpsRecall@k = (items of the candidate's first k with s ≥ s_k - eps) / k
-        s: the similarity under the reference, s_k: the similarity of its own k-th item
+        s: the similarity under the reference
+        s_k: the similarity of its own k-th item
 
     eps: how much less similar an item may be.
 
@@ -165,7 +166,8 @@ def trustworthiness(pairs: RankingPairs, *, k: int) -> Floats:
     Trustworthiness, for false neighbours of a smaller space:
 
         Trustworthiness@k = 1 - Σ(false neighbours) (r - k) / (k · (2n - 3k - 1) / 2)
-        r: the rank of the neighbour under the reference, n: the number of points
+        r: the rank of the neighbour under the reference
+        n: the number of points
 
     Each item that the reference does not hold among its first `k` costs its rank there less `k`.
     Not counted where a list is shorter than `k`, where a rank is unknown, and unless `k` is below
@@ -193,7 +195,8 @@ def continuity(pairs: RankingPairs, *, k: int) -> Floats:
     Continuity, for neighbours that a smaller space loses:
 
         Continuity@k = 1 - Σ(lost neighbours) (r - k) / (k · (2n - 3k - 1) / 2)
-        r: the rank of the neighbour under the candidate, n: the number of points
+        r: the rank of the neighbour under the candidate
+        n: the number of points
 
     Each item that the candidate does not hold among its first `k` costs its rank there less `k`.
     Not counted where `Trustworthiness` is not; here the ranks under the candidate must be known.

@@ -29,7 +29,8 @@ add_figure(
 Linear centred kernel alignment, for how alike two spaces are, whatever their axes:
 
     CKA = |XᵀY|² / (|XᵀX| · |YᵀY|)
-    X, Y: the centred vectors, |…|: the Frobenius norm
+    X, Y: the centred vectors
+    |…|: the Frobenius norm
 """
     + _CKA.format(name="linear", value="0.6325"),
 )

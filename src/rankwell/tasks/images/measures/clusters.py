@@ -38,7 +38,8 @@ AMI = add_figure(
 Adjusted mutual information, for clusters against labels, adjusted for chance:
 
     AMI = (MI - E) / (mean of both entropies - E)
-    MI: mutual information, E: its mean over random clusterings
+    MI: mutual information
+    E: its mean over random clusterings
 """
     + _EXAMPLE.format(name="ami", value="0.3552"),
 )

@@ -80,7 +80,8 @@ Pearson correlation, for a linear relation of similarities and targets:
 Kendall's tau-b, for the order of similarities and targets:
 
     Kendall = (C - D) / √((C + D + T) · (C + D + U))
-    C, D: pairs in the same and in the other order, T, U: ties in one of the two only
+    C, D: pairs in the same and in the other order
+    T, U: ties in one of the two only
 """
         + _CORRELATION.format(name="kendall", value="0.3333"),
     ),

@@ -226,7 +226,8 @@ def answer_bleu(
     BLEU of an answer, for longer answers, by shared phrases:
 
         AnswerBLEU = B · exp(mean of ln p_n over n = 1…4)
-        p_n: the share of n-grams of the answer that a right one has, B: the brevity penalty
+        p_n: the share of n-grams of the answer that a right one has
+        B: the brevity penalty
 
     tokenize, smoothing: as in sacrebleu.
 

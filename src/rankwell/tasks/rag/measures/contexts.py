@@ -134,7 +134,8 @@ def context_precision(
     Context precision, for whether good chunks come first:
 
         ContextP@k = Σ(i=1…k) rel(i) · P@i / hits(k)
-        rel(i): 1 if chunk i holds a gold passage or is a part of one, hits(k): the sum of rel(i)
+        rel(i): 1 if chunk i holds a gold passage or is a part of one
+        hits(k): the sum of rel(i)
 
     An average precision over the chunks that were retrieved: gold passages that are in no chunk
     cost nothing. similarity: containment, whatever the white space and the normal form of Unicode;
