@@ -144,7 +144,7 @@ def _index(families: Mapping[str, Sequence[_Entry]]) -> str:
             )
             for place, entry in places
         ]
-    return table(("name", "full name", "for"), rows)
+    return f'<div class="names" markdown>\n\n{table(("name", "full name", "for"), rows)}\n</div>'
 
 
 def _everyday_name(entry: _Entry) -> str:
