@@ -19,8 +19,14 @@ OUTSIDE = {
     "benchmarks/RESULTS.md": "project/benchmarks.md",
 }
 """Pages of the repository that the site has too, by their place on it."""
-GENERATED = ("commands.md", "reference/conventions.md", "project/changelog.md")
-"""Long pages of every name there is."""
+BOOSTS = {
+    "explanation/": 3,
+    "reference/measures/": 2,
+    "reference/conventions.md": 0.3,
+    "commands.md": 0.3,
+    "project/changelog.md": 0.3,
+}
+"""Weights of pages in a search, by the beginning of their places: long lists come last."""
 WIDE = ("index.md", "gallery/index.md")
 """Pages without others beside them, whose navigation would be empty."""
 _INLINE = re.compile(r"(?<!</span>)<code>([^<]*--[^<]*)</code>")
@@ -56,10 +62,8 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     lists last.
     """
     place = page.file.src_uri
-    page.meta.setdefault(
-        "search",
-        {"boost": 3 if place.startswith("explanation/") else 0.3 if place in GENERATED else 1},
-    )
+    boost = next((BOOSTS[start] for start in BOOSTS if place.startswith(start)), 1)
+    page.meta.setdefault("search", {"boost": boost})
     if place in WIDE:
         page.meta.setdefault("hide", ["navigation"])
     source = next((source for source, moved in OUTSIDE.items() if moved == place), f"docs/{place}")

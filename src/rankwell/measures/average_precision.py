@@ -157,13 +157,12 @@ def ap(
         rel(i): 1 if the item at rank i is relevant, else 0
         R: all relevant items
 
-    0 if there are none. denom: over all `relevant` items (trec_eval), only those `found` in the
-    first `k` places, or `min`(k, relevant), so that a perfect list reaches 1 at every cut-off.
-    area: under the curve of precision over recall by steps (plain AP), or by the `trapezoid` rule:
-    in place of the precision at an item its mean with the precision just above that item, which is
-    1 above the first place. It is never more than plain AP, and of a single relevant item below the
-    first place it is half.
-    judged_only: unjudged items are taken out before ranks are counted.
+    0 if nothing is relevant. denom: over all `relevant` items (trec_eval), only those `found` in
+    the first `k` places, or `min`(k, relevant), so that a perfect list reaches 1 at every cut-off.
+    area: how the curve of precision over recall is summed: by steps (plain AP), or by the
+    `trapezoid` rule, which averages the precision at an item with the precision just above it (1
+    above the first place). The result is never above plain AP. judged_only: unjudged items are
+    taken out before ranks are counted.
 
     >>> from rankwell import judged_rankings
     >>> view = judged_rankings(

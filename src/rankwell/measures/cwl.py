@@ -271,8 +271,8 @@ def bpm(
         BPM@k = Σ(i) w(i) · g(i) / Σ(i) w(i), w(i) = Π(j<i) C(j)
         C(i) = 1 while g(1) + … + g(i) < T and i < k, else 0
 
-    The static player of the paper. min_rel, max_rel: grades are clipped to this range and scaled to
-    gains from 0 to 1; unjudged items have gain 0.
+    This is the static player of the paper. min_rel, max_rel: grades are clipped to this range and
+    scaled to gains from 0 to 1; unjudged items have gain 0.
 
     >>> from rankwell import judged_rankings
     >>> bpm(judged_rankings({"q": {"b": 1}}, {"q": {"a": 3.0, "b": 2.0}}), k=5, max_rel=1).tolist()
@@ -315,11 +315,10 @@ def information_foraging(
         C(i) = C1(i) · C2(i), G = g(1) + … + g(i)
         C1(i) = 1 - 1 / (1 + b1 · e^((T - G) · R1)), C2(i) = 1 / (1 + b2 · e^((A - G / i) · R2))
 
-    The chance of going on is 1 - 1 / (1 + b1 · e^((T - gain so far) · R1)) by the goal T, 1 / (1 +
-    b2 · e^((A - gain so far per item) · R2)) by the rate A, or their product. by: whether the user
-    stops by `goal`, by `rate`, or by `both`. T: the gain that the user is looking for. A: the usual
-    gain per item. b1, b2: how gradually the user stops by goal, and by rate. R1, R2: how strictly
-    the user keeps to the goal, and to the rate. min_rel, max_rel, k: as for `INST`.
+    by: whether the user stops by `goal`, by `rate`, or by `both`. T: the gain that the user is
+    looking for. A: the usual gain per item. b1, b2: how gradually the user stops by goal, and by
+    rate. R1, R2: how strictly the user keeps to the goal, and to the rate. min_rel, max_rel, k: as
+    for `INST`.
 
     >>> from rankwell import judged_rankings
     >>> view = judged_rankings({"q": {"a": 1}}, {"q": {"a": 3.0}})

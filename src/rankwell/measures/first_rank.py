@@ -73,9 +73,9 @@ def median_rank(
         MedR = median over the queries of the rank of the first relevant item
 
     missing: where no such item is found, the rank is one more than the length of the list (`last`),
-    or the query is not counted (`skip`). n_items: the size of the collection, to be used for that
-    in place of the length of lists that are cut; without it a query with an empty list is not
-    counted. Under random order of ties: the mean rank.
+    or the query is not counted (`skip`). n_items: the size of the collection, used in place of the
+    length of lists that are cut. Without it a query with an empty list is not counted. With ties in
+    random order the value is the mean rank.
 
     >>> from rankwell import judged_rankings
     >>> view = judged_rankings(

@@ -97,9 +97,9 @@ def discounted_gain(
         g(i): the gain of the item at rank i, by default its grade
 
     dcg: the gain is the grade (`log2`), 2^grade - 1 (`exp-log2`), or 1 for grades from `rel` on, by
-    default 1 (`binary-log2`). gains: pairs of a grade and its gain, which go before that. rel:
-    lower grades gain 0. judged_only: unjudged items are taken out before ranks are counted. Raises
-    BadInput for a grade whose exponential gain overflows float64.
+    default 1 (`binary-log2`). gains: pairs of a grade and its gain, which replace that rule. rel:
+    grades below it gain 0. judged_only: unjudged items are taken out before ranks are counted.
+    Raises BadInput for a grade whose exponential gain overflows float64.
 
     >>> from rankwell import judged_rankings
     >>> view = judged_rankings({"q": {"a": 3, "b": 1}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}})

@@ -32,10 +32,8 @@ def bpref(view: JudgedRankings, *, rel: float = 1) -> Floats:
         b: items judged not relevant above it
         N: all items judged not relevant
 
-    b: judged non-relevant items above it, N: all of them; the term is 1 where b is 0, and 0 for an
-    item not retrieved.
-    Unjudged items are skipped; a negative grade is a judgment, except under trec_eval's
-    conventions.
+    The term is 1 if b is 0, and 0 for an item that is not retrieved. Unjudged items are skipped. A
+    negative grade is a judgment, except under trec_eval's conventions.
 
     >>> from rankwell import judged_rankings
     >>> truth, run = {"q": {"a": 1, "b": 1, "x": 0, "y": 0}}, {"q": {"a": 4.0, "x": 3.0, "b": 2.0}}
@@ -157,7 +155,7 @@ def pairwise_accuracy(view: JudgedRankings, *, rel: float = 1, k: int | None = N
 
         Accuracy@k = (pairs with the relevant item first) / (pairs of a relevant and another item)
 
-    Unjudged items are others. NaN, so not counted, for a query without both kinds there.
+    Unjudged items count as not relevant. A query without both kinds is not counted.
 
     >>> from rankwell import judged_rankings
     >>> pairwise_accuracy(

@@ -81,7 +81,7 @@ def precision_at(
     """The share of the first `k` places that hold an item with grade `rel` or more; places that the
     list lacks hold none.
 
-    Precision, for how many of the first results are good:
+    Precision at k, for how many of the first results are good:
 
         P@k = hits(k) / k
         hits(k): the relevant items in the first k places
@@ -126,7 +126,7 @@ def recall(
     """The share of all items with grade `rel` or more that are in the first `k` places; 0 if there
     are none.
 
-    Recall, for how much of what is relevant is found:
+    Recall at k, for how much of what is relevant is found:
 
         R@k = hits(k) / R
         hits(k): the relevant items in the first k places
@@ -282,7 +282,7 @@ def r_precision_cut(
 
         RprecCut@k = hits(min(k, R)) / R
 
-    A perfect list has less than 1 where R is above `k`. without_hits: a query without a hit there
+    A perfect list scores less than 1 if R is above `k`. without_hits: a query without a hit there
     has 0, or is left out of the mean, which is then higher the more queries fail, as in the library
     recommenders.
 
@@ -375,10 +375,9 @@ def set_f(
         SetF = (1 + beta) · P · R / (beta · P + R)
         P, R: SetP and SetR
 
-    beta: the weight of recall.
+    beta: the weight of recall. It is linear, as in trec_eval and ir_measures, not van Rijsbergen's
+    beta squared (that is `F`).
 
-    beta weighs linearly, as in trec_eval and ir_measures: it is not van Rijsbergen's beta squared
-    (that is `F`).
     judged_only: unjudged items are taken out first.
 
     >>> from rankwell import judged_rankings

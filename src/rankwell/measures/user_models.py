@@ -183,8 +183,7 @@ def err(view: JudgedRankings, *, k: int | None = None) -> Floats:
         ERR@k = Σ(i=1…k) 1/i · s(i) · Π(j<i) (1 - s(j))
         s(i) = (2^grade - 1) / 2^4: the chance that the item at rank i satisfies
 
-    The 4 is fixed as in gdeval.pl, whatever the scale in use; raises BadInput for a higher grade,
-    as gdeval.pl does.
+    The 4 is fixed, whatever your scale, and a higher grade is an error, as in gdeval.pl.
 
     >>> from rankwell import judged_rankings
     >>> err(judged_rankings({"q": {"a": 1, "b": 4}}, {"q": {"a": 3.0, "b": 2.0}})).tolist()

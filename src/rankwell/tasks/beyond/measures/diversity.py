@@ -224,10 +224,8 @@ def miscalibration(
         Miscalibration = Σ(categories c) p(c) · ln(p(c) / ((1 - alpha) · q(c) + alpha · p(c)))
         p(c), q(c): the shares of the category in the interactions and in the list
 
-    Σ p(c) · log(p(c) / ((1 - alpha) q(c) + alpha p(c))): p over the items that the query's user
-    interacted with, q over the list; an item is divided equally among its categories. discount:
-    weight of a rank in q, as for `Gini`. A query is not counted without items, or without
-    interactions with items that have a category.
+    An item is divided equally among its categories. discount: weight of a rank in q, as for `Gini`.
+    A query is not counted without items, or without interactions with items that have a category.
 
     >>> import numpy as np
     >>> from rankwell.tasks.beyond.lists import ItemAttributes, ItemLabels, QueryItems

@@ -272,9 +272,8 @@ def exposure_relevance(
         EER = Σ(groups) e · t
         e, t: the exposure that the group has, and should have
 
-    Items of one grade should have the same: the mean exposure of the ranks that they take in a
-    perfect ranking of the catalogue. It is not doubled, as it is in the sum EEL = EED - 2 · EER + Σ
-    expected². p, by: as for `EED`.
+    Items of the same grade should get the same exposure: the mean over the ranks that they take in
+    a perfect ranking of the catalogue. EEL is EED - 2 · EER + Σ expected². p, by: as for `EED`.
 
     >>> import numpy as np
     >>> from rankwell.tasks.beyond.lists import ItemAttributes, QueryItems

@@ -98,9 +98,8 @@ def ips(view: LoggedRounds, *, clip: float | None = None) -> Floats:
         IPS = mean of w · reward
         w = π(item) / propensity: the policy's probability over the logged one
 
-    Unbiased where propensities are right and everything that the policy may show could have been
-    logged. clip: larger weights count as this, which lowers variance for a bias; with none by
-    default.
+    Unbiased if the propensities are right and the log could show everything that the policy may
+    show. clip: larger weights count as this, which trades bias for less variance.
 
     >>> import numpy as np
     >>> from rankwell.tasks.clicks.inputs import LoggedRounds, LoggedRows
@@ -150,7 +149,7 @@ def dm(view: LoggedRounds) -> Floats:
         π: the policy's probability
         q: the reward that the model expects
 
-    It is no better than the model.
+    It is only as good as the model.
 
     >>> import numpy as np
     >>> from rankwell.tasks.clicks.inputs import LoggedRounds, LoggedRows

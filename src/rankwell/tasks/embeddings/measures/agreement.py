@@ -125,7 +125,8 @@ def average_overlap(pairs: RankingPairs, *, k: int | None = None) -> Floats:
         AO@k = Σ(d=1…k) |A(d) ∩ B(d)| / d / k
         A(d), B(d): the first d items of the two lists
 
-    It goes as deep as the longer list where both are shorter; not counted where both are empty.
+    If both lists are shorter than `k`, the longer one sets the depth. A query with two empty lists
+    is not counted.
 
     >>> from rankwell import ranking_pairs
     >>> average_overlap(ranking_pairs(["a", "b", "c"], ["b", "a", "x"])).round(4).tolist()

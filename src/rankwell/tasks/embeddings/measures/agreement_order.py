@@ -56,8 +56,8 @@ def spearman(pairs: RankingPairs, *, k: int | None = None) -> Floats:
         d: the difference of the two ranks of an item
         n: the number of shared items
 
-    The items are ranked anew among themselves. How many they are does not show: read it beside
-    Overlap.
+    Shared items are ranked again among themselves. The value does not show how many they are, so
+    read it beside Overlap.
 
     >>> from rankwell import ranking_pairs
     >>> spearman(ranking_pairs(["a", "b", "c", "x"], ["b", "y", "a", "c"])).tolist()
@@ -107,9 +107,9 @@ def spearman_union(pairs: RankingPairs, *, k: int | None = None) -> Floats:
         d: the difference of the two ranks of an item
         n: the number of items in either list
 
-    The items are ranked anew among themselves. Not counted below 2 of them, and where an item's
-    rank in the other model is unknown. By chance it is below 0: an item that only one list holds is
-    far down in the other.
+    Items are ranked again among themselves. A query is not counted with fewer than 2 of them, or if
+    an item's rank in the other model is unknown. The chance level is below 0, since an item that
+    only one list holds is far down in the other.
 
     >>> from rankwell import ranking_pairs
     >>> spearman_union(ranking_pairs(["a", "b", "c", "d"], ["b", "a", "d", "c"], depth=2)).tolist()
@@ -157,9 +157,8 @@ def tau_ap(pairs: RankingPairs, *, k: int | None = None) -> Floats:
         TauAP = 2 / (n - 1) · Σ(i=2…n) C(i) / (i - 1) - 1
         C(i): the items above rank i of the candidate that are above it in the reference too
 
-    The mean over the candidate's items but the first, of the share of items above it that are above
-    it in the reference too; doubled, less 1. Not counted below 2 items. It is not symmetric: the
-    reference is the truth.
+    A query is not counted with fewer than 2 items. The measure is not symmetric: the reference is
+    the truth.
 
     >>> from rankwell import ranking_pairs
     >>> tau_ap(ranking_pairs(["a", "b", "c"], ["b", "a", "c"])).tolist()

@@ -98,11 +98,10 @@ def margin(pairs: RankingPairs, *, k: int, eps: float = 0.005) -> Floats:
 
     eps: the difference of similarity that counts as none.
 
-    Where many do, chance decides which of them are its first `k`, and no candidate can be blamed
-    for others. A list that ends within `eps` gives the least that it can be, which leaves a median
-    right that is smaller than the lists are deep.
-    Not counted where the list is shorter than `k` or the similarities are unknown. Raises BadUsage
-    for an `eps` below 0.
+    If there are many, chance decides which of them are among the first `k`, and you cannot blame a
+    candidate for others. A list that ends within `eps` gives the least that it can be, which leaves
+    a median right that is smaller than the lists are deep. Not counted where the list is shorter
+    than `k` or the similarities are unknown. Raises BadUsage for an `eps` below 0.
 
     >>> from rankwell import ranking_pairs
     >>> margin(ranking_pairs({"a": 0.9, "b": 0.8, "c": 0.799, "d": 0.1}, []), k=2).tolist()
@@ -169,9 +168,9 @@ def trustworthiness(pairs: RankingPairs, *, k: int) -> Floats:
         r: the rank of the neighbour under the reference
         n: the number of points
 
-    Each item that the reference does not hold among its first `k` costs its rank there less `k`.
-    Not counted where a list is shorter than `k`, where a rank is unknown, and unless `k` is below
-    half of the points. By chance it is near 1/2 for small `k`.
+    Each item that the reference lacks among its first `k` costs its rank there minus `k`. A query
+    is not counted if a list is shorter than `k`, if a rank is unknown, or unless `k` is below half
+    of the points. The chance level is near 1/2 for small `k`.
 
     >>> from rankwell import ranking_pairs
     >>> view = ranking_pairs(["a", "b", "c", "d", "e"], ["c", "a", "b", "e", "d"], depth=2)
@@ -198,8 +197,8 @@ def continuity(pairs: RankingPairs, *, k: int) -> Floats:
         r: the rank of the neighbour under the candidate
         n: the number of points
 
-    Each item that the candidate does not hold among its first `k` costs its rank there less `k`.
-    Not counted where `Trustworthiness` is not; here the ranks under the candidate must be known.
+    Each item that the candidate misses costs its rank there minus `k`. A query is not counted where
+    `Trustworthiness` is not. Here the ranks under the candidate must be known.
 
     >>> from rankwell import ranking_pairs
     >>> view = ranking_pairs(["a", "b", "c", "d", "e"], ["c", "a", "b", "e", "d"], depth=2)

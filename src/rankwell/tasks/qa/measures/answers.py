@@ -258,14 +258,14 @@ def answer_em(
         AnswerEM@k = 1 if one of the first k answers equals a right one, else 0
 
     normalizer: how texts are brought to their normal form, `squad` unless given. match: the same
-    `text` in its normal form, or the same `offset`s in the same document. no_answer: what is right
-    for an impossible question: a `blank` answer (None, "", white space) or an empty list; only an
-    `explicit` None; what is nothing once `normalized`; `squad2`: likewise, and right answers that
-    normalise to nothing are dropped; `wrong`: nothing is right; `never`: nothing is, and a blank
-    answer is right nowhere; `refuse`: an error. na_threshold: no answer is given where the
-    probability of there being none is greater. population: questions of another one are not
-    counted. retrieval: `only` counts questions for which what they need was retrieved; `required`
-    makes the others 0. A question without a prediction is 0.
+    `text` in its normal form, or the same `offset`s in the same document. no_answer: the right
+    reply to an impossible question: `blank`, an empty answer or list; `explicit`, only None;
+    `normalized`, an answer that is empty in its normal form; `squad2`, the same, with right answers
+    dropped that normalise to nothing; `wrong`, no reply at all; `never`, no reply, and a blank
+    answer is wrong everywhere; `refuse`, such a question is an error. na_threshold: above this
+    probability of there being no answer, none is given. population: the questions that count:
+    `all`, `answerable` or `impossible`. retrieval: `only` counts questions whose evidence was
+    retrieved; `required` gives the others 0. A question without a prediction is 0.
 
     >>> from rankwell.tasks.qa.answer_pairs import answer_pairs
     >>> pairs = answer_pairs({"q": ["the Paris metro", "Paris"]}, {"q": ["Lyon", "Paris Metro!"]})

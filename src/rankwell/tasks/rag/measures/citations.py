@@ -48,8 +48,8 @@ def citation_precision(view: CitedStatements) -> Floats:
 
         CitationP = (citations that support their statement) / (citations)
 
-    A citation does where all citations of its statement entail it, and it either entails the
-    statement by itself or the others do not without it.
+    A citation supports its statement if all citations together entail the statement, and if this
+    one entails it alone or the others do not without it.
 
     >>> from rankwell.tasks.rag.passages import CitedStatements, Statement
     >>> a, b, both = frozenset("a"), frozenset("b"), frozenset("ab")
