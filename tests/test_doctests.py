@@ -24,7 +24,9 @@ PAGES = "\n".join(
 )
 SECTIONS = [
     (name, re.findall(r"^```python\n(.*?)^```", text, re.M | re.S))
-    for name, text in re.findall(r"^## ([^\s:]+)(?:: [^\n]+)? \{ #[^\n]*\n(.*?)(?=^## |^# |\Z)", PAGES, re.M | re.S)
+    for name, text in re.findall(
+        r"^## ([^\s:]+)(?:: [^\n]+)? \{ #[^\n]*\n(.*?)(?=^## |^# |\Z)", PAGES, re.M | re.S
+    )
 ]
 EXAMPLES = [(name, block) for name, blocks in SECTIONS for block in blocks]
 MODULES = [".".join(path.with_suffix("").parts).removesuffix(".__init__") for path in FILES]

@@ -89,7 +89,7 @@ def _section(key: str, task: str) -> str:
         parts.append(f"Source: {convention.source}.")
     ours, theirs = (dict(_rows(each, task)) for each in (default, convention))
     if convention is default:
-        parts.append(table(("setting", "default"), ours.items()))
+        parts.append(table(("setting", "default"), _rows(default, task, most=99)))
     else:
         rows = [(row, ours[row], theirs[row]) for row in ours if ours[row] != theirs[row]]
         words = [
@@ -106,16 +106,18 @@ def _capital(text: str) -> str:
     return text if text.startswith(_TOOLS) else text[:1].upper() + text[1:]
 
 
-def _rows(convention: Convention, task: str) -> Iterator[tuple[str, str]]:
-    """The settings of a convention in a task, and the measures that it reports."""
+def _rows(convention: Convention, task: str, most: int = 8) -> Iterator[tuple[str, str]]:
+    """The settings of a convention in a task, and the measures that it reports. most: the length
+    of a list that is shown whole.
+    """
     has_own = task in ("beyond", "embeddings", "rag") and convention.name == "rankwell"
     measures = ", ".join(f"`{word}`" for word in convention.defaults)
     yield "measures", "those of the command" if has_own else measures
     for name in _GENERAL:
-        yield f"`{name.replace('_', '-')}`", _text(getattr(convention, name))
+        yield f"`{name.replace('_', '-')}`", _text(getattr(convention, name), most)
     if (defaults := _TASKS[task].defaults) is not None:
         for name, value in convention.rules_of(task, defaults)._asdict().items():
-            yield f"`{name.replace('_', '-')}` of {task}", _text(value)
+            yield f"`{name.replace('_', '-')}` of {task}", _text(value, most)
 
 
 def _words(convention: Convention) -> Iterator[tuple[str, str]]:
@@ -149,13 +151,14 @@ def _shortened(rows: Sequence[tuple[str, str, str]]) -> list[tuple[str, str, str
     return list(short.values())
 
 
-def _text(value: Any) -> str:
-    """The value of a setting in words; of long lists the first ones."""
+def _text(value: Any, most: int) -> str:
+    """The value of a setting in words; of longer lists the first three."""
     if isinstance(value, Mapping):
-        return ", ".join(f"{name}: {_text(member)}" for name, member in value.items()) or "none"
+        return ", ".join(f"{name}: {_text(each, most)}" for name, each in value.items()) or "none"
     if isinstance(value, tuple):
-        members = [_text(member) for member in value[: 3 if len(value) > 8 else 8]]
-        return ", ".join(members) + f", … ({len(value)})" * (len(value) > 8) or "none"
+        is_long = len(value) > most
+        members = [_text(member, most) for member in value[: 3 if is_long else most]]
+        return ", ".join(members) + f", … ({len(value)})" * is_long or "none"
     if value is None or value == "":
         return "none"
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else f"`{value}`"

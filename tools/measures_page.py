@@ -75,9 +75,9 @@ def text_of(entry: _Entry) -> Text:
         paragraphs, names = [entry.title, *entry.details.split("\n\n")], ()
     else:
         paragraphs, names = entry.paragraphs, tuple(entry.parameters)
-    says, heading, formula, *others, example = paragraphs
-    if not formula.startswith("    "):
+    if len(paragraphs) < 4 or not paragraphs[2].startswith("    "):
         raise SystemExit(f"{entry.name}: its documentation needs a full name and a formula")
+    says, heading, formula, *others, example = paragraphs
     full_name, _, use = _line(heading).removesuffix(":").partition(", for ")
     rest = _line(" ".join(others))
     prose, explained = _parameters(_RAISES.sub("", rest), names)
