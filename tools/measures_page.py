@@ -85,7 +85,7 @@ def text_of(entry: _Entry) -> Text:
         raise SystemExit(f"{entry.name}: its documentation does not explain {unknown[0]!r}")
     return Text(
         full_name,
-        f"For {use}.",
+        f"{'Tells you' if use.startswith(('how', 'wh')) else 'For'} {use}.",
         _line(says),
         re.sub(r"^ {4}", "", formula, flags=re.MULTILINE),
         " ".join([prose, *_RAISES.findall(rest)]).strip(),
@@ -140,7 +140,7 @@ def _index(families: Mapping[str, Sequence[_Entry]]) -> str:
             (
                 f"[`{entry.name}`]({name}.md#{place})",
                 _everyday_name(entry),
-                text_of(entry).use[4:-1],
+                re.sub(r"^(For|Tells you) ", "", text_of(entry).use)[:-1],
             )
             for place, entry in places
         ]

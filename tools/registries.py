@@ -83,7 +83,7 @@ def _functions(entry: Any) -> Iterator[Callable[..., Any]]:
 
 def methods_page() -> str:
     """docs/reference/methods.md: the names that options take."""
-    parts = [f"# Names that options take\n\n{NOTE}\n"]
+    parts = [f"# Names that options take\n\n{NOTE}\n\nWhat the names after an option mean.\n"]
     for section in data("methods")["section"]:
         registry = REGISTRIES[section["registry"]]
         texts = {name: description(registry[name]) for name in registry} | section.get("texts", {})

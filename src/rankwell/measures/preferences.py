@@ -77,7 +77,7 @@ def prefs_num_poss(preferences: PreferenceRankings) -> Floats:
 def prefs_num_ful(preferences: PreferenceRankings) -> Floats:
     """Number of fulfilled preferences of the groups.
 
-    Number of fulfilled preferences, for how much of it a run gets right:
+    Number of fulfilled preferences, for how many of them a run gets right:
 
         PrefsNumFul = fulfilled preferences, added up over the queries
 

@@ -476,7 +476,7 @@ def queries_without_relevant(queries: Sequence[str], labels: Sequence[str] = ())
 def values_depend_on_ties(run: str, labels: Sequence[str], queries: Sequence[str]) -> str:
     """Some items have equal scores, and another order of them would change values.
 
-    The tie rule decides. `--ties expected` gives the mean over all orders of tied items.
+    The tie rule decides. Take the mean over all orders of tied items if you want none to matter.
     """
     number = count_of(len(queries), "query", "queries")
     verb = "depends" if len(labels) == 1 else "depend"

@@ -81,7 +81,7 @@ def jaccard(pairs: RankingPairs, *, k: int) -> Floats:
     """The number of items that the first `k` places of both lists share, over that of either; not
     counted where both are empty.
 
-    Jaccard similarity, for how many nearest neighbours two models share, by all of either:
+    Jaccard similarity, for how many neighbours two models share of all that either has:
 
         Jaccard@k = |A ∩ B| / |A ∪ B|
         A, B: the first k items of the two lists
