@@ -22,6 +22,7 @@ OUTSIDE = {
 BOOSTS = {
     "explanation/": 3,
     "reference/measures/": 2,
+    "reference/findings.md": 2,
     "reference/conventions.md": 0.3,
     "commands.md": 0.3,
     "project/changelog.md": 0.3,

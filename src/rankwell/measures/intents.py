@@ -132,7 +132,7 @@ def alpha_dcg(
     """The novelty of the first `k` items, discounted by log2(rank + 1), over that of k items which
     serve all S intents.
 
-    α-discounted cumulative gain, for ambiguous queries, where repetition should cost:
+    Alpha-discounted cumulative gain (α-DCG), for ambiguous queries, where repetition should cost:
 
         alpha_DCG@k = Σ(i=1…k) nov(i) / log2(i + 1) / Σ(i=1…k) S · (1 - alpha)^(i - 1) / log2(i + 1)
         nov(i) = Σ(intents that the item at rank i serves) (1 - alpha)^(times served above)
@@ -170,7 +170,8 @@ def alpha_ndcg(
     """The novelty of the first `k` items, discounted by log2(rank + 1), over that of the greedy
     ideal list.
 
-    α-normalized discounted cumulative gain, for ambiguous queries, the usual measure of diversity:
+    Alpha-normalized discounted cumulative gain (α-nDCG), for ambiguous queries, the usual measure
+    of diversity:
 
         alpha_nDCG@k = Σ(i=1…k) nov(i) / log2(i + 1) / (the same sum of the greedy ideal list)
         nov(i) = Σ(intents that the item at rank i serves) (1 - alpha)^(times served above)
