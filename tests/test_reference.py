@@ -1,14 +1,17 @@
 """The reference has every public name, measure and convention, and none without its texts."""
 
 import re
+from pathlib import Path
 
 import pytest
 
 import measures_page
+import page_files
 import python_reference
 import rankwell
 from conventions_page import conventions_page
 from rankwell.data.registry import MEASURES
+from test_pages import run_page
 
 
 def test_every_public_name_is_on_one_page_and_in_the_index():
@@ -113,3 +116,13 @@ def test_a_convention_lists_everything_that_differs_from_the_default():
         ("`exclude-self`", "no", "yes"),
         ("`Accuracy`", "`Accuracy`", "`Success`"),
     ]
+
+
+def test_the_command_above_the_table_of_measures_runs(tmp_path: Path, monkeypatch):
+    files = tmp_path / "files"
+    files.mkdir()
+    page_files.searches_as_run(files)
+
+    page = measures_page.measure_pages()["reference/measures/index.md"]
+    assert "\n```sh\nrankwell evaluate " in page
+    run_page("measures.md", page, files, monkeypatch)
