@@ -29,7 +29,7 @@ def docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_an_undocumented_command_measure_and_public_function_fail(docs, capsys):
     planted = {
-        "measures.md": "nDCG",
+        "reference/measures/discounted-gain.md": "## nDCG: ",
         "reference/commands/explain.md": "# rankwell explain\n",
         "reference/python/evaluate.md": "## Raises\n",
     }

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import rankwell
+from rankwell.data.registry import FIGURES, MEASURES
 
 ROOT = Path(rankwell.__file__).parent
 EXAMPLE = re.compile(r"^ *>>> ", re.MULTILINE)
@@ -16,12 +17,16 @@ TEXTS = {
     for path in sorted(ROOT.rglob("*.py"))
 }
 FILES = [path for path, text in TEXTS.items() if EXAMPLE.search(text) and "add_figure" not in text]
-"""Modules with examples; those of figures, which are no docstrings, are on the page of measures."""
-PAGE = (Path(__file__).parents[1] / "docs" / "measures.md").read_text(encoding="utf-8")
-EXAMPLES = [
-    (name, block)
-    for name, text in re.findall(r"^### (\S+)\n(.*?)(?=^##|\Z)", PAGE, re.M | re.S)
-    for block in re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
+"""Modules with examples; those of figures, which are no docstrings, are on pages of measures."""
+PAGES = "\n".join(
+    path.read_text(encoding="utf-8")
+    for path in sorted(Path(__file__).parents[1].glob("docs/reference/measures/*.md"))
+)
+SECTIONS = [
+    (name, re.findall(r"^```python\n(.*?)^```", text, re.M | re.S))
+    for name, text in re.findall(
+        r"^## ([^\s:]+)(?:: [^\n]+)? \{ #[^\n]*\n(.*?)(?=^## |^# |\Z)", PAGES, re.M | re.S
+    )
 ]
 PYTHON = [
     pytest.param(block, id=f"{path.stem}-{number}")
@@ -30,6 +35,7 @@ PYTHON = [
         re.findall(r"^```pycon\n(.*?)^```", path.read_text(encoding="utf-8"), re.M | re.S), 1
     )
 ]
+EXAMPLES = [(name, block) for name, blocks in SECTIONS for block in blocks]
 MODULES = [".".join(path.with_suffix("").parts).removesuffix(".__init__") for path in FILES]
 
 
@@ -67,7 +73,7 @@ def test_the_examples_of_a_module_give_what_they_show(name: str) -> None:
 @pytest.mark.parametrize(
     "block", [block for _, block in EXAMPLES], ids=[name for name, _ in EXAMPLES]
 )
-def test_an_example_of_the_page_of_measures_runs_when_pasted(block: str) -> None:
+def test_an_example_of_the_pages_of_measures_runs_when_pasted(block: str) -> None:
     paste(block)
 
 
@@ -76,5 +82,9 @@ def test_an_example_of_the_python_reference_runs_when_pasted(block: str) -> None
     paste(block)
 
 
-def test_every_measure_of_the_page_has_an_example() -> None:
-    assert len(EXAMPLES) == PAGE.count("\n### ") >= 98
+def test_every_measure_has_its_formula_and_an_example() -> None:
+    assert [name for name, blocks in SECTIONS if len(blocks) != 1] == []
+    names = [name for name, _ in SECTIONS]
+    assert [name for name in MEASURES if name not in names] == []
+    assert [name for name in FIGURES if FIGURES[name].details and name not in names] == []
+    assert len(EXAMPLES) == PAGES.count("\n```text\n") > 150

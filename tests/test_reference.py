@@ -1,4 +1,4 @@
-"""The Python reference: every public name has its page, and a page says all that a caller needs."""
+"""The reference has every public name, measure and convention, and none without its texts."""
 
 import inspect
 import re
@@ -6,8 +6,12 @@ from pathlib import Path
 
 import pytest
 
+import measures_page
 import python_reference
 import rankwell
+import typed_pages
+from conventions_page import conventions_page
+from rankwell.data.registry import MEASURES
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 FOLDER = "reference/python/"
@@ -82,3 +86,96 @@ def test_a_public_name_without_a_group_is_an_error(monkeypatch: pytest.MonkeyPat
 
     with pytest.raises(SystemExit, match=r"add rankwell\.elsewhere to GROUPS"):
         python_reference.python_pages()
+
+
+def _without_formula() -> None:
+    """A sentence.
+
+    >>> 1
+    1
+    """
+
+
+def _without_parameter() -> None:
+    """A sentence.
+
+    A name, for a purpose:
+
+        RR = 1
+
+    rel: explained.
+
+    >>> 1
+    1
+    """
+
+
+@pytest.mark.parametrize(
+    ("name", "function", "problem"),
+    [
+        ("RR", _without_formula, "RR: its documentation needs a full name and a formula"),
+        ("RR", _without_parameter, "RR: its documentation does not explain 'judged_only'"),
+    ],
+)
+def test_a_measure_without_formula_or_with_an_unexplained_parameter_is_an_error(
+    name, function, problem
+):
+    with pytest.raises(SystemExit, match=problem):
+        measures_page.text_of(MEASURES[name]._replace(function=function))
+
+
+def test_a_file_of_measures_without_a_family_is_an_error(monkeypatch: pytest.MonkeyPatch):
+    families = {
+        name: {**family, "modules": [each for each in family["modules"] if each != "gain"]}
+        for name, family in measures_page.FAMILIES.items()
+    }
+    monkeypatch.setattr(measures_page, "FAMILIES", families)
+
+    with pytest.raises(SystemExit, match="no family has the module 'gain'"):
+        measures_page.measure_pages()
+
+
+def test_a_measure_is_found_by_the_words_that_people_search_for():
+    pages = "\n".join(measures_page.measure_pages().values())
+    headings = "\n".join(re.findall("^## .*", pages, re.MULTILINE)).lower()
+
+    for words in (
+        "normalized discounted cumulative gain",
+        "mean reciprocal rank",
+        "mean average precision",
+        "hit rate",
+        "precision at k",
+        "recall at k",
+        "rank-biased overlap",
+        "exact match",
+    ):
+        assert words in headings
+
+
+def test_a_convention_lists_everything_that_differs_from_the_default():
+    section = conventions_page().partition("\n### beir ")[2].partition("\n### ")[0]
+
+    rows = re.findall(r"^\| (.+?) \| (.+) \| (.+) \|$", section, re.MULTILINE)
+
+    assert rows == [
+        ("setting or word", "default", "beir"),
+        (
+            "measures",
+            "`nDCG@10`, `AP`, `RR`, `P@10`, `R@100`, `Judged@10`",
+            "`NDCG@10`, `MAP@100`, `Recall@100`, `P@10`, `MRR@10`",
+        ),
+        ("`single-precision`", "no", "yes"),
+        ("`average-over`", "`judged`", "`both`"),
+        ("`exclude-self`", "no", "yes"),
+        ("`Accuracy`", "`Accuracy`", "`Success`"),
+    ]
+
+
+def test_the_command_above_the_table_of_measures_runs(tmp_path: Path):
+    (tmp_path / "qrels.txt").write_text("q1 0 d1 2\nq2 0 d2 1\n", encoding="utf-8")
+    (tmp_path / "run.txt").write_text("q1 Q0 d1 1 2.0 x\nq2 Q0 d3 1 1.0 x\n", encoding="utf-8")
+
+    page = measures_page.measure_pages()["reference/measures/index.md"]
+
+    assert "\n```sh\nrankwell evaluate " in page
+    assert typed_pages.recorded(page, tmp_path) == page

@@ -135,7 +135,7 @@ def _drop_in_parts() -> list[str]:
 
 
 def _links(section: str, names: str) -> list[str]:
-    """The links at the end of a page; pages that are not there yet are left out."""
+    """The links at the end of a page."""
     found = re.search(r"^See also: (.*)$", section, re.MULTILINE)
     links = list[str]()
     for name in found[1].split(", ") if found else ():
@@ -146,9 +146,9 @@ def _links(section: str, names: str) -> list[str]:
             links.append(f"[`{name}`](../python/{place[1]}) in Python")
         elif name.startswith("rankwell "):
             links.append(f"[`{name}`]({name[9:].replace(' ', '-')}.md)")
-        elif (ROOT / "docs" / name).exists():
+        else:
             links.append(_page_link(name))
-    return [*links, f"{_page_link('reference/exit-codes.md')}, [all commands](index.md)"]
+    return [*links, "[Exit codes](../results.md#exit-codes), [all commands](index.md)"]
 
 
 def _page_link(name: str) -> str:

@@ -7,31 +7,28 @@ import sys
 from pathlib import Path
 
 from commands_page import NOTE, command_pages
-from measures_page import measures_page
+from conventions_page import conventions_page
+from formats_page import formats_page
+from measures_page import measure_pages
+from page_parts import lead
 from python_reference import python_pages
 from rankwell.data.findings import FINDINGS, LEVELS
 from rankwell.files.schemas import json_schema, schema_names
-from registries import registry_page
+from registries import methods_page
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
 
 def findings_page() -> str:
     """Every kind of finding, the most serious first."""
-    kinds = sorted(map(FINDINGS.__getitem__, FINDINGS), key=lambda kind: LEVELS.index(kind.level))
-    parts = [
-        "# Findings\n\nWritten by `make docs` from the code; do not edit.\n",
-        "A finding says something about your data, or about how to read a number. An *error* makes "
-        "a number wrong: it stops every command that would print one, and `rankwell check` exits "
-        "with 1. A *warning* changes how to read a number, an *info* is worth knowing. A terminal "
-        "shows the three most serious, `--verbose` all with their names; `--ignore NAME` leaves "
-        "out a warning or an info. In Python they are `result.findings`, in JSON `findings`.\n",
-    ]
-    for kind in kinds:
-        parts.append(f"## {kind.name}\n\n*{kind.level}*\n")
-        parts += [f"{' '.join(paragraph.split())}\n" for paragraph in kind.paragraphs]
-        if kind.resolves:
-            parts.append(f"What resolves it: `{kind.resolves}`\n")
+    parts = [lead("Findings", "findings")]
+    kinds = list(map(FINDINGS.__getitem__, FINDINGS))
+    for level, title in zip(LEVELS, ("Errors", "Warnings", "Information"), strict=True):
+        parts.append(f"## {title}\n")
+        for kind in (kind for kind in kinds if kind.level == level):
+            parts.append(f"### {kind.name}\n")
+            text = " ".join(" ".join(kind.paragraphs).split())
+            parts.append(text + f" Try `{kind.resolves}`." * bool(kind.resolves) + "\n")
     return "\n".join(parts)
 
 
@@ -39,9 +36,11 @@ def main() -> int:
     """Writes or checks the pages."""
     python = python_pages()
     texts = {
-        "measures.md": measures_page(),
-        "findings.md": findings_page(),
-        "registries.md": registry_page(),
+        "reference/findings.md": findings_page(),
+        "reference/conventions.md": conventions_page(),
+        "reference/formats.md": formats_page(),
+        "reference/methods.md": methods_page(),
+        **measure_pages(),
         **python,
         **command_pages(python["reference/python/index.md"]),
         **{
@@ -71,7 +70,7 @@ def main() -> int:
         (DOCS / name).unlink()
         sys.stderr.write(f"removed docs/{name}\n")
     for name in stale:
-        (DOCS / name).parent.mkdir(exist_ok=True)
+        (DOCS / name).parent.mkdir(parents=True, exist_ok=True)
         (DOCS / name).write_text(pages[name], encoding="utf-8")
         sys.stderr.write(f"wrote docs/{name}\n")
     return 0

@@ -1,5 +1,5 @@
-"""The registries of the package and what their entries say of themselves: docs/registries.md, and
-what the contracts read.
+"""The registries of the package and what their entries say of themselves, for the reference and the
+contracts; the page docs/reference/methods.md.
 """
 
 import inspect
@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from page_parts import NOTE, data, table
 from rankwell.comparison.fusion import METHODS, NORMALISATIONS
 from rankwell.conventions import CONVENTIONS
 from rankwell.data.catalogue import Catalogue
@@ -80,23 +81,13 @@ def _functions(entry: Any) -> Iterator[Callable[..., Any]]:
             yield inner
 
 
-def registry_page() -> str:
-    """docs/registries.md: every entry of every registry but measures and figures, which have a page
-    of their own.
-    """
-    parts = [
-        "# What can be named\n\nWritten by `make docs` from the code; do not edit. Measures: "
-        "[measures.md](measures.md).\n"
-    ]
-    for kind, registry in REGISTRIES.items():
-        if registry not in (MEASURES, FIGURES):
-            rows = [
-                f"| `{name}` | {description(registry[name]).replace('|', chr(92) + '|')} |"
-                for name in registry
-            ]
-            parts.append(
-                f"## {kind.capitalize()}\n\n| name | meaning |\n|---|---|\n"
-                + "\n".join(rows)
-                + "\n"
-            )
+def methods_page() -> str:
+    """docs/reference/methods.md: the names that options take."""
+    parts = [f"# Names that options take\n\n{NOTE}\n\nWhat the names after an option mean.\n"]
+    for section in data("methods")["section"]:
+        registry = REGISTRIES[section["registry"]]
+        texts = {name: description(registry[name]) for name in registry} | section.get("texts", {})
+        rows = [(f"`{name}`", texts[name]) for name in registry]
+        parts.append(f"## {section['title']}\n\n{section['lead']}\n")
+        parts.append(table(("name", "meaning"), rows))
     return "\n".join(parts)

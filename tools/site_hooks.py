@@ -20,8 +20,16 @@ OUTSIDE = {
 }
 """Pages of the repository that the site has too, by their place on it."""
 COMMANDS = "reference/commands/"
-GENERATED = (COMMANDS, "measures.md", "registries.md", "project/changelog.md")
-"""Pages of every name there is."""
+"""The pages of commands."""
+BOOSTS = {
+    "understand/": 3,
+    "reference/measures/": 2,
+    "reference/findings.md": 2,
+    "reference/conventions.md": 0.3,
+    COMMANDS: 0.3,
+    "project/changelog.md": 0.3,
+}
+"""Weights of pages in a search, by the beginning of their places: long lists come last."""
 WIDE = ("index.md", "gallery/index.md")
 """Pages without others beside them, whose navigation would be empty."""
 _INLINE = re.compile(r"(?<!</span>)<code>([^<]*--[^<]*)</code>")
@@ -57,7 +65,7 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     lists last, and the navigation names commands without the program.
     """
     place = page.file.src_uri
-    boost = 3 if place.startswith("explanation/") else 0.3 if place.startswith(GENERATED) else 1
+    boost = next((BOOSTS[start] for start in BOOSTS if place.startswith(start)), 1)
     page.meta.setdefault("search", {"boost": boost})
     if place.startswith(COMMANDS):
         page.meta["title"] = re.sub("^# (rankwell )?", "", markdown.partition("\n")[0])

@@ -121,8 +121,8 @@ class MeasureEntry(NamedTuple):
 
     @property
     def paragraphs(self) -> list[str]:
-        """Its documentation, paragraph by paragraph; the last one is its worked example, which
-        imports all that it needs.
+        """Its documentation, paragraph by paragraph: what it says, its full name with what it is
+        for, its formula, its parameters, and a worked example, which imports all that it needs.
         """
         import_line = f">>> from {self.function.__module__} import {self.function.__name__}\n"
         texts = (inspect.getdoc(self.function) or "").split("\n\n")
@@ -560,7 +560,7 @@ class CollectionFigure(NamedTuple):
     better: the direction of better values.
     words: name in the braces of `text` -> its meaning in general.
     aliases: labels that stand for it in tables.
-    example: a worked example; empty for a figure that only a clock gives.
+    details: its full name and formula, and a worked example; empty for one that only a clock gives.
     """
 
     name: str
@@ -570,7 +570,7 @@ class CollectionFigure(NamedTuple):
     better: Better = "higher"
     words: Mapping[str, str] = _NO_WORDS
     aliases: tuple[str, ...] = ()
-    example: str = ""
+    details: str = ""
 
     @property
     def title(self) -> str:
@@ -597,13 +597,13 @@ FIGURES: Catalogue[CollectionFigure] = Catalogue("measures", "figure")
 
 
 def add_figure(
-    name: str, text: str, *, aliases: str = "", example: str = "", **fields: Any
+    name: str, text: str, *, aliases: str = "", details: str = "", **fields: Any
 ) -> CollectionFigure:
     """Registers a figure and returns it. The arguments are the fields of `CollectionFigure`;
     aliases are separated by blanks.
     """
     figure = CollectionFigure(
-        name, text, aliases=tuple(aliases.split()), example=example.strip(), **fields
+        name, text, aliases=tuple(aliases.split()), details=details.strip(), **fields
     )
     FIGURES.add(name, figure)
     return figure

@@ -154,10 +154,9 @@ def _readings(name: str) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def _describe_figure(figure: CollectionFigure) -> str:
-    """A figure: what prints it, its definition, its example and its source."""
+    """A figure: what prints it, its definition, its formula with an example, and its source."""
     lines = ["", f"{figure.name}   (printed by {figure.commands})", f"  {figure.title}"]
-    if figure.example:
-        lines += ["", *(f"  {line}" for line in figure.example.splitlines())]
+    lines += _indented(figure.details.split("\n\n") if figure.details else ())
     return "\n".join(
         [
             *lines,

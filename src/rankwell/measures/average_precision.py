@@ -149,13 +149,20 @@ def ap(
     """The sum of the precision at each item with grade `rel` or more in the first `k` places, over
     the number of such items.
 
-    0 if there are none. denom: over all `relevant` items (trec_eval), only those `found` in the
-    first `k` places, or `min`(k, relevant), so that a perfect list reaches 1 at every cut-off.
-    area: under the curve of precision over recall by steps (plain AP), or by the `trapezoid` rule:
-    in place of the precision at an item its mean with the precision just above that item, which is
-    1 above the first place. It is never more than plain AP, and of a single relevant item below the
-    first place it is half.
-    judged_only: unjudged items are taken out before ranks are counted.
+    Average precision, mean average precision (MAP), for the whole ranking in one number, with
+    binary relevance:
+
+        AP@k = Σ(i=1…k) rel(i) · P@i / R
+        MAP = mean of AP over the queries
+        rel(i): 1 if the item at rank i is relevant, else 0
+        R: all relevant items
+
+    0 if nothing is relevant. denom: over all `relevant` items (trec_eval), only those `found` in
+    the first `k` places, or `min`(k, relevant), so that a perfect list reaches 1 at every cut-off.
+    area: how the curve of precision over recall is summed: by steps (plain AP), or by the
+    `trapezoid` rule, which averages the precision at an item with the precision just above it (1
+    above the first place). The result is never above plain AP. judged_only: unjudged items are
+    taken out before ranks are counted.
 
     >>> from rankwell import judged_rankings
     >>> view = judged_rankings(
@@ -191,6 +198,10 @@ def ap_at_r(view: JudgedRankings, *, rel: float = 1) -> Floats:
     """The sum of the precision at each relevant item in the first R places, over R, the number of
     relevant items; 0 if R is 0.
 
+    Mean average precision at R, for metric learning:
+
+        APatR = Σ(i=1…R) rel(i) · P@i / R
+
     >>> from rankwell import judged_rankings
     >>> ap_at_r(
     ...     judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}})
@@ -215,6 +226,10 @@ def set_ap(view: JudgedRankings, *, rel: float = 1, judged_only: bool = False) -
     """Precision times recall of the retrieved set; 0 for an empty list or where nothing is
     relevant.
 
+    Set average precision, for lists that are sets, as trec_eval computes it:
+
+        SetAP = SetP · SetR
+
     judged_only: unjudged items are taken out first.
 
     >>> from rankwell import judged_rankings
@@ -236,6 +251,10 @@ def yaap(view: JudgedRankings, *, rel: float = 1) -> Floats:
     """log((1 + S) / (1 + R - S)), S being the sum of the precision at the R relevant items; -log(1
     + R) for an empty list.
 
+    Yet another average precision, for AP on a logarithmic scale:
+
+        Yaap = ln((1 + S) / (1 + R - S)), S = R · AP
+
     trec_eval -c gives 0 to a query that the run lacks; here it has the value of an empty list.
 
     >>> from rankwell import judged_rankings
@@ -256,6 +275,12 @@ def interpolated_precision(
     rounding: Rounding = "nearest",
 ) -> Floats:
     """The highest precision at any rank from the one on that reaches the recall; 0 if none does.
+
+    Interpolated precision, for curves of precision over recall:
+
+        IPrec@r = max of P@i over the ranks i at which recall is at least r
+
+    recall: the share of relevant items that must be reached, from 0 to 1.
 
     rounding: how many of R relevant items a recall asks for: `nearest` to recall R (trec_eval 10),
     or the `floor` of recall R + 0.9 (trec_eval 9 and what wraps it). judged_only: unjudged items
@@ -293,6 +318,12 @@ def interpolated_average(
 ) -> Floats:
     """The mean of the interpolated precision (`IPrec`) over recall levels, by default 0, 0.1, … 1.
 
+    11-point interpolated average precision, for the area under the curve of interpolated precision:
+
+        IPrecAvg = mean of IPrec@r over r = 0, 0.1, … 1
+
+    recalls: the levels of recall. rounding: as for `IPrec`.
+
     >>> from rankwell import judged_rankings
     >>> view = judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}})
     >>> interpolated_average(view, recalls=(0.5, 1.0)).round(4).tolist()
@@ -313,6 +344,10 @@ def interpolated_average(
 )
 def gmap(view: JudgedRankings, *, rel: float = 1) -> Floats:
     """AP; the summary over queries is the geometric mean, with values below 0.00001 raised to it.
+
+    Geometric mean average precision, for whether hard queries improve:
+
+        GMAP = exp(mean of ln(max(AP, 0.00001)) over the queries)
 
     >>> from rankwell import judged_rankings
     >>> gmap(judged_rankings({"q": {"b": 1}}, {"q": {"a": 2.0, "b": 1.0}})).tolist()

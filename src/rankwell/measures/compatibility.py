@@ -41,6 +41,11 @@ def compat(
     """The rank-biased overlap of the ranking with the nearest ideal one, as deep as the longer of
     them; 0 if nothing is relevant.
 
+    Compatibility, for preferences and best items, where the order of the ideal matters:
+
+        Compat = overlap(list, ideal) / overlap(ideal, ideal)
+        overlap(a, b) = Σ(d=1…D) p^(d - 1) · |first d of a ∩ first d of b| / d / Σ(d=1…D) p^(d - 1)
+
     The ideal holds every item of a grade above 0, higher grades first, ties in the order of the
     ranking. The overlap is the mean of the shared part at each depth with weights p^(depth - 1),
     down to `k` at most. normalize: divides by the ideal's own value.

@@ -16,6 +16,10 @@ _count = partial(measure, source=_SOURCE, scale=COUNT, summary="sum", expected="
 def num_q(view: JudgedRankings) -> Floats:
     """One for every query, also for one without a ranking.
 
+    Number of queries, for how many queries count:
+
+        NumQ = 1 for each query, added up
+
     >>> from rankwell import judged_rankings
     >>> num_q(judged_rankings({"q": {"a": 1}, "r": {}}, {"q": {"a": 2.0}})).tolist()
     [1.0, 1.0]
@@ -34,6 +38,10 @@ def num_ret(view: JudgedRankings, *, rel: float | None = None, k: int | None = N
     """Number of items in the first `k` places; with `rel` only those with grade `rel` or more, as
     ranx counts hits.
 
+    Number of retrieved items, for how long the lists are:
+
+        NumRet = n, added up over the queries
+
     >>> from rankwell import judged_rankings
     >>> view = judged_rankings({"q": {"a": 1}}, {"q": {"a": 3.0, "b": 2.0, "c": 1.0}})
     >>> num_ret(view).tolist(), num_ret(view, rel=1, k=2).tolist()
@@ -51,6 +59,10 @@ def num_rel(view: JudgedRankings, *, rel: float = 1) -> Floats:
     """Number of items judged with grade `rel` or more, retrieved or not, also for a query without a
     ranking.
 
+    Number of relevant items, for how much there is to find:
+
+        NumRel = R, added up over the queries
+
     trec_eval's total under -c counts every grade above 0 even where -l asks for more; this one
     never does.
 
@@ -65,6 +77,10 @@ def num_rel(view: JudgedRankings, *, rel: float = 1) -> Floats:
 def num_rel_ret(view: JudgedRankings, *, rel: float = 1) -> Floats:
     """Number of retrieved items with grade `rel` or more.
 
+    Number of relevant items retrieved, for how much was found at any depth:
+
+        NumRelRet = hits(n), added up over the queries
+
     >>> from rankwell import judged_rankings
     >>> num_rel_ret(judged_rankings({"q": {"a": 1, "b": 2}}, {"q": {"a": 2.0, "c": 1.0}})).tolist()
     [1.0]
@@ -75,6 +91,10 @@ def num_rel_ret(view: JudgedRankings, *, rel: float = 1) -> Floats:
 @_count("NumNonrelJudgedRet", aliases="num_nonrel_judged_ret")
 def num_nonrel_judged_ret(view: JudgedRankings, *, rel: float = 1) -> Floats:
     """Number of retrieved items judged with a grade below `rel`; unjudged items do not count.
+
+    Number of retrieved items judged not relevant, for how many mistakes are certain:
+
+        NumNonrelJudgedRet = retrieved items with a grade below rel, added up over the queries
 
     >>> from rankwell import judged_rankings
     >>> num_nonrel_judged_ret(

@@ -70,6 +70,11 @@ def _patience(left: Floats) -> Floats:
 def nerr8(view: JudgedRankings, *, k: int, max_rel: float, min_rel: float = 0) -> Floats:
     """The gain per item looked at of a user who goes on with chance 1 - gain, never past `k`.
 
+    Normalised expected reciprocal rank, equation 8, for ERR as a gain per item, down to a cut-off:
+
+        NERR8@k = Σ(i) w(i) · g(i) / Σ(i) w(i), w(i) = Π(j<i) C(j)
+        C(i) = 1 - g(i) for i < k, else 0
+
     min_rel, max_rel: grades are clipped to this range and scaled to gains from 0 to 1; unjudged
     items have gain 0.
 
@@ -86,6 +91,11 @@ def nerr8(view: JudgedRankings, *, k: int, max_rel: float, min_rel: float = 0) -
 def nerr9(view: JudgedRankings, *, k: int, max_rel: float, min_rel: float = 0) -> Floats:
     """The gain per item looked at of a user who goes on with chance (1 - gain) rank / (rank + 1),
     never past `k`.
+
+    Normalised expected reciprocal rank, equation 9, for users who also lose patience with depth:
+
+        NERR9@k = Σ(i) w(i) · g(i) / Σ(i) w(i), w(i) = Π(j<i) C(j)
+        C(i) = (1 - g(i)) · i / (i + 1) for i < k, else 0
 
     min_rel, max_rel: grades are clipped to this range and scaled to gains from 0 to 1; unjudged
     items have gain 0.
@@ -112,6 +122,11 @@ def nerr10(
 ) -> Floats:
     """The gain per item looked at of a user who goes on with chance p (1 - gain).
 
+    Normalised expected reciprocal rank, equation 10, for ERR with the patience of RBP:
+
+        NERR10 = Σ(i) w(i) · g(i) / Σ(i) w(i), w(i) = Π(j<i) C(j)
+        C(i) = p · (1 - g(i))
+
     min_rel, max_rel: grades are clipped to this range and scaled to gains from 0 to 1; unjudged
     items have gain 0.
     k: the ranks looked at, also where the list is shorter; 1,000 without it.
@@ -136,6 +151,11 @@ def nerr11(
 ) -> Floats:
     """The gain per item looked at of a user who goes on with chance (1 - gain) ((rank + 2T - 1) /
     (rank + 2T))^2.
+
+    Normalised expected reciprocal rank, equation 11, for ERR with the patience of INSQ:
+
+        NERR11 = Σ(i) w(i) · g(i) / Σ(i) w(i), w(i) = Π(j<i) C(j)
+        C(i) = (1 - g(i)) · ((i + 2T - 1) / (i + 2T))²
 
     T: the user's target gain. min_rel, max_rel: grades are clipped to this range and scaled to
     gains from 0 to 1; unjudged items have gain 0. k: the ranks looked at, also where the list is
@@ -166,6 +186,11 @@ def inst(
 ) -> Floats:
     """The gain per item looked at of a user who goes on with chance ((rank + 2T - G - 1) / (rank +
     2T - G))^2, G the gain so far.
+
+    Adaptive inverse squares, for users who want T relevant items and count those found:
+
+        INST = Σ(i) w(i) · g(i) / Σ(i) w(i), w(i) = Π(j<i) C(j)
+        C(i) = ((i + 2T - G - 1) / (i + 2T - G))², G = g(1) + … + g(i)
 
     T: the user's target gain. min_rel, max_rel: grades are clipped to this range and scaled to
     gains from 0 to 1; unjudged items have gain 0. k: the ranks looked at, also where the list is
@@ -200,6 +225,11 @@ def insq(
 ) -> Floats:
     """The gain per item looked at of a user who goes on with chance ((rank + 2T - 1) / (rank +
     2T))^2.
+
+    Inverse squares, for users who want T relevant items and grow more patient with depth:
+
+        INSQ = Σ(i) w(i) · g(i) / Σ(i) w(i), w(i) = Π(j<i) C(j)
+        C(i) = ((i + 2T - 1) / (i + 2T))²
 
     T: the user's target gain. min_rel, max_rel: grades are clipped to this range and scaled to
     gains from 0 to 1; unjudged items have gain 0. k: the ranks looked at, also where the list is
@@ -236,8 +266,13 @@ def bpm(
     """The gain per item looked at of a user who goes on while the gain so far is below `T`, never
     past `k`.
 
-    The static player of the paper. min_rel, max_rel: grades are clipped to this range and scaled to
-    gains from 0 to 1; unjudged items have gain 0.
+    Bejeweled player model, for users who stop at a goal or at a limit of effort:
+
+        BPM@k = Σ(i) w(i) · g(i) / Σ(i) w(i), w(i) = Π(j<i) C(j)
+        C(i) = 1 while g(1) + … + g(i) < T and i < k, else 0
+
+    This is the static player of the paper. min_rel, max_rel: grades are clipped to this range and
+    scaled to gains from 0 to 1; unjudged items have gain 0.
 
     >>> from rankwell import judged_rankings
     >>> bpm(judged_rankings({"q": {"b": 1}}, {"q": {"a": 3.0, "b": 2.0}}), k=5, max_rel=1).tolist()
@@ -274,9 +309,16 @@ def information_foraging(
     """The gain per item looked at of a forager, who stops near a goal, or where the rate of gain
     falls below the usual rate.
 
-    The chance of going on is 1 - 1 / (1 + b1 · e^((T - gain so far) · R1)) by the goal T, 1 / (1 +
-    b2 · e^((A - gain so far per item) · R2)) by the rate A, or their product. R1 and R2 say how
-    strictly. min_rel, max_rel, k: as for `INST`.
+    Information foraging, for users who stop at a goal or where results get poor:
+
+        IFT = Σ(i) w(i) · g(i) / Σ(i) w(i), w(i) = Π(j<i) C(j)
+        C(i) = C1(i) · C2(i), G = g(1) + … + g(i)
+        C1(i) = 1 - 1 / (1 + b1 · e^((T - G) · R1)), C2(i) = 1 / (1 + b2 · e^((A - G / i) · R2))
+
+    by: whether the user stops by `goal`, by `rate`, or by `both`. T: the gain that the user is
+    looking for. A: the usual gain per item. b1, b2: how gradually the user stops by goal, and by
+    rate. R1, R2: how strictly the user keeps to the goal, and to the rate. min_rel, max_rel, k: as
+    for `INST`.
 
     >>> from rankwell import judged_rankings
     >>> view = judged_rankings({"q": {"a": 1}}, {"q": {"a": 3.0}})
@@ -313,6 +355,13 @@ def time_biased_gain(
 ) -> Floats:
     """The gain per item looked at of a user whose attention halves every `h` seconds, an item
     taking `seconds` of them.
+
+    Time-biased gain, for users who pay with time:
+
+        TBG = Σ(i) w(i) · g(i) / Σ(i) w(i)
+        w(i) = 2^(-seconds · (i - 1) / h)
+
+    h: the seconds after which half of the users have stopped. seconds: the time that an item takes.
 
     A user of rank-biased precision with persistence 2^(-seconds / h), as all items take equally
     long here; weights sum to 1, as in cwl_eval, where the paper adds up gains. min_rel, max_rel, k:

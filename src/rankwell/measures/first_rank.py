@@ -68,10 +68,14 @@ def median_rank(
     """The rank, from 1, of the first item with grade `rel` or more; over queries the median, of two
     middle ones their mean.
 
+    Median rank, for where a typical query finds its first right item:
+
+        MedR = median over the queries of the rank of the first relevant item
+
     missing: where no such item is found, the rank is one more than the length of the list (`last`),
-    or the query is not counted (`skip`). n_items: the size of the collection, to be used for that
-    in place of the length of lists that are cut; without it a query with an empty list is not
-    counted. Under random order of ties: the mean rank.
+    or the query is not counted (`skip`). n_items: the size of the collection, used in place of the
+    length of lists that are cut. Without it a query with an empty list is not counted. With ties in
+    random order the value is the mean rank.
 
     >>> from rankwell import judged_rankings
     >>> view = judged_rankings(
@@ -93,6 +97,10 @@ def median_rank_low(
 ) -> Floats:
     """As `MedR`; over an even number of queries the lower of the two middle ranks.
 
+    Lower median rank, for parity with CLIP4Clip:
+
+        MedRLow = the value at place ceil(n / 2) of the n ranks in ascending order
+
     Parameters as for `MedR`.
 
     >>> from rankwell import judged_rankings
@@ -111,6 +119,10 @@ def median_rank_floor(
     view: JudgedRankings, *, rel: float = 1, missing: Missing = "last", n_items: int | None = None
 ) -> Floats:
     """As `MedR`; over queries the median, rounded down to an integer.
+
+    Median rank rounded down, for parity with VSE++:
+
+        MedRFloor = floor(MedR)
 
     Parameters as for `MedR`.
 
@@ -154,6 +166,10 @@ def mean_rank(
 ) -> Floats:
     """The rank, from 1, of the first item with grade `rel` or more, or the mean rank of all such
     items; over queries the mean.
+
+    Mean rank, for where queries find their first right item on average:
+
+        MnR = mean over the queries of the rank of the first relevant item
 
     of: the `best` item alone, as text-to-video papers do without saying so, or `all` of a query's
     items.

@@ -91,10 +91,15 @@ def discounted_gain(
     """The sum over the first `k` places of the item's gain over log2(rank + 1); unjudged items gain
     0.
 
+    Discounted cumulative gain, for graded judgments, when lists of one query are compared:
+
+        DCG@k = Σ(i=1…k) g(i) / log2(i + 1)
+        g(i): the gain of the item at rank i, by default its grade
+
     dcg: the gain is the grade (`log2`), 2^grade - 1 (`exp-log2`), or 1 for grades from `rel` on, by
-    default 1 (`binary-log2`). gains: pairs of a grade and its gain, which go before that. rel:
-    lower grades gain 0. judged_only: unjudged items are taken out before ranks are counted. Raises
-    BadInput for a grade whose exponential gain overflows float64.
+    default 1 (`binary-log2`). gains: pairs of a grade and its gain, which replace that rule. rel:
+    grades below it gain 0. judged_only: unjudged items are taken out before ranks are counted.
+    Raises BadInput for a grade whose exponential gain overflows float64.
 
     >>> from rankwell import judged_rankings
     >>> view = judged_rankings({"q": {"a": 3, "b": 1}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}})
@@ -123,6 +128,10 @@ def ideal_gain(
     k: int | None = None,
 ) -> Floats:
     """The DCG of the best possible first `k` places, of all judged items whether retrieved or not.
+
+    Ideal discounted cumulative gain, for the DCG that is possible:
+
+        IDCG@k = DCG@k of all judged items, best first
 
     Parameters as for `DCG`.
 
@@ -154,6 +163,13 @@ def ndcg(
     """DCG over the DCG of the best possible list of all judged items, both cut at `k`; 0 if nothing
     has a gain.
 
+    Normalized discounted cumulative gain, for graded judgments, where the top of the list matters
+    most:
+
+        nDCG@k = DCG@k / IDCG@k
+        DCG@k = Σ(i=1…k) g(i) / log2(i + 1)
+        g(i): the gain of the item at rank i, by default its grade
+
     Parameters as for `DCG`.
 
     >>> from rankwell import judged_rankings
@@ -182,6 +198,10 @@ def _ideal_sums(view: JudgedRankings, ideal: Floats) -> Floats:
 def rndcg(view: JudgedRankings, *, gains: Gains = None) -> Floats:
     """The mean of nDCG at each rank where the ideal gain changes, its drop to 0 included; 0 if
     nothing has a gain.
+
+    Rank-averaged nDCG, for nDCG at the depths at which the ideal gain changes:
+
+        RnDCG = mean of nDCG@i over the ranks i at which the ideal gain changes
 
     The end of the list is one more such rank if the list has at least two items more than have a
     gain.
@@ -219,6 +239,11 @@ def rndcg(view: JudgedRankings, *, gains: Gains = None) -> Floats:
 def ndcg_rel(view: JudgedRankings, *, gains: Gains = None) -> Floats:
     """The mean over all items with a gain of nDCG at their rank, and of nDCG of the whole list for
     those not retrieved.
+
+    nDCG averaged at the relevant items, for nDCG without choosing a cut-off:
+
+        nDCGrel = (Σ(retrieved items with a gain, at rank i) DCG@i / IDCG@i + m · DCG / IDCG) / R
+        m, R: the items with a gain that are not retrieved, and all of them
 
     0 if nothing has a gain. gains: pairs of a grade and its gain; the gain of others is their
     grade.
@@ -260,6 +285,12 @@ def graded_g(view: JudgedRankings, *, gains: Gains = None) -> Floats:
     """The sum of gain / log2(2 + cost - gain so far) over the sum of all gains; 0 if nothing has a
     gain.
 
+    Graded G, for gain against the cost of reading:
+
+        G = Σ(i) g(i) / log2(2 + cost(i) - gain(i)) / Σ(all items) g
+        gain(i): the gains down to rank i
+        cost(i): max(ideal gain, 1) down to rank i
+
     The cost grows at each rank by the ideal gain there, and by at least 1.
     gains: pairs of a grade and its gain; the gain of others is their grade.
 
@@ -283,6 +314,11 @@ def binary_g(view: JudgedRankings, *, rel: float = 1) -> Floats:
     """The mean over all items with grade `rel` or more of 1 / log2(2 + items above that are not); 0
     if there are none.
 
+    Binary G, for G with binary relevance:
+
+        BinG = Σ(relevant items) 1 / log2(2 + m) / R
+        m: the items above it that are not relevant
+
     >>> from rankwell import judged_rankings
     >>> binary_g(
     ...     judged_rankings(
@@ -305,6 +341,14 @@ def binary_g(view: JudgedRankings, *, rel: float = 1) -> Floats:
 def sdcg(view: JudgedRankings, *, k: int, max_rel: float, min_rel: float = 0.0) -> Floats:
     """DCG of the grades scaled to 0…1 by their declared range, over that of `k` perfect items,
     judged or not.
+
+    Scaled discounted cumulative gain, for comparing queries by absolute quality, also where little
+    is relevant:
+
+        SDCG@k = Σ(i=1…k) s(i) / log2(i + 1) / Σ(i=1…k) 1 / log2(i + 1)
+        s(i) = (grade at rank i - min_rel) / (max_rel - min_rel)
+
+    min_rel, max_rel: the lowest and the highest grade of the scale.
 
     Grades outside the range count as its ends, unjudged items as 0. Raises BadUsage unless max_rel
     is above min_rel.

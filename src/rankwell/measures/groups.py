@@ -18,6 +18,10 @@ def ap_over_groups(grouped: GroupRankings, *, rel: float = 1) -> Floats:
     """The mean over the judgment groups of average precision; a group to which nothing has grade
     `rel` or more counts as 0.
 
+    Average precision over judgment groups, for several people's judgments of one query:
+
+        AP_avgjg = mean of AP over the groups
+
     >>> from rankwell import group_rankings
     >>> view = group_rankings(
     ...     {"q": {"ann": {"a": 1}, "bob": {"b": 1}}}, {"q": {"a": 3.0, "b": 2.0}}
@@ -36,6 +40,10 @@ def precision_over_groups(grouped: GroupRankings, *, k: int, rel: float = 1) -> 
     """The mean over the judgment groups of the share of the first `k` places that hold an item with
     grade `rel` or more.
 
+    Precision over judgment groups, for several people's judgments of one query:
+
+        P_avgjg@k = mean of P@k over the groups
+
     >>> from rankwell import group_rankings
     >>> view = group_rankings(
     ...     {"q": {"ann": {"a": 1, "b": 1}, "bob": {"b": 1}}}, {"q": {"a": 3.0, "b": 2.0}}
@@ -53,6 +61,11 @@ def r_precision_multiple_over_groups(
 ) -> Floats:
     """The mean over the judgment groups of precision in the first floor(x R + 0.9) places, R being
     what is relevant to the group.
+
+    R-precision at a multiple of R over judgment groups, for several people's judgments of one
+    query:
+
+        RprecMult_avgjg@x = mean of RprecMult@x over the groups
 
     >>> from rankwell import group_rankings
     >>> view = group_rankings(

@@ -26,10 +26,14 @@ _BPREF = (
 def bpref(view: JudgedRankings, *, rel: float = 1) -> Floats:
     """The mean over the R items with grade `rel` or more of 1 - min(b, R) / min(N, R); 0 if R is 0.
 
-    b: judged non-relevant items above it, N: all of them; the term is 1 where b is 0, and 0 for an
-    item not retrieved.
-    Unjudged items are skipped; a negative grade is a judgment, except under trec_eval's
-    conventions.
+    Binary preference, for judgments with gaps:
+
+        Bpref = Σ(relevant items) (1 - min(b, R) / min(N, R)) / R
+        b: items judged not relevant above it
+        N: all items judged not relevant
+
+    The term is 1 if b is 0, and 0 for an item that is not retrieved. Unjudged items are skipped. A
+    negative grade is a judgment, except under trec_eval's conventions.
 
     >>> from rankwell import judged_rankings
     >>> truth, run = {"q": {"a": 1, "b": 1, "x": 0, "y": 0}}, {"q": {"a": 4.0, "x": 3.0, "b": 2.0}}
@@ -50,6 +54,10 @@ def gm_bpref(view: JudgedRankings, *, rel: float = 1) -> Floats:
     """Bpref; the summary over queries is the geometric mean, with values below 0.00001 raised to
     it.
 
+    Geometric mean binary preference, for whether hard queries improve, with gaps in the judgments:
+
+        GMBpref = exp(mean of ln(max(Bpref, 0.00001)) over the queries)
+
     >>> from rankwell import judged_rankings
     >>> gm_bpref(judged_rankings({"q": {"a": 1, "x": 0}}, {"q": {"a": 2.0, "x": 1.0}})).tolist()
     [1.0]
@@ -69,6 +77,11 @@ def gm_bpref(view: JudgedRankings, *, rel: float = 1) -> Floats:
 def inferred_ap(view: JudgedRankings, *, rel: float = 1) -> Floats:
     """The mean over the items with grade `rel` or more of the precision to expect there if only a
     sample of the pool is judged.
+
+    Inferred average precision, for pools of which a random sample is judged:
+
+        infAP = Σ(relevant items at rank i) (1 + pooled · (good + ε) / (judged + 2ε)) / i / R
+        pooled, judged, good: the items above that are in the pool, judged, and relevant
 
     Under every convention a negative grade marks an unjudged item of the pool. 0 if nothing is
     relevant.
@@ -93,6 +106,10 @@ def judged_share(view: JudgedRankings, *, k: int | None = None) -> Floats:
     """The share of the first `k` places, as far as the list goes, that hold a judged item; 0 for an
     empty list.
 
+    Share of judged items, for whether the judgments suit a run:
+
+        Judged@k = (judged items in the first k places) / (places of the list, k at most)
+
     A negative grade is a judgment, except under trec_eval's conventions.
 
     >>> from rankwell import judged_rankings
@@ -106,6 +123,10 @@ def judged_share(view: JudgedRankings, *, k: int | None = None) -> Floats:
 def unjudged_share(view: JudgedRankings, *, k: int) -> Floats:
     """The share of the first `k` places that hold an unjudged item; places that the list lacks hold
     none.
+
+    Share of unjudged items, for whether the judgments suit a run:
+
+        Unj@k = (unjudged items in the first k places) / k
 
     >>> from rankwell import judged_rankings
     >>> unjudged_share(judged_rankings({"q": {"a": 0}}, {"q": {"a": 2.0, "b": 1.0}}), k=10).tolist()
@@ -130,7 +151,11 @@ def pairwise_accuracy(view: JudgedRankings, *, rel: float = 1, k: int | None = N
     """The share of the pairs of a relevant and another item in the first `k` places that have the
     relevant one first.
 
-    Unjudged items are others. NaN, so not counted, for a query without both kinds there.
+    Pairwise accuracy, for rerankers of fixed candidates:
+
+        Accuracy@k = (pairs with the relevant item first) / (pairs of a relevant and another item)
+
+    Unjudged items count as not relevant. A query without both kinds is not counted.
 
     >>> from rankwell import judged_rankings
     >>> pairwise_accuracy(

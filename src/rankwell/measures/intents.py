@@ -132,6 +132,11 @@ def alpha_dcg(
     """The novelty of the first `k` items, discounted by log2(rank + 1), over that of k items which
     serve all S intents.
 
+    Alpha-discounted cumulative gain (α-DCG), for ambiguous queries, where repetition should cost:
+
+        alpha_DCG@k = Σ(i=1…k) nov(i) / log2(i + 1) / Σ(i=1…k) S · (1 - alpha)^(i - 1) / log2(i + 1)
+        nov(i) = Σ(intents that the item at rank i serves) (1 - alpha)^(times served above)
+
     Novelty: for each intent that an item serves, (1 - alpha)^(times it was served above).
     judged_only: items judged for no intent are taken out first. quirk: ndeval and pyndeval do not
     divide at k = 1, so that the value there is the number of intents which the first item serves,
@@ -165,6 +170,12 @@ def alpha_ndcg(
     """The novelty of the first `k` items, discounted by log2(rank + 1), over that of the greedy
     ideal list.
 
+    Alpha-normalized discounted cumulative gain (α-nDCG), for ambiguous queries, the usual measure
+    of diversity:
+
+        alpha_nDCG@k = Σ(i=1…k) nov(i) / log2(i + 1) / (the same sum of the greedy ideal list)
+        nov(i) = Σ(intents that the item at rank i serves) (1 - alpha)^(times served above)
+
     Novelty: for each intent that an item serves, (1 - alpha)^(times it was served above). The ideal
     takes the most novel item each time, ties by id descending; a better order may exist, so that
     more than 1 is possible. judged_only: items judged for no intent are taken out first.
@@ -192,8 +203,12 @@ def err_ia(
     """The novelty of the first `k` items, discounted by the rank, over that of k items which serve
     all S intents.
 
-    Novelty and the parameters are those of `alpha_DCG`; as there, ndeval does not divide at k = 1,
-    and quirk=False does.
+    Intent-aware expected reciprocal rank, for ambiguous queries of users who stop early:
+
+        ERR_IA@k = Σ(i=1…k) nov(i) / i / Σ(i=1…k) S · (1 - alpha)^(i - 1) / i
+        nov(i) = Σ(intents that the item at rank i serves) (1 - alpha)^(times served above)
+
+    Parameters as for `alpha_DCG`.
 
     >>> from rankwell import intent_rankings
     >>> view = intent_rankings({"q": {"1": {"a": 1}, "2": {"b": 1}}}, {"q": {"a": 3.0, "b": 2.0}})
@@ -215,6 +230,13 @@ def nerr_ia(
 ) -> Floats:
     """The novelty of the first `k` items, discounted by the rank, over that of the greedy ideal
     list of `alpha_nDCG`.
+
+    Normalised intent-aware expected reciprocal rank, for ERR_IA against the best possible list:
+
+        nERR_IA@k = Σ(i=1…k) nov(i) / i / (the same sum of the greedy ideal list)
+        nov(i) = Σ(intents that the item at rank i serves) (1 - alpha)^(times served above)
+
+    judged_only: items judged for no intent are taken out first.
 
     >>> from rankwell import intent_rankings
     >>> view = intent_rankings(
@@ -238,6 +260,11 @@ def nrbp(
     """(1 - (1 - alpha) beta) / S times the sum over the whole list of novelty times beta^(rank -
     1).
 
+    Novelty- and rank-biased precision, for ambiguous queries of users of a known patience:
+
+        NRBP = (1 - (1 - alpha) · beta) / S · Σ(i) nov(i) · beta^(i - 1)
+        nov(i) = Σ(intents that the item at rank i serves) (1 - alpha)^(times served above)
+
     Novelty: for each intent that an item serves, (1 - alpha)^(times it was served above). beta: the
     user's persistence.
 
@@ -257,6 +284,12 @@ def nnrbp(
     """NRBP over that of the greedy ideal list of `alpha_nDCG`; 0 where nothing is relevant to any
     intent (pyndeval: NaN).
 
+    Normalised novelty- and rank-biased precision, for NRBP against the best possible list:
+
+        nNRBP = NRBP / (NRBP of the greedy ideal list)
+
+    Parameters as for `NRBP`.
+
     >>> from rankwell import intent_rankings
     >>> view = intent_rankings(
     ...     {"q": {"1": {"a": 1}, "2": {"b": 1}}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}}
@@ -270,6 +303,10 @@ def nnrbp(
 @measure("AP_IA", source=_AGRAWAL, aliases="AP-IA MAP_IA MAP-IA")
 def ap_ia(intents: IntentRankings, *, rel: float = 1, judged_only: bool = False) -> Floats:
     """The mean over the S intents of average precision for that intent alone.
+
+    Intent-aware average precision, for AP averaged over intents:
+
+        AP_IA = mean of AP over the S intents
 
     judged_only: items judged for no intent are taken out first.
 
@@ -289,6 +326,10 @@ def ap_ia(intents: IntentRankings, *, rel: float = 1, judged_only: bool = False)
 def p_ia(intents: IntentRankings, *, k: int, rel: float = 1, judged_only: bool = False) -> Floats:
     """The mean over the S intents of the share of the first `k` places that hold an item relevant
     to that intent.
+
+    Intent-aware precision, for precision averaged over intents:
+
+        P_IA@k = mean of P@k over the S intents
 
     judged_only: items judged for no intent are taken out first.
 
@@ -312,6 +353,10 @@ def p_ia(intents: IntentRankings, *, k: int, rel: float = 1, judged_only: bool =
 def subtopic_recall(intents: IntentRankings, *, k: int, rel: float = 1) -> Floats:
     """The share of the S intents that at least one of the first `k` items serves.
 
+    Subtopic recall, for how many meanings of a query are covered:
+
+        StRecall@k = (intents that one of the first k items serves) / S
+
     >>> from rankwell import intent_rankings
     >>> view = intent_rankings({"q": {"1": {"a": 1}, "2": {"b": 1}}}, {"q": {"a": 3.0, "b": 2.0}})
     >>> subtopic_recall(view, k=1).tolist()
@@ -326,6 +371,11 @@ def subtopic_recall(intents: IntentRankings, *, k: int, rel: float = 1) -> Float
 def d_ndcg(intents: IntentRankings, *, k: int | None = None, judged_only: bool = False) -> Floats:
     """DCG of the first `k` items by their global gains, over that of the list with the largest
     global gains first.
+
+    D-nDCG, for diversity with graded judgments per intent:
+
+        D_nDCG@k = Σ(i=1…k) GG(i) / log2(i + 1) / (the same sum, largest GG first)
+        GG(i): the mean grade of the item at rank i over the intents
 
     The global gain of an item is the mean of its grades over the intents, all of them equally
     probable; grades below 0 count as 0, and the discount is log2(rank + 1). judged_only: items
@@ -370,6 +420,12 @@ def d_sharp_ndcg(
 ) -> Floats:
     """gamma times the share of the intents that the first `k` items serve (I-rec, `StRecall`), plus
     1 - gamma times `D_nDCG`.
+
+    D♯-nDCG, for coverage of intents and graded relevance together:
+
+        D_sharp_nDCG@k = gamma · StRecall@k + (1 - gamma) · D_nDCG@k
+
+    gamma: the weight of the share of intents.
 
     rel: the lowest grade that serves an intent. judged_only: items judged for no intent are taken
     out first.

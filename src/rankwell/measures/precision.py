@@ -81,6 +81,11 @@ def precision_at(
     """The share of the first `k` places that hold an item with grade `rel` or more; places that the
     list lacks hold none.
 
+    Precision at k, for how many of the first results are good:
+
+        P@k = hits(k) / k
+        hits(k): the relevant items in the first k places
+
     denom: `retrieved` divides by the number of places that the list has, where those are fewer than
     `k`; `last` divides by the rank of the last relevant item where that is smaller than `k`, so
     that a perfect list reaches 1 at every cut-off. judged_only: unjudged items are taken out before
@@ -120,6 +125,12 @@ def recall(
 ) -> Floats:
     """The share of all items with grade `rel` or more that are in the first `k` places; 0 if there
     are none.
+
+    Recall at k, for how much of what is relevant is found:
+
+        R@k = hits(k) / R
+        hits(k): the relevant items in the first k places
+        R: all relevant items
 
     denom: `min` divides by `k` where more are relevant than `k`, so that a perfect list reaches 1
     at every cut-off.
@@ -165,6 +176,11 @@ def _expected_success(
 def success(view: JudgedRankings, *, k: int, rel: float = 1, judged_only: bool = False) -> Floats:
     """1 if an item with grade `rel` or more is in the first `k` places, else 0.
 
+    Success, hit rate, for whether a user finds anything at all:
+
+        Success@k = 1 if hits(k) ≥ 1, else 0
+        hits(k): the relevant items in the first k places
+
     judged_only: unjudged items are taken out before places are counted.
 
     >>> from rankwell import judged_rankings
@@ -181,6 +197,13 @@ def f_at(
 ) -> Floats:
     """The harmonic mean of precision and recall in the first `k` places, recall `beta` times as
     important; 0 without a hit.
+
+    F-measure, for precision and recall in one number:
+
+        F@k = (1 + beta²) · P · R / (beta² · P + R)
+        P, R: precision and recall at k
+
+    beta: how much recall counts beside precision; 2 makes it twice as important.
 
     Precision divides by `k`, and by the length of the list without a cut-off. The weight is van
     Rijsbergen's beta squared, which differs from `SetF` (trec_eval) for every beta but 1.
@@ -208,6 +231,12 @@ def r_precision(view: JudgedRankings, *, rel: float = 1, judged_only: bool = Fal
     """Precision in the first R places, where R is the number of items with grade `rel` or more; 0
     if R is 0.
 
+    R-precision, for precision without choosing a cut-off:
+
+        Rprec = hits(R) / R
+        R: all relevant items
+        hits(R): those in the first R places
+
     judged_only: unjudged items are taken out before places are counted.
 
     >>> from rankwell import judged_rankings
@@ -224,6 +253,10 @@ def r_precision(view: JudgedRankings, *, rel: float = 1, judged_only: bool = Fal
 def r_precision_multiple(view: JudgedRankings, *, x: float = 1.0, rel: float = 1) -> Floats:
     """Precision in the first `x` R places, rounded by floor(x R + 0.9), R being the number of
     relevant items; 0 for no place.
+
+    R-precision at a multiple of R, for precision at a depth that suits each query:
+
+        RprecMult@x = hits(m) / m, m = floor(x · R + 0.9)
 
     >>> from rankwell import judged_rankings
     >>> view = judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}})
@@ -245,7 +278,11 @@ def r_precision_cut(
     """The relevant items among the first min(k, R), divided by R, the number of items with grade
     `rel` or more; 0 if R is 0.
 
-    A perfect list has less than 1 where R is above `k`. without_hits: a query without a hit there
+    R-precision at a cut-off, for parity with the library recommenders:
+
+        RprecCut@k = hits(min(k, R)) / R
+
+    A perfect list scores less than 1 if R is above `k`. without_hits: a query without a hit there
     has 0, or is left out of the mean, which is then higher the more queries fail, as in the library
     recommenders.
 
@@ -282,6 +319,11 @@ def set_precision(
     """The share of the retrieved items, of the first `k` of them, that have grade `rel` or more; 0
     for an empty list.
 
+    Set precision, for lists that are sets, as in filtering:
+
+        SetP = hits(n) / n
+        n: the number of retrieved items, k at most
+
     relative: divides by the number relevant where that is smaller, so that a perfect list reaches 1
     at every length. judged_only: unjudged items are taken out first.
 
@@ -301,6 +343,11 @@ def set_precision(
 def set_recall(view: JudgedRankings, *, rel: float = 1, k: int | None = None) -> Floats:
     """The share of the items with grade `rel` or more that were retrieved, in the first `k` places;
     0 if there are none.
+
+    Set recall, for lists that are sets, as in filtering:
+
+        SetR = hits(n) / R
+        n: the number of retrieved items, k at most
 
     >>> from rankwell import judged_rankings
     >>> set_recall(judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0}})).tolist()
@@ -323,8 +370,14 @@ def set_f(
     """(beta + 1) P R / (beta P + R) of the first `k` items as a set; 0 if nothing with grade `rel`
     or more is among them.
 
-    beta weighs linearly, as in trec_eval and ir_measures: it is not van Rijsbergen's beta squared
-    (that is `F`).
+    Set F-measure, for lists that are sets, as trec_eval computes it:
+
+        SetF = (1 + beta) · P · R / (beta · P + R)
+        P, R: SetP and SetR
+
+    beta: the weight of recall. It is linear, as in trec_eval and ir_measures, not van Rijsbergen's
+    beta squared (that is `F`).
+
     judged_only: unjudged items are taken out first.
 
     >>> from rankwell import judged_rankings
@@ -351,6 +404,10 @@ def set_f(
 def fallout(view: JudgedRankings, *, n_items: int, rel: float = 1, k: int | None = None) -> Floats:
     """The share of the items of the collection below grade `rel` that are in the first `k` places;
     0 if there are none.
+
+    Fall-out, for how much of what is wrong is shown:
+
+        Fallout@k = (items in the first k places that are not relevant) / (n_items - R)
 
     n_items: the size of the collection. Unjudged items are not relevant. Raises BadUsage where a
     query ranks or judges more.
@@ -391,6 +448,14 @@ def utility(
 ) -> Floats:
     """The sum over items of their worth: `a` relevant and retrieved, `b` retrieved only, `c`
     relevant only, `d` neither.
+
+    Utility, for filtering where hits and mistakes have a price:
+
+        Utility = a · (relevant, retrieved) + b · (not relevant, retrieved)
+                + c · (relevant, not retrieved) + d · (neither)
+
+    a: the worth of a relevant item that is retrieved. b: of another that is retrieved. c: of a
+    relevant item that is not retrieved. d: of all other items.
 
     n_items: the size of the collection, which only `d` looks at (trec_eval -N).
 

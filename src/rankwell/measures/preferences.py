@@ -59,6 +59,10 @@ def _over_pairs(preferences: PreferenceRankings, kind: Kind) -> Floats:
 def prefs_num_poss(preferences: PreferenceRankings) -> Floats:
     """Number of preferences that the groups state, retrieved or not.
 
+    Number of preferences, for how much the judgments state:
+
+        PrefsNumPoss = preferences, added up over the queries
+
     >>> from rankwell import preference_rankings
     >>> view = preference_rankings(
     ...     {"q": {"ann": {"0": {"a": 2, "b": 1, "c": 0}}}}, {"q": {"b": 2.0, "a": 1.0}}
@@ -72,6 +76,10 @@ def prefs_num_poss(preferences: PreferenceRankings) -> Floats:
 @_prefs("PrefsNumFul", "prefs_num_prefs_ful", scale=COUNT._replace(better="higher"), summary="sum")
 def prefs_num_ful(preferences: PreferenceRankings) -> Floats:
     """Number of fulfilled preferences of the groups.
+
+    Number of fulfilled preferences, for how many of them a run gets right:
+
+        PrefsNumFul = fulfilled preferences, added up over the queries
 
     >>> from rankwell import preference_rankings
     >>> view = preference_rankings(
@@ -92,6 +100,10 @@ def prefs_num_ful(preferences: PreferenceRankings) -> Floats:
 def prefs_num_ful_ret(preferences: PreferenceRankings) -> Floats:
     """Number of fulfilled preferences between two retrieved items.
 
+    Number of fulfilled preferences among retrieved items, for short lists:
+
+        PrefsNumFulRet = fulfilled preferences between two retrieved items, over all queries
+
     >>> from rankwell import preference_rankings
     >>> view = preference_rankings(
     ...     {"q": {"ann": {"0": {"a": 2, "b": 1, "c": 0}}}}, {"q": {"a": 2.0, "b": 1.0}}
@@ -106,6 +118,10 @@ def prefs_num_ful_ret(preferences: PreferenceRankings) -> Floats:
 def prefs_simp(preferences: PreferenceRankings) -> Floats:
     """The share of all preferences that are fulfilled, the groups taken together; 0 without
     preferences.
+
+    Simple preferences, for judgments that say which of two items is better:
+
+        PrefsSimp = (fulfilled preferences) / (preferences)
 
     >>> from rankwell import preference_rankings
     >>> view = preference_rankings(
@@ -122,6 +138,10 @@ def prefs_simp_imp(preferences: PreferenceRankings) -> Floats:
     """The share that is fulfilled of the preferences with at least one item retrieved, the groups
     taken together.
 
+    Simple preferences with a retrieved item, for lists that miss what is better:
+
+        PrefsSimpImp = (fulfilled preferences) / (preferences with at least one retrieved item)
+
     >>> from rankwell import preference_rankings
     >>> view = preference_rankings(
     ...     {"q": {"ann": {"0": {"a": 2, "b": 1, "c": 0}}}}, {"q": {"b": 1.0}}
@@ -136,6 +156,10 @@ def prefs_simp_imp(preferences: PreferenceRankings) -> Floats:
 def prefs_simp_ret(preferences: PreferenceRankings) -> Floats:
     """The share that is fulfilled of the preferences between two retrieved items, the groups taken
     together.
+
+    Simple preferences among retrieved items, for short lists:
+
+        PrefsSimpRet = (fulfilled preferences) / (preferences between two retrieved items)
 
     >>> from rankwell import preference_rankings
     >>> view = preference_rankings(
@@ -152,6 +176,10 @@ def prefs_over_groups(preferences: PreferenceRankings) -> Floats:
     """The mean over the groups of the share of their preferences that is fulfilled; a group without
     any counts as 0.
 
+    Preferences over judgment groups, for giving each judge the same weight:
+
+        PrefsAvgjg = mean over the groups of (fulfilled preferences) / (preferences)
+
     >>> from rankwell import preference_rankings
     >>> two = {"ann": {"0": {"a": 1, "b": 0}}, "bob": {"0": {"b": 1, "a": 0}}}
     >>> prefs_over_groups(preference_rankings({"q": two}, {"q": {"a": 2.0, "b": 1.0}})).tolist()
@@ -164,6 +192,10 @@ def prefs_over_groups(preferences: PreferenceRankings) -> Floats:
 def prefs_over_groups_imp(preferences: PreferenceRankings) -> Floats:
     """The mean over the groups of the share that is fulfilled of their preferences with at least
     one item retrieved.
+
+    Preferences over judgment groups with a retrieved item, for lists that miss what is better:
+
+        PrefsAvgjgImp = PrefsAvgjg over the preferences with at least one retrieved item
 
     >>> from rankwell import preference_rankings
     >>> two = {"ann": {"0": {"a": 1, "b": 0}}, "bob": {"0": {"c": 1, "a": 0}}}
@@ -178,6 +210,10 @@ def prefs_over_groups_ret(preferences: PreferenceRankings) -> Floats:
     """The mean over the groups of the share that is fulfilled of their preferences between two
     retrieved items.
 
+    Preferences over judgment groups among retrieved items, for short lists:
+
+        PrefsAvgjgRet = PrefsAvgjg over the preferences between two retrieved items
+
     >>> from rankwell import preference_rankings
     >>> two = {"ann": {"0": {"a": 1, "b": 0}}, "bob": {"0": {"c": 1, "a": 0}}}
     >>> prefs_over_groups_ret(preference_rankings({"q": two}, {"q": {"a": 2.0, "b": 1.0}})).tolist()
@@ -190,6 +226,11 @@ def prefs_over_groups_ret(preferences: PreferenceRankings) -> Floats:
 def prefs_pair(preferences: PreferenceRankings) -> Floats:
     """The mean over the pairs of items with a stated preference of the share of groups whose
     preference is fulfilled.
+
+    Preferences by pair, for pairs that several people judged:
+
+        PrefsPair = mean over the pairs of (groups whose preference is fulfilled)
+                                        / (groups with a preference)
 
     >>> from rankwell import preference_rankings
     >>> three = {name: {"0": {"a": 1, "b": 0}} for name in ("ann", "bob")} | {
@@ -206,6 +247,10 @@ def prefs_pair_imp(preferences: PreferenceRankings) -> Floats:
     """The mean over the stated pairs with at least one item retrieved, of the share of groups whose
     preference is fulfilled.
 
+    Preferences by pair with a retrieved item, for lists that miss what is better:
+
+        PrefsPairImp = PrefsPair over the pairs with at least one retrieved item
+
     >>> from rankwell import preference_rankings
     >>> view = preference_rankings(
     ...     {"q": {"ann": {"0": {"a": 2, "b": 1, "c": 0}}}}, {"q": {"b": 1.0}}
@@ -220,6 +265,10 @@ def prefs_pair_imp(preferences: PreferenceRankings) -> Floats:
 def prefs_pair_ret(preferences: PreferenceRankings) -> Floats:
     """The mean over the stated pairs of retrieved items, of the share of groups whose preference is
     fulfilled.
+
+    Preferences by pair among retrieved items, for short lists:
+
+        PrefsPairRet = PrefsPair over the pairs of two retrieved items
 
     >>> from rankwell import preference_rankings
     >>> view = preference_rankings(
@@ -295,6 +344,10 @@ def prefs_balanced(preferences: PreferenceRankings, *, quirk: bool = True) -> Fl
     """PrefsAvgjg as if each group had as many items that are not relevant (level 0) as relevant
     ones.
 
+    Balanced preferences over judgment groups, for groups with few or many wrong items:
+
+        PrefsAvgjgRnonrel = PrefsAvgjg with as many items of level 0 as relevant ones in each group
+
     Missing ones count as ranked last; of too many, only the first in rank order count. quirk: as
     trec_eval computes it. There, with too many in a group without subgroups, each kept one is held
     against all others of level 0 and against itself, and a group without preferences makes the
@@ -314,6 +367,10 @@ def prefs_balanced(preferences: PreferenceRankings, *, quirk: bool = True) -> Fl
 @_prefs("PrefsAvgjgRnonrelRet", "prefs_avgjg_Rnonrel_ret")
 def prefs_balanced_ret(preferences: PreferenceRankings, *, quirk: bool = True) -> Floats:
     """PrefsAvgjgRnonrel among the retrieved items.
+
+    Balanced preferences over judgment groups among retrieved items, for short lists:
+
+        PrefsAvgjgRnonrelRet = PrefsAvgjgRnonrel over the retrieved items
 
     quirk: as trec_eval computes it; besides what it does in PrefsAvgjgRnonrel, missing items that
     are not relevant are owed to all relevant items there, not only to the retrieved ones.

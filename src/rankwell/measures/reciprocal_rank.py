@@ -46,6 +46,12 @@ def rr(
     """One over the rank of the first item with grade `rel` or more; 0 if none is in the first `k`
     places.
 
+    Reciprocal rank, mean reciprocal rank (MRR), for tasks with one right answer, where only the
+    first hit counts:
+
+        RR = 1 / (rank of the first relevant item), 0 if there is none
+        MRR = mean of RR over the queries
+
     judged_only: unjudged items are taken out before ranks are counted.
 
     >>> from rankwell import judged_rankings

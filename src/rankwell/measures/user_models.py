@@ -108,11 +108,16 @@ def rbp(
     """(1 - p) times the sum of gain times p^(rank - 1) over the first `k` places, for a user who
     goes on with chance p.
 
+    Rank-biased precision, for users of a known patience:
+
+        RBP@k = (1 - p) · Σ(i=1…k) g(i) · p^(i - 1)
+        g(i): the gain of the item at rank i
+
     rel: every item with this grade or more has gain 1, others 0 (ir_measures). Without it the gain
-    is the grade, and scale says how: `grade` takes it as it is, so that the value may exceed 1
-    (ranx); `topic` divides by the highest grade judged in the query where that exceeds 1 (trec_eval
-    10, where p is 0.9); `max` divides by `max_rel`, the highest grade there is, and caps at 1.
-    gains: pairs of a grade and its gain, for grades that are not their own.
+    is the grade. scale: how the grade becomes a gain: `grade` takes it as it is, so that the value
+    may exceed 1 (ranx); `topic` divides by the highest grade judged in the query where that exceeds
+    1 (trec_eval 10, where p is 0.9); `max` divides by `max_rel` and caps at 1. max_rel: the highest
+    grade of the scale. gains: pairs of a grade and its gain, for grades that are not their own.
 
     >>> from rankwell import judged_rankings
     >>> view = judged_rankings({"q": {"a": 1, "b": 2}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}})
@@ -139,6 +144,11 @@ def rbp_residual(
 ) -> Floats:
     """The residual of RBP: p^n for the ranks below the first n, (1 - p) p^(rank - 1) for each
     unjudged item in them.
+
+    Residual of rank-biased precision, for how much unjudged items could add to RBP:
+
+        RBPResid = p^n + (1 - p) · Σ(unjudged items at rank i ≤ n) p^(i - 1)
+        n: the length of the list, k at most
 
     n is the length of the list, `k` at most; 1 for an empty ranking. quirk: 0 where nothing in the
     list is unjudged, the part that follows included, as in trec_eval 10 (where p is 0.9).
@@ -168,8 +178,12 @@ def err(view: JudgedRankings, *, k: int | None = None) -> Floats:
     """The expected reciprocal rank of the item that satisfies, each with chance (2^grade - 1) /
     2^4, in the first `k` places.
 
-    The 4 is fixed as in gdeval.pl, whatever the scale in use; raises BadInput for a higher grade,
-    as gdeval.pl does.
+    Expected reciprocal rank, for users who stop at the first result that satisfies them:
+
+        ERR@k = Σ(i=1…k) 1/i · s(i) · Π(j<i) (1 - s(j))
+        s(i) = (2^grade - 1) / 2^4: the chance that the item at rank i satisfies
+
+    The 4 is fixed, whatever your scale, and a higher grade is an error, as in gdeval.pl.
 
     >>> from rankwell import judged_rankings
     >>> err(judged_rankings({"q": {"a": 1, "b": 4}}, {"q": {"a": 3.0, "b": 2.0}})).tolist()

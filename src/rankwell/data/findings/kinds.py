@@ -10,7 +10,7 @@ from rankwell.errors import count_of, flag, shown
 
 @finding("info")
 def reading_choice(reading: str, file: str = "") -> str:
-    """How a file was read where it left a choice that hardly any user wants to make.
+    """How a file was read, where its content leaves a choice.
 
     Examples are the file of judgments that a folder stands for, the part of a file that holds
     predictions, and the field of a topic that is its text.
@@ -29,7 +29,7 @@ def another_format_possible(file: str, format: str, others: Sequence[str]) -> st
 
 @finding("warning")
 def doubtful_columns(doubt: str, file: str = "") -> str:
-    """A column was chosen by its name where another one could be meant, too.
+    """A column was chosen by its name, but another one could be meant as well.
 
     Name the column with `--columns` or `--qrels-columns`.
     """
@@ -38,9 +38,9 @@ def doubtful_columns(doubt: str, file: str = "") -> str:
 
 @finding("info")
 def distance_as_score(column: str, file: str = "") -> str:
-    """The numbers of a run are distances, of which the smallest is the best.
+    """The numbers of a run are distances, so the smallest ranks first.
 
-    They are negated when they are read as scores, so that the nearest item ranks first.
+    They are negated when they are read as scores.
     """
     return (
         f"{column!r} is a distance: the smallest ranks first, and the scores are the negated "
@@ -50,9 +50,9 @@ def distance_as_score(column: str, file: str = "") -> str:
 
 @finding("warning")
 def no_column_of_grades(columns: Sequence[str], file: str = "") -> str:
-    """A table of judgments has no column of grades, so that every row counts as relevant.
+    """A table of judgments has no column of grades, so every row counts as relevant.
 
-    If one of the columns that are not read is the grade, name it with `--qrels-columns grade=…`.
+    If one of the other columns is the grade, name it with `--qrels-columns grade=…`.
     """
     names = ", ".join(map(repr, columns))
     return f"no column holds grades, so each row counts as 1; not read: {names}"
@@ -60,9 +60,9 @@ def no_column_of_grades(columns: Sequence[str], file: str = "") -> str:
 
 @finding("warning")
 def ranks_in_a_matrix(file: str, first: int) -> str:
-    """Every row or column of a score matrix holds consecutive integers, as a list of ranks does.
+    """Every row or column of a score matrix holds consecutive integers, so it may hold ranks.
 
-    The highest number counts as the best. If these are ranks, give the scores.
+    The highest number counts as the best. If these are ranks, give the scores instead.
     """
     return (
         f"every row or column holds each integer from {first} on once, like a list of ranks; the "
@@ -72,10 +72,10 @@ def ranks_in_a_matrix(file: str, first: int) -> str:
 
 @finding("info")
 def chunks_of_one_document(queries: Sequence[str], file: str = "") -> str:
-    """Lists of chunks have several of one document, and the judgments are of documents.
+    """Your lists hold several chunks of the same document, and the judgments are of documents.
 
-    The best chunk counts for its document, so that a cut-off at 5 counts the first five documents,
-    which may lie among more chunks. `--columns item=chunk_id` ranks the chunks themselves.
+    The best chunk counts for its document, so a cut-off at 5 counts the first five documents.
+    `--columns item=chunk_id` ranks the chunks themselves.
     """
     return (
         "several chunks of a document count as one, at the place of the first, in "
@@ -85,22 +85,22 @@ def chunks_of_one_document(queries: Sequence[str], file: str = "") -> str:
 
 @finding("info")
 def texts_missing(lacking: int, total: int, owners: str, example: str, file: str = "") -> str:
-    """A file of texts lacks some of the ids, which pages then show without their text."""
+    """A file of texts lacks some ids. Reports show these without their text."""
     have = "has" if lacking == 1 else "have"
     return f"{lacking} of the {total} {owners} {have} no text, such as {example!r}"
 
 
 @finding("warning")
 def odd_entries(problem: str, file: str = "") -> str:
-    """A reader left out or repaired entries of a file, or found them odd; it names the first."""
+    """Some entries of a file were left out, repaired or doubted. The message names the first."""
     return problem
 
 
 @finding("warning")
 def rows_matched_by_position(run: str = "") -> str:
-    """Only one of two tables of vectors has ids, so that their rows are matched by position.
+    """Only one of two tables of vectors has ids, so rows are matched by position.
 
-    Where the rows are in another order, all figures are wrong: give ids for both.
+    If the rows are in another order, all figures are wrong. Give ids for both.
     """
     return "only some of the embeddings have ids, so that rows are matched by position"
 
@@ -123,7 +123,10 @@ def copy_of_another_run(run: str, other: str) -> str:
 
 @finding("error")
 def queries_and_items_swapped(run: str, problem: str) -> str:
-    """The queries of a run are items of the judgments, or its items queries."""
+    """The queries of a run are items of the judgments, or the other way round.
+
+    Exchange the two columns in one of the files.
+    """
     return f"{problem}; exchange the two columns in one of the files."
 
 
@@ -138,9 +141,9 @@ def _notation_of_queries(n: int, missing: int, notation: str, example: str, effe
 def query_ids_in_two_notations(
     run: str, queries: Sequence[str], missing: int, notation: str, example: str, effect: str
 ) -> str:
-    """The judgments and a run write the ids of queries in different ways.
+    """The judgments and a run write query ids differently, so queries count as missing.
 
-    Such queries count as missing. Write the ids alike in both files.
+    Write the ids in the same way in both files.
     """
     return _notation_of_queries(len(queries), missing, notation, example, effect)
 
@@ -160,9 +163,9 @@ def some_query_ids_in_two_notations(
 def most_judged_queries_missing(
     run: str, queries: Sequence[str], total: int, effect: str, hint: str
 ) -> str:
-    """A run has fewer than half of the judged queries: it may be of another split, or incomplete.
+    """A run has fewer than half of the judged queries. Is it from another split, or incomplete?
 
-    By default a missing query counts as one with an empty ranking.
+    By default a missing query counts as an empty ranking.
     """
     return (
         f"it has {total - len(queries)} of the {total} judged queries; the others {effect}. Is the "
@@ -186,10 +189,10 @@ def _notation_of_items(n: str, several: bool, notation: str, example: str, effec
 def item_ids_in_two_notations(
     run: str, n: str, several: bool, notation: str, example: str, effect: str
 ) -> str:
-    """The judgments and a run write the ids of items in different ways, so that judged items count
-    as unjudged.
+    """The judgments and a run write item ids differently, so judged items count as unjudged.
 
-    Write the ids alike in both files. Ids of chunks, such as `doc#c3`, are not those of documents.
+    Write the ids in the same way in both files. Ids of chunks, such as `doc#c3`, are not ids of
+    documents.
     """
     return _notation_of_items(n, several, notation, example, effect)
 
@@ -198,7 +201,7 @@ def item_ids_in_two_notations(
 def some_item_ids_in_two_notations(
     run: str, n: str, several: bool, notation: str, example: str, effect: str
 ) -> str:
-    """A few judged items would be found if case, leading zeros, hyphens or suffixes were ignored.
+    """A few more judged items would match if case, leading zeros, hyphens or suffixes were ignored.
 
     They may be different items. If they are the same, write the ids alike in both files.
     """
@@ -209,7 +212,10 @@ def some_item_ids_in_two_notations(
 def item_ids_in_another_notation(
     run: str, n: int, listed: int, notation: str, example: str, exact: int
 ) -> str:
-    """Most items of a run are judged items in another notation, as with a folder in front."""
+    """Most items of a run are judged items written differently, for example with a folder in front.
+
+    Write the ids in the same way in both files.
+    """
     return (
         f"{n} of its first {listed} items are judged items if {notation} are ignored ({example}), "
         f"but only {exact} as they are; write the ids alike in both files."
@@ -218,7 +224,10 @@ def item_ids_in_another_notation(
 
 @finding("warning")
 def no_judged_item(run: str, listed: str, judged: str) -> str:
-    """None of the items that a run lists is judged for its query, so that every value is 0."""
+    """A run lists no item that is judged for its query, so every value is 0.
+
+    Check that both files belong to the same collection.
+    """
     return (
         f"none of its items is judged for its query (listed: {shown(listed)}, …; judged: "
         f"{shown(judged)}, …). Are both from the same collection, with their columns in order?"
@@ -227,7 +236,7 @@ def no_judged_item(run: str, listed: str, judged: str) -> str:
 
 @finding("warning")
 def judgments_and_run_swapped(grade: float, run_name: str, scores: str) -> str:
-    """The grades look like scores, and the scores like grades: the files may be exchanged."""
+    """The grades look like scores and the scores like grades. Did you swap the files?"""
     return (
         f"judgments: their grades are numbers such as {grade:g}, and the scores of {run_name} are "
         f"{scores}: are the two swapped? The judgments are named first."
@@ -236,7 +245,10 @@ def judgments_and_run_swapped(grade: float, run_name: str, scores: str) -> str:
 
 @finding("error")
 def ranks_and_scores_swapped(run: str, highest: float, lowest: float) -> str:
-    """The column of scores counts up, and that of ranks falls: the two are exchanged."""
+    """The scores count up and the ranks fall: the two columns are exchanged.
+
+    Exchange them in the file.
+    """
     return (
         f"the scores are 1, 2, 3, … and the ranks fall from {highest:g} to {lowest:g}: the two "
         "columns are swapped. Exchange them in the file."
@@ -245,7 +257,10 @@ def ranks_and_scores_swapped(run: str, highest: float, lowest: float) -> str:
 
 @finding("warning")
 def ranks_in_place_of_scores(run: str) -> str:
-    """The scores are ranks, so that the last item of every list ranks first."""
+    """The scores of a run are ranks, so the last item of every list ranks first.
+
+    Write scores that fall, such as 1/rank.
+    """
     return (
         "the scores are 1, 2, 3, … down each list: they are ranks, and the last item ranks first. "
         "Write scores that fall, such as 1/rank."
@@ -254,7 +269,10 @@ def ranks_in_place_of_scores(run: str) -> str:
 
 @finding("warning")
 def rising_scores(run: str, lists: str, rows: int) -> str:
-    """The scores rise down the lists, as distances do, so that the last item ranks first."""
+    """The scores rise down the lists, as distances do, so the last item ranks first.
+
+    If they are distances, negate them.
+    """
     return (
         f"the scores rise down {lists} in the first {rows} rows, so that the last item ranks "
         "first. Are they distances? Negate them: the highest score ranks first."
@@ -263,8 +281,10 @@ def rising_scores(run: str, lists: str, rows: int) -> str:
 
 @finding("warning")
 def relevant_items_last(run: str, share: float, n_queries: int) -> str:
-    """Relevant items are near the ends of the lists, where a run in random order has them less than
-    once in a million.
+    """Relevant items stand near the end of the lists, which a random order would do less than once
+    in a million.
+
+    Are the scores distances? Negate them: the highest score ranks first.
     """
     return (
         "its relevant items are near the ends of its lists, on average behind "
@@ -275,7 +295,10 @@ def relevant_items_last(run: str, share: float, n_queries: int) -> str:
 
 @finding("warning")
 def rounded_scores(run: str, n: int) -> str:
-    """Scores are so large that float64 rounds them, which makes ties."""
+    """Some scores are so large that they are rounded, which makes ties.
+
+    Write ranks, or smaller scores.
+    """
     return (
         f"scores above 2**53 are rounded to float64, in which {n:,} judged "
         f"{'item ties' if n == 1 else 'items tie'} with others; write ranks, or smaller scores."
@@ -284,9 +307,9 @@ def rounded_scores(run: str, n: int) -> str:
 
 @finding("warning", "--ties input")
 def equal_scores(run: str) -> str:
-    """All items of a query have one score, so that their ids decide the order.
+    """All items of a query have the same score, so their ids decide the order.
 
-    Write the system's scores, or take the order of the file.
+    Write the scores of your system, or take the order of the file.
     """
     return (
         "all items of a query have one score, so that the ids decide their order. Write the "
@@ -296,7 +319,10 @@ def equal_scores(run: str) -> str:
 
 @finding("error")
 def nothing_relevant(rel: float, highest: float) -> str:
-    """No grade of the judgments counts as relevant, so that every value is 0."""
+    """None of your grades counts as relevant, so every value would be 0.
+
+    Lower `--min-grade`, or check the column of grades.
+    """
     advice = f"add {flag('--min-grade')} {highest:g}, or write" if highest > 0 else "write"
     return (
         f"judgments: no grade is {rel:g} or more (the highest is {highest:g}), so that nothing is "
@@ -306,7 +332,7 @@ def nothing_relevant(rel: float, highest: float) -> str:
 
 @finding("warning")
 def item_that_stands_for_none(item: str, n: int) -> str:
-    """The judgments name what an index writes where it found too few neighbours."""
+    """The judgments contain the id that an index writes when it finds too few neighbours."""
     return (
         f"judgments: the item {item} is relevant to {count_of(n, 'query', 'queries')}; faiss and "
         "other indexes write it where they found too few: leave it out of judgments and runs."
@@ -315,14 +341,14 @@ def item_that_stands_for_none(item: str, n: int) -> str:
 
 @finding("warning")
 def ranks_contradict_scores(run: str, queries: Sequence[str]) -> str:
-    """The ranks in a run are not in the order of its scores, which alone decide."""
+    """The ranks in a run contradict its scores. The scores decide."""
     number = count_of(len(queries), "query has", "queries have")
     return f"{number} ranks that contradict the scores ({examples(queries)}); the scores decide"
 
 
 @finding("warning")
 def judged_items_missing(file: str, n: int, example: str) -> str:
-    """The collection lacks items that are judged, so that no system can find them."""
+    """The collection lacks some judged items, so no system can find them."""
     number = count_of(n, "judged item is", "judged items are")
     return f"{number} not in the collection, such as {example!r}"
 
@@ -332,7 +358,7 @@ def judged_items_missing(file: str, n: int, example: str) -> str:
 
 @finding("info")
 def no_ceiling(direction: str, labels: Sequence[str], reason: str) -> str:
-    """The highest mean that any system can reach is unknown for some measures."""
+    """The highest possible mean is unknown for some measures."""
     return f"{direction}: no ceiling for {', '.join(labels)}: {reason}"
 
 
@@ -340,25 +366,25 @@ def no_ceiling(direction: str, labels: Sequence[str], reason: str) -> str:
 def ties_in_input_order(label: str, order: str) -> str:
     """A measure has no closed form for its mean over all orders of tied items.
 
-    Its values depend on the order in which tied items stand in the input.
+    Its values depend on the order of tied items in the input.
     """
     return f"{label} has no closed form for ties in random order; {order}"
 
 
 @finding("warning")
 def undefined_values(run: str, label: str, n: int, total: int, queries: Sequence[str] = ()) -> str:
-    """A measure has no value for some queries, which its mean leaves out."""
+    """A measure is undefined for some queries. Its mean leaves them out."""
     share = f"{n} of {count_of(total, 'query', 'queries')}"
     return f"{label} is undefined for {share}, which do not count"
 
 
 @finding("warning", "--unjudged skip")
 def unjudged_in_top(run: str, bounds: str, queries: Sequence[str]) -> str:
-    """Nobody judged some of the first items of a run. They count as not relevant, so that a mean
-    may be too low.
+    """Some of the first items of a run are unjudged. They count as not relevant, so a mean may be
+    too low.
 
-    The bounds are the means if all of these items were not relevant, and if all were. Judge the
-    items (`rankwell judge pool` lists them), or leave them out of rankings.
+    The bounds show the mean if none of these items were relevant, and if all were. Judge the items
+    (`rankwell judge pool` lists them), or leave unjudged items out.
     """
     return bounds
 
@@ -375,16 +401,16 @@ def only_relevant_items_judged() -> str:
 
 @finding("info")
 def no_abstention_figures(figures: str, label: str, reason: str) -> str:
-    """Figures of abstention, which `--confidence` adds, are not defined for some measures."""
+    """The figures of abstention that `--confidence` adds are undefined for some measures."""
     return f"no {figures} for {label}: {reason}"
 
 
 @finding("warning")
 def grades_alike(label: str, low: float, high: float, leads: str, weighing: str) -> str:
-    """A measure with binary gains treats all relevant grades alike; other measures do not.
+    """One measure treats all relevant grades alike, another does not, and they may disagree.
 
-    nDCG of sentence-transformers has binary gains, nDCG of trec_eval takes the grades as gains.
-    Where the two have different winners, say which one you report.
+    nDCG of sentence-transformers has binary gains, and nDCG of trec_eval takes grades as gains.
+    Where they have different winners, say which one you report.
     """
     weighed = f"by {weighing}, which weighs them"
     return f"{label} treats the grades {low:g} to {high:g} alike: {leads} {weighed}"
@@ -392,7 +418,7 @@ def grades_alike(label: str, low: float, high: float, leads: str, weighing: str)
 
 @finding("warning")
 def own_items_judged(n: int, queries: Sequence[str]) -> str:
-    """An item with the id of its query is judged relevant to it, and is left out of the ranking.
+    """An item with the id of its query is judged relevant, but is left out of the ranking.
 
     It counts as relevant and not found. If it is a mistake, remove it from the judgments.
     """
@@ -405,13 +431,13 @@ def own_items_judged(n: int, queries: Sequence[str]) -> str:
 
 @finding("info")
 def second_judgments_missing(lacking: int, total: int) -> str:
-    """Some judged items have no second judgment, which then counts 0."""
+    """Some judged items have no second judgment. It counts as 0."""
     return f"{lacking} of {total} judged items have no second judgment; it counts as 0"
 
 
 @finding("info")
 def values_of_sessions(sessions: int, n_queries: int) -> str:
-    """Values are those of sessions, not of queries: a session is counted and resampled as one."""
+    """Values are those of sessions, not of queries. A session is counted and resampled as one."""
     return (
         f"values are those of {count_of(sessions, 'session')} "
         f"({count_of(n_queries, 'query', 'queries')}); each is counted and resampled as one"
@@ -427,21 +453,21 @@ def sessions_unjudged(sessions: int) -> str:
 
 @finding("warning")
 def session_queries_unjudged(n: int, queries: Sequence[str]) -> str:
-    """Queries of sessions without judgments gain nothing and keep their places."""
+    """Some queries of sessions have no judgments. They gain nothing and keep their places."""
     number = count_of(n, "query in a session has", "queries in sessions have")
     return f"{number} no judgments ({examples(queries)}): no gain, and the position is kept"
 
 
 @finding("warning")
 def queries_missing(run: str, queries: Sequence[str], noun: tuple[str, str]) -> str:
-    """A run has nothing for some of the queries that count."""
+    """A run has no results for some of the queries that count."""
     number = count_of(len(queries), f"{noun[0]} is", f"{noun[1]} are")
     return f"{number} missing ({examples(queries)}): nothing was retrieved"
 
 
 @finding("info")
 def queries_unknown(run: str, queries: Sequence[str], noun: tuple[str, str], truth: str) -> str:
-    """A run has queries without a right answer, which are ignored."""
+    """A run has queries without a right answer. They are ignored."""
     number = count_of(len(queries), f"{noun[0]} has", f"{noun[1]} have")
     verb = "is" if len(queries) == 1 else "are"
     return f"{number} no {truth} ({examples(queries)}), and {verb} ignored"
@@ -449,10 +475,10 @@ def queries_unknown(run: str, queries: Sequence[str], noun: tuple[str, str], tru
 
 @finding("warning", "--no-relevant skip")
 def queries_without_relevant(queries: Sequence[str], labels: Sequence[str] = ()) -> str:
-    """The judgments of some queries name nothing relevant. They count as for an empty ranking.
+    """Some queries have no relevant item. They count as an empty ranking.
 
-    No system can have more than 0 there, so that all means are lower; judge more items, or leave
-    these queries out.
+    No system can score more than 0 there, so all means are lower. Judge more items, or leave these
+    queries out.
     """
     number = count_of(len(queries), "query has", "queries have")
     counts = "counts" if len(queries) == 1 else "count"
@@ -462,9 +488,9 @@ def queries_without_relevant(queries: Sequence[str], labels: Sequence[str] = ())
 
 @finding("warning", "--ties expected")
 def values_depend_on_ties(run: str, labels: Sequence[str], queries: Sequence[str]) -> str:
-    """Items have equal scores, and another order of them would change values.
+    """Some items have equal scores, and another order of them would change values.
 
-    The tie rule decides; `--ties expected` gives the mean over all orders of tied items.
+    The tie rule decides. Take the mean over all orders of tied items if you want none to matter.
     """
     number = count_of(len(queries), "query", "queries")
     verb = "depends" if len(labels) == 1 else "depend"
@@ -475,7 +501,7 @@ def values_depend_on_ties(run: str, labels: Sequence[str], queries: Sequence[str
 def grades_as_binary(labels: Sequence[str], low: float, high: float, rel: float) -> str:
     """The judgments have several relevant grades, and a measure treats them all alike.
 
-    Set the lowest grade that counts with `--min-grade`, or take a measure with gains, such as nDCG.
+    Set the lowest grade that counts, or take a measure with gains, such as nDCG.
     """
     verb = "treats" if len(labels) == 1 else "treat"
     return (
@@ -486,9 +512,9 @@ def grades_as_binary(labels: Sequence[str], low: float, high: float, rel: float)
 
 @finding("warning")
 def min_grade_not_used(labels: Sequence[str], example: str) -> str:
-    """A measure weighs every grade, so that `--min-grade` does not change it.
+    """A measure weighs every grade, so `--min-grade` does not change it.
 
-    nDCG takes grades as gains. With the parameter `rel`, as in nDCG(rel=2)@10, lower grades gain 0.
+    nDCG takes grades as gains. With `rel`, as in nDCG(rel=2)@10, lower grades gain 0.
     """
     verb = "does" if len(labels) == 1 else "do"
     way = f"; {example} gives lower grades no gain" if example else ""
@@ -497,7 +523,7 @@ def min_grade_not_used(labels: Sequence[str], example: str) -> str:
 
 @finding("warning")
 def lists_shorter_than_cutoff(run: str, longest: int, others: int, labels: Sequence[str]) -> str:
-    """The lists of a run are much shorter than a cut-off and than those of other runs, so that it
+    """The lists of a run are much shorter than a cut-off and than the lists of other runs, so it
     cannot find as much.
 
     Compare at a cut-off that all runs reach, or retrieve more items.
@@ -510,26 +536,25 @@ def lists_shorter_than_cutoff(run: str, longest: int, others: int, labels: Seque
 
 @finding("warning")
 def not_above_chance(run: str, labels: Sequence[str]) -> str:
-    """The interval of a mean includes what lists in random order reach, or is worse than it.
+    """The interval of a mean includes the chance level, or is worse than chance.
 
-    The run may be no better than a list in random order. Are scores sorted the right way round?
+    The run may be no better than a list in random order. Are the scores sorted the right way round?
     """
     return f"it is not significantly better than chance by {', '.join(labels)}"
 
 
 @finding("info")
 def so_on_every_query(flag: str) -> str:
-    """A flag of the page of results holds for every query, so no filter offers it."""
+    """A flag of the report applies to every query, so there is no filter for it."""
     return flag
 
 
 @finding("warning")
 def recall_of_retrieved(run: str, labels: Sequence[str], what: str) -> str:
-    """What is relevant and was not retrieved by any run is unknown, so that recall is a share of
-    what was found.
+    """Relevant items that no run retrieved are unknown, so recall is a share of what was found.
 
-    Such a recall compares these runs alone. Judge more items (`rankwell judge pool`), or name the
-    texts of the collection where answers decide what is relevant.
+    You can compare these runs by it, and no others. Judge more items (`rankwell judge pool`), or
+    name the texts of the collection if answers decide what is relevant.
     """
     return f"{', '.join(labels)} {'is' if len(labels) == 1 else 'are'} relative to {what}"
 
@@ -539,34 +564,32 @@ def recall_of_retrieved(run: str, labels: Sequence[str], what: str) -> str:
 
 @finding("warning")
 def few_queries(least: int, sizes: str, unit: str, columns: str = "") -> str:
-    """Too few queries count for an interval.
+    """You have too few queries for an interval.
 
-    Below 10 queries no method keeps what an interval of 95 % promises; judge more queries.
+    Below 10 queries no method keeps the promise of a 95% interval. Judge more queries.
     """
     return f"no interval below {least} {unit} (here {sizes}){columns and f': {columns}'}"
 
 
 @finding("info")
 def small_sample(n: int, unit: str, held: str, columns: str = "") -> str:
-    """With fewer than some 50 queries the intervals hold the true mean a little less often than
-    they promise.
-
-    `docs/statistics.md` has the simulations.
+    """With fewer than about 50 queries, intervals hold the true mean slightly less often than they
+    promise.
     """
     return f"with {n} {unit} 95 % intervals {held} (docs/statistics.md){columns and f': {columns}'}"
 
 
 @finding("warning")
 def equal_values(reason: str, columns: str) -> str:
-    """Every query has the same value, so that the sample says little about other queries."""
+    """Every query has the same value, so your queries say little about other queries."""
     return f"{reason}: {columns}"
 
 
 @finding("warning")
 def long_tail(columns: str) -> str:
-    """A few queries have most of the spread, as times and ranks often have.
+    """A few queries cause most of the spread, as is common with times and ranks.
 
-    The interval of the mean is then too narrow more often than it promises; a median may say more.
+    The interval of the mean is then often too narrow. Consider a median.
     """
     return (
         "a few queries have most of the spread; with a tail this long, 95 % intervals held the "
@@ -576,7 +599,9 @@ def long_tail(columns: str) -> str:
 
 @finding("warning")
 def close_values(n: int, share: float, columns: str) -> str:
-    """All values are close together, so the interval cannot cover rare, very different ones."""
+    """All values are close together, so the interval cannot account for rare values that are far
+    off.
+    """
     return (
         f"all values are close together; {n} queries cannot rule out that up to {share:.0f} % of "
         "queries have very different ones, which the interval does not cover "
@@ -592,7 +617,7 @@ def no_deviation(columns: str) -> str:
 
 @finding("info", "--intervals bootstrap")
 def no_t_interval(columns: str) -> str:
-    """Student's t gives intervals of plain arithmetic means alone, not of medians or sums."""
+    """Student's t gives intervals of arithmetic means only, not of medians or sums."""
     return f"t intervals exist only for arithmetic means, not for: {columns}"
 
 
@@ -601,15 +626,15 @@ def no_t_interval(columns: str) -> str:
 
 @finding("info")
 def not_compared(reason: str) -> str:
-    """Some runs, measures or figures have no values of queries in common, or none that are better
-    or worse, and are left out of the comparison.
+    """Some runs, measures or figures are left out of the comparison: they share no query with
+    values, or neither direction is better.
     """
     return reason
 
 
 @finding("warning")
 def queries_of_one_run(labels: Sequence[str], n: int, first: str, second: str, noun: str) -> str:
-    """Some queries count for only one of two runs. A comparison leaves them out."""
+    """Some queries count for only one of two runs. The comparison leaves them out."""
     counts = "counts" if n == 1 else "count"
     return (
         f"{', '.join(labels)}: {n} {noun} {counts} for only one of {first} and {second}, and "
@@ -619,13 +644,13 @@ def queries_of_one_run(labels: Sequence[str], n: int, first: str, second: str, n
 
 @finding("info")
 def equal_differences(labels: Sequence[str], names: str, reason: str) -> str:
-    """The difference of two runs is the same on every query, so that its interval has no width."""
+    """Two runs differ by the same amount on every query, so the interval has no width."""
     return f"{', '.join(labels)} of {names}: {reason}"
 
 
 @finding("warning")
 def small_groups(groups: str, least: int, plural: str) -> str:
-    """Groups of few queries have wide intervals, and tests of little power."""
+    """Some groups have few queries: intervals are wide, and tests rarely find a difference."""
     return (
         f"groups of fewer than {least} {plural} have wide intervals, and tests of little power: "
         f"{groups}"
@@ -634,9 +659,9 @@ def small_groups(groups: str, least: int, plural: str) -> str:
 
 @finding("warning")
 def difference_unjudged(names: str, bounds: Sequence[str]) -> str:
-    """Unjudged items among the first decide how large a difference is, or who is better.
+    """Unjudged items near the top decide how large a difference is, or which run is better.
 
-    The bounds are the differences if the unjudged items of one run alone were relevant.
+    The bounds show the difference if the unjudged items of only one run were relevant.
     """
     return f"{names}: {', '.join(bounds)}, depending on unjudged items"
 
@@ -649,46 +674,46 @@ def bounds_not_listed(n: int, advice: str) -> str:
 
 @finding("info")
 def compared_by_mean(label: str, reason: str) -> str:
-    """Systems are compared by plain means of queries, though a measure sums queries up in another
-    way.
+    """Systems are compared by plain means over queries, although the measure is summarised in
+    another way.
     """
     return f"{label}{reason}"
 
 
 @finding("warning")
 def direction_assumed(label: str, direction: str) -> str:
-    """A measure does not say which values are better."""
+    """Your measure does not say whether high or low values are better, so high is assumed."""
     return f"{label} does not say which values are better; {direction} ones are assumed to be"
 
 
 @finding("info")
 def measured_twice(label: str, twin: str) -> str:
-    """Two measures have the same value on every query, and count as one in the tests."""
+    """Two measures have the same value on every query. The tests count them once."""
     return f"{label}: the same values as {twin} on every query; the two count as one"
 
 
 @finding("info")
 def measures_of_some_runs(n: int, owners: str) -> str:
-    """Some runs lack measures that others have; runs are compared by the measures of both."""
+    """Some runs lack measures that others have. Runs are compared by those that they share."""
     missing = f"{n} {'is' if n == 1 else 'are'} missing from some runs: {owners}"
     return f"runs are compared by the measures that both have; {missing}"
 
 
 @finding("warning")
 def different_inputs(first: str, second: str, what: str) -> str:
-    """Two results come from different judgments or queries, which may explain a difference."""
+    """Two results come from different judgments or queries, which may explain their difference."""
     return f"{first} and {second} have different {what}: their values may not be comparable"
 
 
 @finding("warning")
 def different_rules(rules: str) -> str:
-    """Two results were computed under different rules, which may explain a difference."""
+    """Two results were computed with different settings, which may explain their difference."""
     return rules
 
 
 @finding("info")
 def attributes_differ(examples: str, names: Sequence[str]) -> str:
-    """Attributes of queries differ between folders, whose names they bear then."""
+    """The attributes of queries differ between folders, so their names carry the folder's name."""
     return (
         f"attributes of queries that differ between folders bear the name of their folder, such as "
         f"{examples}: {', '.join(names)}"
@@ -697,13 +722,13 @@ def attributes_differ(examples: str, names: Sequence[str]) -> str:
 
 @finding("info", "rankwell compare")
 def tested_against_first(first: str, pairs: int) -> str:
-    """Of many runs a page tests each against the first alone."""
+    """With many runs, a report tests each against the first only."""
     return f"each run was tested against {first} alone, not all {pairs} pairs"
 
 
 @finding("warning")
 def fused_from_some(total: int, lacking: str) -> str:
-    """Some runs lack some queries. These are fused from the other runs."""
+    """Some runs lack some of the queries. These are fused from the other runs."""
     return (
         f"some runs lack some of the {total} queries ({lacking}); these are fused from the other "
         "runs"
@@ -712,24 +737,28 @@ def fused_from_some(total: int, lacking: str) -> str:
 
 @finding("warning", "--absent")
 def negative_scores(problem: str) -> str:
-    """Scores below 0 are added or multiplied, so that an item gains where a run lacks it."""
+    """Some scores are negative and are added or multiplied, so an item can gain from being absent
+    from a run.
+
+    Set a score for absent items.
+    """
     return problem
 
 
 @finding("warning")
 def fusion_not_better(fused: str, best: str, label: str, means: Sequence[str]) -> str:
-    """The fused run does not beat the best of the runs that it is made of."""
+    """The fused run does not beat the best of the runs that it combines."""
     return f"{fused} does not beat its best input, {best}: {label} {means[0]} against {means[1]}"
 
 
 @finding("info")
 def queries_fused_unjudged(n: int) -> str:
-    """Queries without judgments are fused by the choice made on all judged queries."""
+    """Queries without judgments are fused with the settings chosen on all judged queries."""
     unjudged = count_of(n, "query without judgments is", "queries without judgments are")
     return f"{unjudged} fused by the choice made on all judged queries"
 
 
 @finding("warning")
 def queries_of_some_systems(difference: str) -> str:
-    """Systems were evaluated on different queries; each pair is tested over those of both."""
+    """Systems were evaluated on different queries. Each pair is tested on the queries of both."""
     return f"{difference}; each pair is tested over the queries that both have"

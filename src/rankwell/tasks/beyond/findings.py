@@ -7,7 +7,7 @@ from rankwell.data.findings import finding
 
 @finding("warning")
 def items_unseen(run: str, unseen: int, total: int, example: str) -> str:
-    """A run lists items that have no interactions, whose self-information is infinite."""
+    """A run lists items without interactions. Their self-information would be infinite."""
     return (
         f"{unseen} of {total} items have no interactions, for example {example!r}; Novelty counts "
         "each as having one"
@@ -16,7 +16,7 @@ def items_unseen(run: str, unseen: int, total: int, example: str) -> str:
 
 @finding("warning")
 def items_ungrouped(bare: int, total: int, example: str, labels: Sequence[str]) -> str:
-    """Items of the catalogue belong to no group, so their share is in no group's target."""
+    """Some items of the catalogue belong to no group, so no group's target includes them."""
     return (
         f"{bare} of {total} items of the catalogue have no group, for example {example!r}; their "
         f"share is in no group's target ({', '.join(labels)})"

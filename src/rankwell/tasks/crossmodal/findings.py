@@ -8,7 +8,7 @@ from rankwell.errors import count_of
 
 @finding("info")
 def word_of_convention(label: str, exact: str, convention: str, meaning: str) -> str:
-    """The name of a measure is a word of the convention for something else."""
+    """The name of a measure means something else in this convention."""
     return (
         f"{label} is the measure {exact} itself; as a word of {convention}, {exact} means {meaning}"
     )
@@ -16,7 +16,7 @@ def word_of_convention(label: str, exact: str, convention: str, meaning: str) ->
 
 @finding("info")
 def convention_of_other_tasks(convention: str, ties: str) -> str:
-    """A convention of other tasks decides words, measures and units, and nothing else."""
+    """This convention belongs to other tasks. Here it decides words, measures and units only."""
     return (
         f"the convention {convention} does not support score matrices: only its words, measures "
         f"and unit are used{ties}"
@@ -25,7 +25,9 @@ def convention_of_other_tasks(convention: str, ties: str) -> str:
 
 @finding("warning")
 def captions_of_several_videos(direction: str, n: int) -> str:
-    """A caption belongs to several videos, and raises all of them where captions are collapsed."""
+    """A caption belongs to several videos. Where captions are merged, it raises the score of all of
+    them.
+    """
     return (
         f"{direction}: {n} captions belong to several videos; captions are collapsed per video, so "
         "such a caption raises all of its videos"
@@ -34,7 +36,7 @@ def captions_of_several_videos(direction: str, n: int) -> str:
 
 @finding("warning")
 def no_positives(direction: str, rank: int, convention: str) -> str:
-    """None of the queries has a positive: the file of positives may be of other ids."""
+    """None of the queries has a positive. Does the file of positives use other ids?"""
     return (
         f"{direction}: none of the queries has a positive, so each has the rank {rank}, as in "
         f"{convention}; check the positives"
@@ -45,8 +47,8 @@ def no_positives(direction: str, rank: int, convention: str) -> str:
 def hits_beyond_gallery(
     direction: str, queries: Sequence[str], labels: Sequence[str], n_items: int
 ) -> str:
-    """A query without positives ranks behind the last item, which is a hit where K is larger than
-    the gallery.
+    """A query without positives ranks one place after the last item, which counts as a hit if K is
+    larger than the gallery.
     """
     number = count_of(
         len(queries), "query without positives counts", "queries without positives count"
@@ -65,15 +67,16 @@ def aggregates_left_out(names: Sequence[str]) -> str:
 
 @finding("warning")
 def identical_inputs(run: str, problem: str) -> str:
-    """Captions or videos are the same as others, so that no scorer can rank both first; ceilings
-    are those of a scorer that sees no more than they say.
+    """Some captions or videos are identical, so no model can rank both of them first.
+
+    The ceiling shows the best score that is possible.
     """
     return problem
 
 
 @finding("info", "--intervals bootstrap")
 def intervals_beyond_range(labels: Sequence[str]) -> str:
-    """Student's t gives intervals that extend beyond the possible values of a measure."""
+    """Student's t gives an interval that extends beyond the possible values of a measure."""
     return (
         f"t intervals of {', '.join(labels)} extend beyond the possible values, as there are few "
         "values or skewed ones"
@@ -82,8 +85,8 @@ def intervals_beyond_range(labels: Sequence[str]) -> str:
 
 @finding("info")
 def places_counted(directions: str) -> str:
-    """Under `--ties multiplied` n is the number of places, not of queries: a query counts once for
-    each place of a tie.
+    """Under `--ties multiplied`, n counts places instead of queries: a query counts once for each
+    place of a tie.
     """
     return (
         f"ties=multiplied ({directions}): a query with a tied positive counts once for each place"

@@ -8,21 +8,21 @@ from rankwell.errors import count_of, flag
 
 @finding("info")
 def queries_not_asked(queries: Sequence[str]) -> str:
-    """Judged queries are not among those that were asked."""
+    """Some judged queries were not sent to the engine."""
     number = count_of(len(queries), "judged query is", "judged queries are")
     return f"{number} not among the queries ({examples(queries)}), and not counted"
 
 
 @finding("warning", "--depth")
 def cutoff_beyond_depth(labels: Sequence[str], depth: int) -> str:
-    """A cut-off is deeper than the lists that are requested from the engine."""
+    """A cut-off is deeper than the lists that you request from the engine."""
     verb = "looks" if len(labels) == 1 else "look"
     return f"{', '.join(labels)} {verb} deeper than the {depth} items requested from the engine"
 
 
 @finding("warning")
 def exact_lists_tied(file: str, n: int, k: int) -> str:
-    """Exact lists end in a tie, whose other items would count as wrong."""
+    """The exact lists end in a tie. The other items of the tie would count as wrong."""
     return (
         f"{count_of(n, 'list ends', 'lists end')} in a tie at rank {k}, and items that tie beyond "
         f"it would count as wrong; search for more than {k}"
@@ -31,13 +31,13 @@ def exact_lists_tied(file: str, n: int, k: int) -> str:
 
 @finding("warning")
 def other_items(run: str, problem: str) -> str:
-    """The engine has other items than the exact results, which lowers the recall."""
+    """The engine holds other items than the exact results, which lowers its recall."""
     return problem
 
 
 @finding("warning")
 def queries_failed(run: str, n: int) -> str:
-    """Queries failed, as many as `--allow-failures` allows; those without any answer count as
+    """Some queries failed, within the limit of `--allow-failures`. Those without an answer count as
     empty.
     """
     return (
@@ -48,13 +48,13 @@ def queries_failed(run: str, n: int) -> str:
 
 @finding("warning")
 def lists_shorter_than_asked(run: str, problem: str) -> str:
-    """The engine returned no items, or fewer than it was asked for."""
+    """The engine returned fewer items than you requested, or none."""
     return problem
 
 
 @finding("warning")
 def lists_differ(run: str, differing: int, n: int) -> str:
-    """The same query got different lists in different rounds; the first of them is judged."""
+    """The same query returned different lists in different rounds. The first list is judged."""
     return (
         f"the lists of {differing} of {n} queries differ between rounds; the first of each is "
         "judged"
@@ -63,7 +63,7 @@ def lists_differ(run: str, differing: int, n: int) -> str:
 
 @finding("info")
 def scores_rise(run: str, rising: int, n: int) -> str:
-    """Scores rise down the list, as distances do; the engine's order is the ranking."""
+    """Scores rise down the list, as distances do. The ranking is the order of the engine."""
     return (
         f"scores rise down the list in {rising} of {n} queries; the engine's order is the ranking"
     )
@@ -71,7 +71,7 @@ def scores_rise(run: str, rising: int, n: int) -> str:
 
 @finding("warning")
 def index_not_used(run: str, part: str) -> str:
-    """The search reads every item instead of an index, so its times are those of a scan."""
+    """The search scans every item instead of using an index, so its times are those of a scan."""
     return (
         f"the query plan uses no index{part} and reads every item; all its times are those of a "
         "scan"
@@ -80,13 +80,16 @@ def index_not_used(run: str, part: str) -> str:
 
 @finding("info")
 def said_by_engine(run: str, words: str) -> str:
-    """What an engine says about its index or its settings."""
+    """A message of the engine about its index or its settings."""
     return words
 
 
 @finding("warning")
 def engine_overloaded(run: str, rate: float) -> str:
-    """The engine could not keep up with the rate of requests, so that times grow without end."""
+    """The engine could not keep up with the request rate, so its times keep growing.
+
+    Lower the rate, or read the times as those of an overloaded engine.
+    """
     return f"overloaded at {rate:g} requests a second; no percentiles above capacity"
 
 
@@ -98,7 +101,5 @@ def few_requests(names: str, n: int, n_queries: int, needs: str) -> str:
 
 @finding("warning")
 def machine_busy(used: str) -> str:
-    """Other processes used the machine while the engine was asked, so that times may be too
-    long.
-    """
+    """Other processes used the machine during the measurement, so times may be too long."""
     return f"other processes used {used}"

@@ -6,7 +6,7 @@ from rankwell.errors import count_of
 
 @finding("warning")
 def line_cut_off(file: str) -> str:
-    """The last line of a journal is incomplete, as after a computer was switched off.
+    """The last line of a journal is incomplete, for example after a power failure.
 
     Its item is judged again.
     """
@@ -15,13 +15,13 @@ def line_cut_off(file: str) -> str:
 
 @finding("info")
 def pooled_file_gone(name: str, file: str) -> str:
-    """A file that was pooled no longer exists; the study has what it needs of it."""
+    """A pooled file no longer exists. The study has a copy of what it needs."""
     return f"{name} no longer exists; the study uses what was pooled"
 
 
 @finding("warning")
 def known_items_unpooled(file: str, n: int) -> str:
-    """Items whose grades are known are not in the pool, and are not shown to judges."""
+    """Items with known grades are not in the pool, so judges do not see them."""
     return count_of(
         n,
         "of its items is not in the pool, and is not shown",
@@ -31,7 +31,7 @@ def known_items_unpooled(file: str, n: int) -> str:
 
 @finding("warning")
 def items_without_document(n: int) -> str:
-    """Pooled items have no text, so that judges see their ids alone."""
+    """Some pooled items have no text, so judges see only their ids."""
     return count_of(
         n,
         "item has no document; it is judged by its id",
@@ -41,46 +41,48 @@ def items_without_document(n: int) -> str:
 
 @finding("info")
 def nothing_graded_twice(reason: str) -> str:
-    """No item has two grades that could agree or differ."""
+    """No item has two grades that could be compared."""
     return reason
 
 
 @finding("warning")
 def grades_of_study(file: str, judged: str, meaning: str) -> str:
-    """Judgments of a study are not those of a whole collection: its design decides which measures
-    they allow.
+    """These judgments come from a study that sampled them, so not every measure is valid on them.
 
-    `rankwell judge estimate` takes the design into account.
+    `rankwell judge estimate` takes the sampling into account.
     """
     return f"{judged}; {meaning}"
 
 
 @finding("warning", "rankwell judge estimate --model")
 def grades_of_model(file: str, n: int, model: str) -> str:
-    """Grades of a language model are no judgments; those of people correct them."""
+    """These grades come from a language model. Correct them with a sample of human grades."""
     return f"{n} pooled items are graded by the model {model}; these are not judgments"
 
 
 @finding("warning")
 def replies_unused(problem: str) -> str:
-    """Replies of a model do not count: they name no single grade, or answer another prompt."""
+    """Some replies of a model do not count: they give no grade, or belong to another prompt."""
     return problem
 
 
 @finding("warning")
 def documents_order_grades(n: int, file: str) -> str:
-    """Documents seem to contain instructions to a model, such as the grade that it should give."""
+    """Some documents seem to contain instructions to a model, such as the grade to give.
+
+    Read them before you trust the model's grades.
+    """
     number = count_of(n, "document seems", "documents seem")
     return f"{number} to tell the model which grade to give"
 
 
 @finding("info")
 def judged_items_not_asked(n: int) -> str:
-    """A model has not been asked about some of the items that people judged."""
+    """The model was not asked about some of the items that people judged."""
     return f"the model has not graded {n} judged items yet; agreement and bias leave them out"
 
 
 @finding("warning")
 def model_favours(model: str, better: str, worse: str, bias: str) -> str:
-    """The bias of a model differs between two systems, so that its grades decide between them."""
+    """The model's bias differs between two systems, so its grades could decide between them."""
     return f"{model} favours {better} over {worse}: its bias differs by {bias}"

@@ -5,13 +5,13 @@ from rankwell.data.findings import finding
 
 @finding("warning")
 def no_correlation(reason: str) -> str:
-    """A correlation has no value, or no interval, as numbers are all the same or too few."""
+    """A correlation or its interval is undefined: the numbers are all the same, or too few."""
     return reason
 
 
 @finding("warning")
 def pairs_share_items() -> str:
-    """Intervals treat pairs as independent, and are too narrow where pairs share items."""
+    """Some pairs share items, so intervals that treat pairs as independent are too narrow."""
     return (
         "pairs share items: intervals over pairs treat them as independent and are somewhat too "
         "narrow"
@@ -26,5 +26,5 @@ def targets_of_one_range() -> str:
 
 @finding("info")
 def calibration_line(model: str, words: str) -> str:
-    """The line of least squares that turns similarities into targets."""
+    """The least-squares line that turns similarities into targets."""
     return f"{model}: calibrated by {words}"

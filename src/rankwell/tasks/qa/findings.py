@@ -15,38 +15,38 @@ def questions_unanswered(run: str, queries: Sequence[str], effect: str) -> str:
 
 @finding("warning")
 def nothing_to_retrieve(run: str, queries: Sequence[str]) -> str:
-    """No document is relevant to some questions, which count as misses."""
+    """Some questions have no relevant document. They count as misses."""
     misses = "question, which is a miss" if len(queries) == 1 else "questions, which are misses"
     return f"no document is relevant to {len(queries)} {misses} ({examples(queries)})"
 
 
 @finding("warning")
 def documents_unmatched(run: str, problem: str) -> str:
-    """The ids of retrieved or answered documents are not those that the questions name."""
+    """The ids of retrieved or answered documents do not match those that the questions name."""
     return problem
 
 
 @finding("warning")
 def odd_answers(run: str, problem: str) -> str:
-    """Answers contradict their texts: their positions, or what the file says that they hold."""
+    """Some answers contradict their texts, for example by positions that hold other words."""
     return problem
 
 
 @finding("warning")
 def no_answer_numbers(run: str, problem: str) -> str:
-    """Numbers of there being no answer are missing, or do not distinguish questions."""
+    """The no-answer probabilities are missing for some questions, or are the same for all."""
     return problem
 
 
 @finding("info")
 def measures_left_out(reason: str) -> str:
-    """Measures or options are left out, as the data have nothing for them."""
+    """Some measures or options are left out, because your data have nothing for them."""
     return reason
 
 
 @finding("info")
 def rules_of_language(languages: str) -> str:
-    """The rules that prepare texts are made for other languages than that of the answers."""
+    """Texts are normalised by the rules of other languages than the answers'."""
     return (
         f"the rules are those of {languages}; for other answers name the language in a convention "
         "of your own"

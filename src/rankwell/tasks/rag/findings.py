@@ -8,7 +8,7 @@ from rankwell.errors import count_of, flag
 
 @finding("warning")
 def questions_without_statements(run: str, queries: Sequence[str], total: int) -> str:
-    """Another run has statements to questions for which this one has none."""
+    """This run has no statements for some questions for which another run has them."""
     return (
         f"{len(queries)} of the {total} questions have no statement ({examples(queries)}), and do "
         "not count"
@@ -17,9 +17,9 @@ def questions_without_statements(run: str, queries: Sequence[str], total: int) -
 
 @finding("warning")
 def gold_without_chunks(queries: Sequence[str], total: int, label: str) -> str:
-    """Documents that hold gold passages have no chunk, so that no retriever can find them.
+    """Some documents with gold passages have no chunk, so no retriever can find them.
 
-    SpanPOmega of such a question is 0, as in chunking_evaluation.
+    The SpanPOmega of such a question is 0, as in chunking_evaluation.
     """
     return (
         f"{len(queries)} of {total} questions have gold passages in documents without a chunk in "
@@ -29,7 +29,7 @@ def gold_without_chunks(queries: Sequence[str], total: int, label: str) -> str:
 
 @finding("warning")
 def passages_repeated(noun: str, queries: Sequence[str], labels: Sequence[str], run: str) -> str:
-    """A question lists a passage twice; measures that compare texts count every copy."""
+    """A question lists a passage twice. Measures that compare texts count every copy."""
     number = count_of(len(queries), "question lists", "questions list")
     return (
         f"{number} a {noun} twice ({examples(queries)}); every copy counts in {', '.join(labels)}"
@@ -38,7 +38,8 @@ def passages_repeated(noun: str, queries: Sequence[str], labels: Sequence[str], 
 
 @finding("warning")
 def chunks_longer_than_gold(run: str, times: float, effect: str) -> str:
-    """Chunks are at least twice as long as gold passages, by their medians, which decides what
-    measures of texts make of them.
+    """Your chunks are at least twice as long as your gold passages, by their medians.
+
+    Measures that compare texts depend on this ratio.
     """
     return f"its chunks are {times:.1f} times as long as the gold passages (medians); {effect}"

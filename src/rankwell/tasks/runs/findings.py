@@ -8,9 +8,9 @@ from rankwell.errors import count_of
 
 @finding("error", "--duplicates first")
 def items_listed_twice(run: str, queries: Sequence[str]) -> str:
-    """A run lists an item twice for a query, which has no rank of its own then.
+    """A run lists an item twice for the same query, so the item has no single rank.
 
-    An evaluation refuses such a run, unless you say which row counts.
+    Remove one of the rows, or say which of them counts.
     """
     number = count_of(len(queries), "query lists", "queries list")
     return f"{number} an item twice ({examples(queries)})"
@@ -18,20 +18,20 @@ def items_listed_twice(run: str, queries: Sequence[str]) -> str:
 
 @finding("warning", "--exclude-self")
 def queries_retrieve_themselves(run: str, queries: Sequence[str]) -> str:
-    """A query retrieves the item of its own id, which takes a place from the others."""
+    """A query retrieves the item with its own id, which takes a place from the others."""
     number = count_of(len(queries), "query retrieves", "queries retrieve")
     return f"{number} the item with its own id ({examples(queries)})"
 
 
 @finding("error")
 def run_not_evaluated(reason: str) -> str:
-    """No query of a run can be evaluated, as where it shares none with the judgments."""
+    """No query of a run can be evaluated, for example because it shares none with the judgments."""
     return reason
 
 
 @finding("warning", "--ties expected")
 def ties_decide_score(run: str, label: str, by_rule: float, by_chance: float) -> str:
-    """The order of tied items makes a mean of a run: with ties in random order it is another one.
+    """Tied items decide the mean of a run: with ties in random order it would be another.
 
     Write more digits of the scores, or take the mean over all orders of tied items.
     """
@@ -42,10 +42,10 @@ def ties_decide_score(run: str, label: str, by_rule: float, by_chance: float) ->
 def no_better_than_shuffled(
     run: str, labels: Sequence[str], label: str, mean: float, chance: float
 ) -> str:
-    """A run's own items in random order score as much, within two standard errors, by every
-    measure: the scores do not order them.
+    """A run scores no better than its own items in random order, within two standard errors, by
+    every measure.
 
-    Are the scores those of this system, and of these items?
+    Do the scores belong to this system and these items?
     """
     return (
         f"the order of its items is no better than a random one by {', '.join(labels)} ({label} "
@@ -55,10 +55,11 @@ def no_better_than_shuffled(
 
 @finding("warning")
 def order_hardly_matters(labels: Sequence[str], queries: Sequence[str], total: int) -> str:
-    """Systems order given candidates, and for half of the queries or more a random order reaches
-    90 % of the best one: a cut-off is as deep as the candidates, or their grades are the same.
+    """Your systems reorder given candidates, and for at least half of the queries a random order
+    reaches 90% of the best one: the cut-off is as deep as the candidates, or their grades are the
+    same.
 
-    Take a lower cut-off, or more candidates; such queries cannot distinguish systems.
+    Take a lower cut-off or more candidates. Such queries cannot distinguish systems.
     """
     verb = "distinguishes" if len(labels) == 1 else "distinguish"
     return (
@@ -69,19 +70,19 @@ def order_hardly_matters(labels: Sequence[str], queries: Sequence[str], total: i
 
 @finding("info")
 def low_ceiling(label: str, ceiling: float, queries: Sequence[str]) -> str:
-    """Even a perfect ranking has a low mean, as queries have few relevant items.
+    """Even a perfect ranking has a low mean here, because queries have few relevant items.
 
-    Compare values with the ceiling instead of with 1, or take a lower cut-off.
+    Compare values with the ceiling instead of 1, or take a lower cut-off.
     """
     return f"{label} of a perfect ranking is {ceiling:.3f}, because queries have few relevant items"
 
 
 @finding("warning")
 def same_item_relevant(item: str, n: int, total: int, label: str, score: float) -> str:
-    """An item is relevant to half of the queries or more, so that a system that ignores queries
-    scores high.
+    """One item is relevant to at least half of the queries, so a system that ignores queries scores
+    high.
 
-    Compare systems with the best list that is the same for all queries.
+    Compare your systems with the best list that is the same for all queries.
     """
     return (
         f"judgments: {item!r} is relevant to {n} of {total} queries; one list for all queries "
@@ -91,10 +92,10 @@ def same_item_relevant(item: str, n: int, total: int, label: str, score: float) 
 
 @finding("warning", "--unjudged skip")
 def judged_for_other_runs(run: str, share: float, other: str, other_share: float, k: int) -> str:
-    """The first items of another run are judged, those of this one mostly not: the judgments were
-    pooled without it, and favour the other.
+    """Most of the first items of another run are judged, but few of this one: the judgments were
+    pooled without it, and favour the other run.
 
-    Judge its items, too (`rankwell judge pool`), or leave unjudged items out.
+    Judge the items of this run too (`rankwell judge pool`), or leave unjudged items out.
     """
     return (
         f"{share:.0%} of its first {k} items are judged, and {other_share:.0%} of those of "

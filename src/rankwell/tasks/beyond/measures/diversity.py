@@ -38,6 +38,11 @@ def intra_list_diversity(
     """The mean distance of all pairs of the first `k` items; a query with fewer than two items is
     not counted.
 
+    Intra-list diversity, for how different the items of one list are:
+
+        ILD@k = mean of d(i, j) over the pairs of the first k items
+        d = 1 - |A ∩ B| / |A ∪ B| for their categories A and B, or 1 - cosine
+
     by: categories (Jaccard distance, 1 less the share of the categories of both that both have; 0
     for two items without any), or embeddings (1 less the cosine).
 
@@ -214,10 +219,13 @@ def miscalibration(
     """The Kullback-Leibler divergence, in nats, of the categories of the first `k` items from those
     of the user's interactions.
 
-    Σ p(c) · log(p(c) / ((1 - alpha) q(c) + alpha p(c))): p over the items that the query's user
-    interacted with, q over the list; an item is divided equally among its categories. discount:
-    weight of a rank in q, as for `Gini`. A query is not counted without items, or without
-    interactions with items that have a category.
+    Miscalibration, for whether lists reflect the tastes of their users:
+
+        Miscalibration = Σ(categories c) p(c) · ln(p(c) / ((1 - alpha) · q(c) + alpha · p(c)))
+        p(c), q(c): the shares of the category in the interactions and in the list
+
+    An item is divided equally among its categories. discount: weight of a rank in q, as for `Gini`.
+    A query is not counted without items, or without interactions with items that have a category.
 
     >>> import numpy as np
     >>> from rankwell.tasks.beyond.lists import ItemAttributes, ItemLabels, QueryItems

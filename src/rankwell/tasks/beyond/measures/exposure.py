@@ -46,10 +46,15 @@ def attention_weighted_rank_fairness(
     """1 less the Jensen-Shannon divergence, in nats, of the exposure of groups from the one they
     should have: 1 is fair.
 
-    The exposure of a rank is 1 / log2(max(rank, 2)) (log), p^(rank - 1) (geometric) or 1 (none);
-    items without a group have none. An item of several groups is divided equally among them.
-    target: the groups' shares of the catalogue, or equal ones. A query without items of any group
-    is not counted.
+    Attention-weighted rank fairness, for whether groups get the attention that they should have:
+
+        AWRF = 1 - JS(exposure, target)
+        JS(a, b) = (KL(a, (a + b) / 2) + KL(b, (a + b) / 2)) / 2, KL(a, b) = Σ a · ln(a / b)
+
+    discount: the exposure of a rank: 1 / log2(max(rank, 2)) (log), p^(rank - 1) (geometric) or 1
+    (none); items without a group have none. An item of several groups is divided equally among
+    them. target: the groups' shares of the catalogue, or equal ones. A query without items of any
+    group is not counted.
 
     >>> import numpy as np
     >>> from rankwell.tasks.beyond.lists import ItemAttributes, ItemLabels
@@ -227,6 +232,13 @@ def exposure_disparity(
     """The disparity of expected exposure: the sum of the squares of the exposure that groups have,
     or items.
 
+    Expected exposure disparity, for how unevenly attention is spread:
+
+        EED = Σ(groups) e²
+        e: the exposure of the group
+
+    by: exposure of `groups` or of single `items`.
+
     The exposure of a rank is p^(rank - 1), as of a user of rank-biased precision. By items it
     depends on the length of a list alone unless rankings are drawn at random.
 
@@ -255,9 +267,13 @@ def exposure_relevance(
     """The relevance of expected exposure: the product of the exposure that groups, or items, have
     with the one they should have.
 
-    Items of one grade should have the same: the mean exposure of the ranks that they take in a
-    perfect ranking of the catalogue. It is not doubled, as it is in the sum EEL = EED - 2 · EER + Σ
-    expected². p, by: as for `EED`.
+    Expected exposure relevance, for whether relevant groups get attention:
+
+        EER = Σ(groups) e · t
+        e, t: the exposure that the group has, and should have
+
+    Items of the same grade should get the same exposure: the mean over the ranks that they take in
+    a perfect ranking of the catalogue. EEL is EED - 2 · EER + Σ expected². p, by: as for `EED`.
 
     >>> import numpy as np
     >>> from rankwell.tasks.beyond.lists import ItemAttributes, QueryItems
@@ -284,6 +300,11 @@ def exposure_loss(
 ) -> Floats:
     """The loss of expected exposure: the squared distance of the exposure of groups, or items, from
     the one they should have.
+
+    Expected exposure loss, for the distance from the exposure that would be fair:
+
+        EEL = Σ(groups) (e - t)²
+        e, t: the exposure that the group has, and should have
 
     EED - 2 · EER + Σ expected²; 0 where every group has what it should have. p, by: as for `EER`.
 

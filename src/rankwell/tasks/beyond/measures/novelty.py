@@ -34,6 +34,10 @@ def novelty(
     """The mean self-information, in bits, of the first `k` items: -log2 of the share of the users
     who interacted with an item.
 
+    Novelty (mean self-information), for recommending what few know:
+
+        Novelty@k = mean over the first k items of -log2(users of the item / users)
+
     of: shares of the users (inverse user frequency) or of all interactions (free discovery). An
     item without interactions, whose self-information is infinite, counts as having one. A query
     without items is not counted.
@@ -60,6 +64,10 @@ def novelty(
 def popularity(view: ItemLists, *, k: int | None = None) -> Floats:
     """The mean number of users who interacted with each of the first `k` items.
 
+    Average popularity, for how much lists follow the crowd:
+
+        Popularity@k = mean over the first k items of (users of the item)
+
     A query without items is not counted.
 
     >>> import numpy as np
@@ -82,9 +90,12 @@ def serendipity(view: ItemLists, *, k: int, head: int | None = None, rel: float 
     """The number of relevant items among the first `k` that are not among the `head` most popular
     ones, divided by `k`.
 
-    The most popular items are the list that is expected without any system; `head` is its length, k
-    by default. Of items with as many users the one with the first id, by its bytes, is the more
-    popular.
+    Serendipity, for hits that nobody expected:
+
+        Serendipity@k = (relevant items in the first k places, without the most popular ones) / k
+
+    head: the number of most popular items, which a user expects without any system; k by default.
+    Of items with as many users the one with the first id, by its bytes, is the more popular.
 
     >>> import numpy as np
     >>> from rankwell.tasks.beyond.lists import ItemAttributes, QueryItems

@@ -26,6 +26,10 @@ _NONE = math.nan
 def item_coverage(view: ListCollections, *, k: int | None = None) -> Floats:
     """The share of the catalogue that is among the first `k` items of at least one list.
 
+    Item coverage, catalogue coverage, for how much of the catalogue is ever recommended:
+
+        ItemCoverage@k = (items in the first k places of any list) / (items of the catalogue)
+
     >>> import numpy as np
     >>> from rankwell.tasks.beyond.lists import ItemAttributes
     >>> from rankwell.tasks.beyond.lists import ItemLists, ListCollections
@@ -63,6 +67,11 @@ def gini(
 ) -> Floats:
     """The Gini index of the exposure of the catalogue's items: 0 where all have the same, 1 where
     one item has all of it.
+
+    Gini index, for how concentrated recommendations are:
+
+        Gini = Σ(j=1…n) (2j - n - 1) · share(j) / (n - 1)
+        share(j): the share of exposure of the j-th of n items, in ascending order
 
     Σ (2j - n - 1) · share(j) / divisor over the n items in ascending order of exposure. divisor: n
     - 1 as in its source, n as in RecBole and LensKit, which never gives 1. discount: the exposure
@@ -104,6 +113,11 @@ def entropy(
 ) -> Floats:
     """The Shannon entropy of the exposure of items: log2 of their number where all have the same, 0
     where one has all of it.
+
+    Shannon entropy, for how evenly recommendations are spread:
+
+        Entropy = -Σ(items) s · log2(s)
+        s: the share of exposure of the item
 
     form: in bits, in nats, or the mean contribution of an exposed item in nats, which RecBole calls
     the entropy. discount: as for `Gini`. It needs no catalogue, for items without exposure add

@@ -45,6 +45,10 @@ def ctr(view: LoggedRounds) -> Floats:
     """The click-through rate: the share of rows with a click, whatever the policy; rewards are 0
     and 1.
 
+    Click-through rate, for how often a logged result is clicked:
+
+        CTR = clicks / rows
+
     >>> import numpy as np
     >>> from rankwell.tasks.clicks.inputs import LoggedRounds, LoggedRows
     >>> rows = LoggedRows(np.array([1.0, 0.0]), np.ones(2), np.zeros(2, dtype=int))
@@ -64,6 +68,10 @@ def ctr(view: LoggedRounds) -> Floats:
 )
 def mean_reward(view: LoggedRounds) -> Floats:
     """The mean reward of rows, whatever the policy: the value of the policy that logged them.
+
+    Mean reward, for what the logging policy earns:
+
+        MeanReward = Σ reward / rows
 
     >>> import numpy as np
     >>> from rankwell.tasks.clicks.inputs import LoggedRounds, LoggedRows
@@ -85,9 +93,13 @@ def ips(view: LoggedRounds, *, clip: float | None = None) -> Floats:
     """Inverse propensity scoring: weight · reward, where the weight is the policy's probability of
     the item over the propensity.
 
-    Unbiased where propensities are right and everything that the policy may show could have been
-    logged. clip: larger weights count as this, which lowers variance for a bias; with none by
-    default.
+    Inverse propensity scoring, for what another policy would have earned:
+
+        IPS = mean of w · reward
+        w = π(item) / propensity: the policy's probability over the logged one
+
+    Unbiased if the propensities are right and the log could show everything that the policy may
+    show. clip: larger weights count as this, which trades bias for less variance.
 
     >>> import numpy as np
     >>> from rankwell.tasks.clicks.inputs import LoggedRounds, LoggedRows
@@ -110,6 +122,11 @@ def snips(view: LoggedRounds) -> Floats:
     """Self-normalised inverse propensity scoring: Σ weight · reward / Σ weight; consistent, biased,
     within the range of rewards.
 
+    Self-normalised inverse propensity scoring, for less variance than IPS:
+
+        SNIPS = Σ w · reward / Σ w
+        w = π(item) / propensity: the policy's probability over the logged one
+
     A row's value is its influence on the estimate, V + weight · (reward - V) / mean weight; they
     average to the estimate V.
 
@@ -126,7 +143,13 @@ def snips(view: LoggedRounds) -> Floats:
 def dm(view: LoggedRounds) -> Floats:
     """The direct method: the mean reward that a model expects under the policy.
 
-    It is no better than the model.
+    Direct method, for what a reward model expects:
+
+        DM = mean of Σ(items) π(item) · q(item)
+        π: the policy's probability
+        q: the reward that the model expects
+
+    It is only as good as the model.
 
     >>> import numpy as np
     >>> from rankwell.tasks.clicks.inputs import LoggedRounds, LoggedRows
@@ -142,6 +165,12 @@ def dm(view: LoggedRounds) -> Floats:
 @measure("DR", source=_DUDIK, scale=_VALUE)
 def dr(view: LoggedRounds, *, clip: float | None = None) -> Floats:
     """Doubly robust: what a model expects under the policy + weight · (reward - estimate).
+
+    Doubly robust, for a reward model corrected by the log:
+
+        DR = mean of (q_π + w · (reward - q))
+        q_π, q: the reward that the model expects under the policy, and of the logged item
+        w: as for IPS
 
     Unbiased where propensities are right; consistent where either they or the model are. clip: as
     for `IPS`.
@@ -169,6 +198,11 @@ def dr(view: LoggedRounds, *, clip: float | None = None) -> Floats:
 def sndr(view: LoggedRounds) -> Floats:
     """Self-normalised doubly robust: what a model expects under the policy + Σ weight · (reward -
     estimate) / Σ weight.
+
+    Self-normalised doubly robust, for less variance than DR:
+
+        SNDR = mean of q_π + Σ w · (reward - q) / Σ w
+        q_π, q, w: as for DR
 
     A row's value is its influence on the estimate, as for `SNIPS`.
 

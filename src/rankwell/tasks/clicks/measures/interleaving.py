@@ -19,7 +19,12 @@ WINS = add_figure(
     source="Chapelle, Joachims, Radlinski and Yue 2012, Large-scale validation and analysis of "
     "interleaved search evaluation",
     printed_by=("clicks credit",),
-    example=_EXAMPLE.replace("NAME", "Wins"),
+    details="""
+Interleaving wins, for which of two runs users prefer:
+
+    Wins = (impressions with more credit + ties / 2) / impressions
+"""
+    + _EXAMPLE.replace("NAME", "Wins"),
 )
 CREDIT = add_figure(
     "Credit",
@@ -28,5 +33,10 @@ CREDIT = add_figure(
     source="Chapelle, Joachims, Radlinski and Yue 2012, Large-scale validation and analysis of "
     "interleaved search evaluation",
     printed_by=("clicks credit",),
-    example=_EXAMPLE.replace("NAME", "Credit"),
+    details="""
+Interleaving credit, for how many clicks a run earns:
+
+    Credit = mean over the impressions of the credit of the run
+"""
+    + _EXAMPLE.replace("NAME", "Credit"),
 )

@@ -13,19 +13,34 @@ RSUM = add_figure(
     "The sum of R@1, R@5 and R@10 of both directions, in their own unit: 600 percent at most.",
     source="Lee and others 2018, SCAN",
     printed_by=("crossmodal",),
-    example=_EXAMPLE.format(function="rsum", value="190.0"),
+    details="""
+Sum of recalls, for one number per model, as papers on text and images report it:
+
+    rsum = Σ(both directions) (R@1 + R@5 + R@10)
+"""
+    + _EXAMPLE.format(function="rsum", value="190.0"),
 )
 GMEAN = add_figure(
     "gmean",
     "The geometric mean of R@1, R@5 and R@10 of one direction; 0 where one is 0.",
     source="Liu and others 2019, Use what you have",
     printed_by=("crossmodal",),
-    example=_EXAMPLE.format(function="geometric_mean", value="60.73"),
+    details="""
+Geometric mean of recalls, for one number per direction:
+
+    gmean = (R@1 · R@5 · R@10)^(1/3)
+"""
+    + _EXAMPLE.format(function="geometric_mean", value="60.73"),
 )
 R_MEAN = add_figure(
     "r_mean",
     "The mean of R@1, R@5 and R@10, of one direction or of both.",
     source="Li and others 2023, LAVIS, itm_eval",
     printed_by=("crossmodal",),
-    example=_EXAMPLE.format(function="mean_recall", value="63.33"),
+    details="""
+Mean of recalls, for one number per model:
+
+    r_mean = (R@1 + R@5 + R@10) / 3
+"""
+    + _EXAMPLE.format(function="mean_recall", value="63.33"),
 )

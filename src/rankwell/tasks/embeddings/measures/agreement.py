@@ -47,6 +47,11 @@ def overlap(pairs: RankingPairs, *, k: int) -> Floats:
     """The share of the first `k` places of the reference and of the candidate that hold the same
     items, in whatever order.
 
+    Overlap, for how many nearest neighbours two models share:
+
+        Overlap@k = |A ∩ B| / k
+        A, B: the first k items of the two lists
+
     Where both lists are shorter than `k`, the longer one's length takes its place, so that equal
     lists reach 1; not counted where both are empty. By chance: k / n for n candidates.
 
@@ -75,6 +80,11 @@ def _jaccard(shared: Ints, first: int | Ints, second: int | Ints) -> Floats:
 def jaccard(pairs: RankingPairs, *, k: int) -> Floats:
     """The number of items that the first `k` places of both lists share, over that of either; not
     counted where both are empty.
+
+    Jaccard similarity, for how many neighbours two models share of all that either has:
+
+        Jaccard@k = |A ∩ B| / |A ∪ B|
+        A, B: the first k items of the two lists
 
     >>> from rankwell import ranking_pairs
     >>> jaccard(ranking_pairs(["a", "b", "c"], ["c", "a", "x"]), k=3).tolist()
@@ -110,7 +120,13 @@ def average_overlap(pairs: RankingPairs, *, k: int | None = None) -> Floats:
     """The mean over the depths 1 to `k` of the share of items that the lists have in common down to
     that depth.
 
-    It goes as deep as the longer list where both are shorter; not counted where both are empty.
+    Average overlap, for shared neighbours, where the top counts more:
+
+        AO@k = Σ(d=1…k) |A(d) ∩ B(d)| / d / k
+        A(d), B(d): the first d items of the two lists
+
+    If both lists are shorter than `k`, the longer one sets the depth. A query with two empty lists
+    is not counted.
 
     >>> from rankwell import ranking_pairs
     >>> average_overlap(ranking_pairs(["a", "b", "c"], ["b", "a", "x"])).round(4).tolist()
@@ -160,6 +176,11 @@ def rbo(
 ) -> Floats:
     """The share of common items at each depth, averaged with weights that fall by `p` per place;
     not counted for two empty lists.
+
+    Rank-biased overlap, for two rankings of any length, where the top counts most:
+
+        RBO = (1 - p) · Σ(d≥1) p^(d - 1) · |A(d) ∩ B(d)| / d
+        A(d), B(d): the first d items of the two lists
 
     p: above 0 and below 1; at 0.9 the first 10 places have 86 % of the weight, at 0.98 the first
     50.

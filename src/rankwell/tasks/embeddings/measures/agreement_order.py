@@ -50,8 +50,14 @@ def spearman(pairs: RankingPairs, *, k: int | None = None) -> Floats:
     """Spearman's rank correlation of the items in the first `k` places of both lists; not counted
     below 2 of them.
 
-    The items are ranked anew among themselves. How many they are does not show: read it beside
-    Overlap.
+    Spearman's rank correlation of shared items, for two orders of the same items:
+
+        Spearman = 1 - 6 · Σ d² / (n · (n² - 1))
+        d: the difference of the two ranks of an item
+        n: the number of shared items
+
+    Shared items are ranked again among themselves. The value does not show how many they are, so
+    read it beside Overlap.
 
     >>> from rankwell import ranking_pairs
     >>> spearman(ranking_pairs(["a", "b", "c", "x"], ["b", "y", "a", "c"])).tolist()
@@ -94,9 +100,16 @@ def spearman_union(pairs: RankingPairs, *, k: int | None = None) -> Floats:
     """Spearman's rank correlation of the items in the first `k` places of either list, by their
     ranks in both models.
 
-    The items are ranked anew among themselves. Not counted below 2 of them, and where an item's
-    rank in the other model is unknown. By chance it is below 0: an item that only one list holds is
-    far down in the other.
+    Spearman's rank correlation of all items, for two orders, items that only one list holds
+    included:
+
+        SpearmanUnion = 1 - 6 · Σ d² / (n · (n² - 1))
+        d: the difference of the two ranks of an item
+        n: the number of items in either list
+
+    Items are ranked again among themselves. A query is not counted with fewer than 2 of them, or if
+    an item's rank in the other model is unknown. The chance level is below 0, since an item that
+    only one list holds is far down in the other.
 
     >>> from rankwell import ranking_pairs
     >>> spearman_union(ranking_pairs(["a", "b", "c", "d"], ["b", "a", "d", "c"], depth=2)).tolist()
@@ -139,9 +152,13 @@ def tau_ap(pairs: RankingPairs, *, k: int | None = None) -> Floats:
     """The rank correlation of the items in the first `k` places of both lists that weighs their
     upper places most.
 
-    The mean over the candidate's items but the first, of the share of items above it that are above
-    it in the reference too; doubled, less 1. Not counted below 2 items. It is not symmetric: the
-    reference is the truth.
+    AP correlation, for two orders of the same items, where the top counts most:
+
+        TauAP = 2 / (n - 1) · Σ(i=2…n) C(i) / (i - 1) - 1
+        C(i): the items above rank i of the candidate that are above it in the reference too
+
+    A query is not counted with fewer than 2 items. The measure is not symmetric: the reference is
+    the truth.
 
     >>> from rankwell import ranking_pairs
     >>> tau_ap(ranking_pairs(["a", "b", "c"], ["b", "a", "c"])).tolist()
@@ -195,6 +212,10 @@ def median_rank_of_first(
 ) -> Floats:
     """The candidate's rank of the reference's first item, from 1; its median over the queries.
 
+    Median rank of the reference's first item, for where a small model finds the nearest neighbour:
+
+        MedR_first = median over the queries of the candidate's rank of the reference's first item
+
     missing: where the candidate's list lacks the item and its exact rank is not known, it counts as
     ranked after all candidates (`last`), which leaves a median within the lists right, or the query
     is not counted (`skip`).
@@ -209,6 +230,11 @@ def median_rank_of_first(
 @measure("MnR_first", source=_HODOSH, scale=RANK, at=None, exempt=_FIRST, chance=_chance_first)
 def mean_rank_of_first(pairs: RankingPairs, *, missing: Literal["last", "skip"] = "last") -> Floats:
     """The candidate's rank of the reference's first item, from 1; its mean over the queries.
+
+    Mean rank of the reference's first item, for where a small model finds the nearest neighbour on
+    average:
+
+        MnR_first = mean over the queries of the candidate's rank of the reference's first item
 
     missing: as for `MedR_first`; a mean needs exact ranks, since a single item ranked `last` weighs
     much.

@@ -51,6 +51,14 @@ def eps_recall(pairs: RankingPairs, *, k: int, eps: float = 0.0) -> Floats:
     """The share of the candidate's first `k` items that are, under the reference, as similar as its
     own k-th item, or `eps` less.
 
+    ε-recall, for approximate search, where equally near items are as good:
+
+        EpsRecall@k = (items of the candidate's first k with s ≥ s_k - eps) / k
+        s: the similarity under the reference
+        s_k: the similarity of its own k-th item
+
+    eps: how much less similar an item may be.
+
     Where the reference's list is shorter than `k`, its length takes the place of `k`. Not counted
     where the reference's similarities are unknown, or that of an item which its first `k` do not
     hold. Raises BadUsage for an `eps` below 0.
@@ -83,11 +91,17 @@ def margin(pairs: RankingPairs, *, k: int, eps: float = 0.005) -> Floats:
     """The number of other items of the reference within `eps` of the similarity of its k-th; the
     median over the queries.
 
-    Where many do, chance decides which of them are its first `k`, and no candidate can be blamed
-    for others. A list that ends within `eps` gives the least that it can be, which leaves a median
-    right that is smaller than the lists are deep.
-    Not counted where the list is shorter than `k` or the similarities are unknown. Raises BadUsage
-    for an `eps` below 0.
+    Margin, for how arbitrary the choice of the k nearest is:
+
+        Margin@k = median over the queries of the number of items with |s - s_k| ≤ eps
+        s_k: the similarity of the k-th item, which does not count itself
+
+    eps: the difference of similarity that counts as none.
+
+    If there are many, chance decides which of them are among the first `k`, and you cannot blame a
+    candidate for others. A list that ends within `eps` gives the least that it can be, which leaves
+    a median right that is smaller than the lists are deep. Not counted where the list is shorter
+    than `k` or the similarities are unknown. Raises BadUsage for an `eps` below 0.
 
     >>> from rankwell import ranking_pairs
     >>> margin(ranking_pairs({"a": 0.9, "b": 0.8, "c": 0.799, "d": 0.1}, []), k=2).tolist()
@@ -148,9 +162,15 @@ def trustworthiness(pairs: RankingPairs, *, k: int) -> Floats:
     """The nearness of the candidate's first `k` items to the reference's first `k`: 1 if they are
     the same, 0 at the farthest.
 
-    Each item that the reference does not hold among its first `k` costs its rank there less `k`.
-    Not counted where a list is shorter than `k`, where a rank is unknown, and unless `k` is below
-    half of the points. By chance it is near 1/2 for small `k`.
+    Trustworthiness, for false neighbours of a smaller space:
+
+        Trustworthiness@k = 1 - Σ(false neighbours) (r - k) / (k · (2n - 3k - 1) / 2)
+        r: the rank of the neighbour under the reference
+        n: the number of points
+
+    Each item that the reference lacks among its first `k` costs its rank there minus `k`. A query
+    is not counted if a list is shorter than `k`, if a rank is unknown, or unless `k` is below half
+    of the points. The chance level is near 1/2 for small `k`.
 
     >>> from rankwell import ranking_pairs
     >>> view = ranking_pairs(["a", "b", "c", "d", "e"], ["c", "a", "b", "e", "d"], depth=2)
@@ -171,8 +191,14 @@ def continuity(pairs: RankingPairs, *, k: int) -> Floats:
     """The nearness of the reference's first `k` items to the candidate's first `k`: 1 if they are
     the same, 0 at the farthest.
 
-    Each item that the candidate does not hold among its first `k` costs its rank there less `k`.
-    Not counted where `Trustworthiness` is not; here the ranks under the candidate must be known.
+    Continuity, for neighbours that a smaller space loses:
+
+        Continuity@k = 1 - Σ(lost neighbours) (r - k) / (k · (2n - 3k - 1) / 2)
+        r: the rank of the neighbour under the candidate
+        n: the number of points
+
+    Each item that the candidate misses costs its rank there minus `k`. A query is not counted where
+    `Trustworthiness` is not. Here the ranks under the candidate must be known.
 
     >>> from rankwell import ranking_pairs
     >>> view = ranking_pairs(["a", "b", "c", "d", "e"], ["c", "a", "b", "e", "d"], depth=2)

@@ -25,14 +25,27 @@ add_figure(
     "linear centred kernel alignment of the vectors of the same items",
     source="Kornblith and others 2019",
     printed_by=("embeddings",),
-    example=_CKA.format(name="linear", value="0.6325"),
+    details="""
+Linear centred kernel alignment, for how alike two spaces are, whatever their axes:
+
+    CKA = |XᵀY|² / (|XᵀX| · |YᵀY|)
+    X, Y: the centred vectors
+    |…|: the Frobenius norm
+"""
+    + _CKA.format(name="linear", value="0.6325"),
 )
 add_figure(
     "CKA(kind='debiased')",
     "the same from unbiased estimates; 0 in the mean by chance",
     source="Nguyen, Raghu and Kornblith 2021",
     printed_by=("embeddings",),
-    example=_CKA.format(name="debiased", value="0.3333"),
+    details="""
+Debiased centred kernel alignment, for CKA with few items or many dimensions:
+
+    CKA = HSIC(X, Y) / √(HSIC(X, X) · HSIC(Y, Y))
+    HSIC: the unbiased estimate of the Hilbert-Schmidt independence criterion
+"""
+    + _CKA.format(name="debiased", value="0.3333"),
 )
 add_figure(
     "Hubness",
@@ -40,7 +53,13 @@ add_figure(
     better="lower",
     source=_RADOVANOVIC,
     printed_by=("embeddings",),
-    example=_HUBS.format(name="skewness", value="0.8164965809"),
+    details="""
+Hubness, for items that are neighbours of everything:
+
+    Hubness = mean of (N - mean)³ / (standard deviation)³
+    N: how often an item is among the first k
+"""
+    + _HUBS.format(name="skewness", value="0.8164965809"),
 )
 add_figure(
     "Hubness(kind='largest')",
@@ -48,7 +67,13 @@ add_figure(
     better="lower",
     source=_RADOVANOVIC,
     printed_by=("embeddings",),
-    example=_HUBS.format(name="largest", value="3"),
+    details="""
+Largest hub, for the item that is a neighbour most often:
+
+    Hubness = max of N
+    N: how often an item is among the first k
+"""
+    + _HUBS.format(name="largest", value="3"),
 )
 add_figure(
     "Hubness(kind='never')",
@@ -56,7 +81,13 @@ add_figure(
     better="lower",
     source=_RADOVANOVIC,
     printed_by=("embeddings",),
-    example=_HUBS.format(name="never", value="0.5"),
+    details="""
+Antihubs, for items that no query finds:
+
+    Hubness = (items with N = 0) / (items)
+    N: how often an item is among the first k
+"""
+    + _HUBS.format(name="never", value="0.5"),
 )
 add_figure(
     "Change",
@@ -64,7 +95,11 @@ add_figure(
     "queries that count in both",
     better="neither",
     printed_by=("embeddings",),
-    example="""
+    details="""
+Relative change, for how much a measure differs from the first candidate's:
+
+    Change = (mean - mean of the first candidate) / mean of the first candidate
+
 >>> import numpy as np
 >>> from rankwell.stats.paired_bootstrap import relative_changes
 >>> relative_changes([(np.array([0.5, 0.5]), np.array([1.0, 0.5]))], bootstrap=False)[0].value

@@ -20,7 +20,13 @@ NMI = add_figure(
     "Mutual information of clusters and labels over the mean of both entropies.",
     source=_SOURCE,
     printed_by=("images --clusters",),
-    example=_EXAMPLE.format(name="nmi", value="0.4787"),
+    details="""
+Normalised mutual information, for clusters against labels:
+
+    NMI = MI / (mean of both entropies)
+    MI: mutual information
+"""
+    + _EXAMPLE.format(name="nmi", value="0.4787"),
 )
 AMI = add_figure(
     "AMI",
@@ -28,7 +34,14 @@ AMI = add_figure(
     "for the labels.",
     source=_SOURCE,
     printed_by=("images --clusters",),
-    example=_EXAMPLE.format(name="ami", value="0.3552"),
+    details="""
+Adjusted mutual information, for clusters against labels, adjusted for chance:
+
+    AMI = (MI - E) / (mean of both entropies - E)
+    MI: mutual information
+    E: its mean over random clusterings
+"""
+    + _EXAMPLE.format(name="ami", value="0.3552"),
 )
 
 

@@ -32,7 +32,7 @@ _CLASSES = """
 
 
 def _add(
-    name: str, text: str, source: str, better: Better = "higher", *, example: str, labels: str = ""
+    name: str, text: str, source: str, better: Better = "higher", *, details: str, labels: str = ""
 ) -> CollectionFigure:
     """A figure of pairs. labels: that of sentence-transformers, with `*` for the similarity."""
     aliases = " ".join(labels.replace("*", similarity) for similarity in _SIMILARITIES)
@@ -43,7 +43,7 @@ def _add(
         better=better,
         printed_by=("pairs",),
         aliases=aliases,
-        example=example,
+        details=details,
     )
 
 
@@ -53,20 +53,37 @@ CORRELATIONS = (
         "correlation of ranks; equal values share the mean of their ranks",
         "Spearman 1904",
         labels="spearman_* spearman_max",
-        example=_CORRELATION.format(name="spearman", value="0.5"),
+        details="""
+Spearman's rank correlation, for the order of similarities and targets, the usual figure of STS:
+
+    Spearman = Pearson correlation of the ranks
+"""
+        + _CORRELATION.format(name="spearman", value="0.5"),
     ),
     _add(
         "Pearson",
         "product-moment correlation",
         "Pearson 1895",
         labels="pearson_* pearson_max",
-        example=_CORRELATION.format(name="pearson", value="0.5"),
+        details="""
+Pearson correlation, for a linear relation of similarities and targets:
+
+    Pearson = Σ (x - mean) · (y - mean) / √(Σ (x - mean)² · Σ (y - mean)²)
+"""
+        + _CORRELATION.format(name="pearson", value="0.5"),
     ),
     _add(
         "Kendall",
         "tau-b: pairs of pairs in the same order less those in the other, corrected for ties",
         "Kendall 1945",
-        example=_CORRELATION.format(name="kendall", value="0.3333"),
+        details="""
+Kendall's tau-b, for the order of similarities and targets:
+
+    Kendall = (C - D) / √((C + D + T) · (C + D + U))
+    C, D: pairs in the same and in the other order
+    T, U: ties in one of the two only
+"""
+        + _CORRELATION.format(name="kendall", value="0.3333"),
     ),
 )
 ERRORS = (
@@ -75,23 +92,37 @@ ERRORS = (
         "mean of |similarity - target|",
         "rankwell",
         "lower",
-        example=_ERROR.format(call="float(np.abs(similarities - targets).mean())", value="0.375"),
+        details="""
+Mean absolute error, for similarities that should equal their targets:
+
+    MAE = mean of |similarity - target|
+"""
+        + _ERROR.format(call="float(np.abs(similarities - targets).mean())", value="0.375"),
     ),
     _add(
         "MSE",
         "mean of (similarity - target)²",
         "rankwell",
         "lower",
-        example=_ERROR.format(
-            call="float(((similarities - targets) ** 2).mean())", value="0.15625"
-        ),
+        details="""
+Mean squared error, for similarities where large errors weigh more:
+
+    MSE = mean of (similarity - target)²
+"""
+        + _ERROR.format(call="float(((similarities - targets) ** 2).mean())", value="0.15625"),
     ),
     _add(
         "MAE(fit='affine')",
         "mean of |slope · similarity + intercept - target|, by the least-squares line",
         "Legendre 1805",
         "lower",
-        example=_CALIBRATED,
+        details="""
+Mean absolute error after a linear fit, for similarities on another scale:
+
+    MAE = mean of |a · similarity + b - target|
+    a, b: of the least-squares line
+"""
+        + _CALIBRATED,
     ),
 )
 CLASSES = (
@@ -101,14 +132,24 @@ CLASSES = (
         "that it adds",
         "scikit-learn",
         labels="*_ap",
-        example=_CLASSES.format(name="ap", value="0.8333"),
+        details="""
+Average precision of pairs, for similarities against labels 0 and 1:
+
+    AP = Σ(thresholds) P · (R - R at the threshold before)
+"""
+        + _CLASSES.format(name="ap", value="0.8333"),
     ),
     _add(
         "F1",
         "2 · precision · recall / (precision + recall) at the threshold that makes it largest",
         "van Rijsbergen 1979",
         labels="*_f1",
-        example=_CLASSES.format(name="f1", value="0.8"),
+        details="""
+Best F1 of pairs, for similarities with the best threshold:
+
+    F1 = max over the thresholds of 2 · P · R / (P + R)
+"""
+        + _CLASSES.format(name="f1", value="0.8"),
     ),
     _add(
         "Threshold",
@@ -116,14 +157,24 @@ CLASSES = (
         "sentence-transformers",
         "neither",
         labels="*_f1_threshold",
-        example=_CLASSES.format(name="f1_threshold", value="0.3"),
+        details="""
+Best threshold of pairs, for deciding whether two texts are alike:
+
+    Threshold = the similarity from which F1 is largest
+"""
+        + _CLASSES.format(name="f1_threshold", value="0.3"),
     ),
     _add(
         "MCC",
         "correlation of the targets with the classes at that threshold",
         "Matthews 1975",
         labels="*_mcc",
-        example=_CLASSES.format(name="mcc", value="0.5774"),
+        details="""
+Matthews correlation coefficient, for classes at the best threshold:
+
+    MCC = (TP · TN - FP · FN) / √((TP + FP) · (TP + FN) · (TN + FP) · (TN + FN))
+"""
+        + _CLASSES.format(name="mcc", value="0.5774"),
     ),
 )
 """Figures of targets 0 and 1."""

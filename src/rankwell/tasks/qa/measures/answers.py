@@ -253,15 +253,19 @@ def answer_em(
     """1 if one of the first `k` answers is exactly a right one, else 0; an impossible question asks
     for no answer.
 
-    match: the same `text` in its normal form (normalizer: `squad` unless given), or the same
-    `offset`s in the same document. no_answer: what is right for an impossible question: a `blank`
-    answer (None, "", white space) or an empty list; only an `explicit` None; what is nothing once
-    `normalized`; `squad2`: likewise, and right answers that normalise to nothing are dropped;
-    `wrong`: nothing is right; `never`: nothing is, and a blank answer is right nowhere; `refuse`:
-    an error. na_threshold: no answer is given where the probability of there being none is greater.
-    population: questions of another one are not counted. retrieval: `only` counts questions for
-    which what they need was retrieved; `required` makes the others 0.
-    A question without a prediction is 0.
+    Exact match (EM), for short answers that must be right to the letter:
+
+        AnswerEM@k = 1 if one of the first k answers equals a right one, else 0
+
+    normalizer: how texts are brought to their normal form, `squad` unless given. match: the same
+    `text` in its normal form, or the same `offset`s in the same document. no_answer: the right
+    reply to an impossible question: `blank`, an empty answer or list; `explicit`, only None;
+    `normalized`, an answer that is empty in its normal form; `squad2`, the same, with right answers
+    dropped that normalise to nothing; `wrong`, no reply at all; `never`, no reply, and a blank
+    answer is wrong everywhere; `refuse`, such a question is an error. na_threshold: above this
+    probability of there being no answer, none is given. population: the questions that count:
+    `all`, `answerable` or `impossible`. retrieval: `only` counts questions whose evidence was
+    retrieved; `required` gives the others 0. A question without a prediction is 0.
 
     >>> from rankwell.tasks.qa.answer_pairs import answer_pairs
     >>> pairs = answer_pairs({"q": ["the Paris metro", "Paris"]}, {"q": ["Lyon", "Paris Metro!"]})
@@ -298,11 +302,16 @@ def answer_f1(
     """The best F1 among the first `k` answers, each with the right one that it shares most with;
     repeated units count repeatedly.
 
-    F1 is 2 P R / (P + R) of what an answer and a right one share: `token`s of their normal forms,
-    `char`acters of them, or characters at the same place of the same document (`offset`). over:
-    `mean` is the mean over the first `k` answers instead. Two texts that are both empty in their
-    normal form share all, but nothing under no_answer `wrong`, `never` and `refuse`. no_answer,
-    na_threshold, population, retrieval, normalizer: see AnswerEM.
+    Token F1, for short answers, where nearly right counts in part:
+
+        AnswerF1 = 2 · P · R / (P + R)
+        P, R: the shared tokens over the tokens of the answer, and of the right answer
+
+    unit: what an answer and a right one share: `token`s of their normal forms, `char`acters of
+    them, or characters at the same place of the same document (`offset`). over: `mean` is the mean
+    over the first `k` answers instead. Two texts that are both empty in their normal form share
+    all, but nothing under no_answer `wrong`, `never` and `refuse`. no_answer, na_threshold,
+    population, retrieval, normalizer: see AnswerEM.
 
     >>> from rankwell.tasks.qa.answer_pairs import answer_pairs
     >>> pairs = answer_pairs({"q": ["Paris"]}, {"q": ["Paris, France", "Lyon"]})
@@ -334,6 +343,10 @@ def answer_accuracy(
 ) -> Floats:
     """1 if one of the first `k` answers is right in part, else 0; an impossible question asks for
     no answer.
+
+    Answer accuracy, for answers that contain or touch a right one:
+
+        AnswerAccuracy@k = 1 if one of the first k answers overlaps or contains a right one, else 0
 
     match: the positions of the answer and a right one in the same document `overlap` or touch, or
     `intersect` in a character at least; the answer's normal form `contains` a right one's, or

@@ -21,6 +21,11 @@ def evidence_rprec(grouped: GroupRankings, *, rel: float = 1) -> Floats:
     """The greatest share, over the sets of evidence, of the first R places that hold one of the R
     items of the set.
 
+    KILT R-precision, for evidence without choosing a cut-off:
+
+        EvidenceRprec = max over the sets of |set ∩ first R places| / R
+        R: the number of items of the set
+
     A group of the judgments is a set, its items those with grade `rel` or more. 0 for a question
     without such an item.
 
@@ -79,6 +84,10 @@ def evidence_precision(grouped: GroupRankings, *, k: int, rel: float = 1) -> Flo
     """The share of the first `k` places at which a set of evidence is complete; what was retrieved
     of a set takes one place.
 
+    KILT precision, for evidence that consists of several passages:
+
+        EvidenceP@k = (places in the first k at which a set is complete) / k
+
     >>> from rankwell import group_rankings
     >>> evidence_precision(
     ...     group_rankings({"q": {"one": {"a": 1, "b": 1}}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}}),
@@ -94,6 +103,10 @@ def evidence_recall(grouped: GroupRankings, *, rel: float = 1, k: int | None = N
     """The share of the distinct sets of evidence that are complete in the first `k` places, each
     taking one place.
 
+    KILT recall, for evidence that consists of several passages:
+
+        EvidenceR@k = (sets complete in the first k places) / (sets)
+
     >>> from rankwell import group_rankings
     >>> evidence_recall(
     ...     group_rankings({"q": {"one": {"a": 1}, "two": {"b": 1}}}, {"q": {"b": 2.0, "a": 1.0}}),
@@ -107,6 +120,10 @@ def evidence_recall(grouped: GroupRankings, *, rel: float = 1, k: int | None = N
 @measure("EvidenceSuccess", source=_KILT, aliases="kilt_success_rate")
 def evidence_success(grouped: GroupRankings, *, k: int, rel: float = 1) -> Floats:
     """1 if a set of evidence is complete in the first `k` places, each taking one place, else 0.
+
+    KILT success rate, for whether one complete set of evidence is found:
+
+        EvidenceSuccess@k = 1 if a set is complete in the first k places, else 0
 
     >>> from rankwell import group_rankings
     >>> evidence_success(

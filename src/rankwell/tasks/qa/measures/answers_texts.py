@@ -112,6 +112,11 @@ def answer_similarity(
     """The cosine of the vectors of an answer and a right one, the best of the first `k` answers and
     of all right ones.
 
+    Semantic answer similarity (SAS), for answers in other words:
+
+        AnswerSimilarity = u · v / (|u| · |v|)
+        u, v: the vectors of the answer and of a right one
+
     encoder: a model of sentence-transformers by name or folder, or `./FILE.py:FUNCTION` or
     `module:function` of what is installed, of a list of texts an array (texts, d). A blank answer
     is 1 for an impossible question, else 0. population, retrieval: see AnswerEM. Raises BadInput
@@ -170,6 +175,12 @@ def answer_rouge(
     """The F1 of the longest common subsequence of words with a right answer, the best of the first
     `k` answers.
 
+    ROUGE of an answer, for longer answers, by shared words in order:
+
+        AnswerROUGE = 2 · P · R / (P + R)
+        P = L / (words of the answer), R = L / (words of a right answer)
+        L: the length of the longest common subsequence of words
+
     form: of words (rouge1) or of pairs of words (rouge2) instead. Words are runs of a-z and 0-9 in
     lower case, as in rouge-score: texts in other scripts have none. stemmer: Porter's, of words
     longer than 3. population, retrieval: see AnswerEM. Raises MissingExtra without rouge-score.
@@ -212,6 +223,14 @@ def answer_bleu(
     """The BLEU of an answer, all right answers being its references, as a share; the best of the
     first `k` answers.
 
+    BLEU of an answer, for longer answers, by shared phrases:
+
+        AnswerBLEU = B · exp(mean of ln p_n over n = 1…4)
+        p_n: the share of n-grams of the answer that a right one has
+        B: the brevity penalty
+
+    tokenize, smoothing: as in sacrebleu.
+
     sacrebleu's signature is `case:mixed|eff:yes|tok:<tokenize>|smooth:<smoothing>`: of short
     answers only the n-grams that they have count. The mean over questions is not the BLEU of a
     corpus. population, retrieval: see AnswerEM. Raises MissingExtra without sacrebleu.
@@ -249,6 +268,10 @@ def answer_judge(
     k: int | None = None,
 ) -> Floats:
     """The grade from 0 to 1 that a function gives an answer, the best of the first `k` answers.
+
+    Answer grade of a judge, for a function of your own, such as a language model:
+
+        AnswerJudge@k = max over the first k answers of judge(question, answer, right answers)
 
     judge: `./FILE.py:FUNCTION`, `module:function` of what is installed, or in Python the name of a
     `rankwell.answer_judge`.

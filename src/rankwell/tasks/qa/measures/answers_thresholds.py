@@ -19,7 +19,12 @@ add_figure(
     source=_SOURCE,
     printed_by=("qa",),
     aliases="best_exact best_f1",
-    example=_EXAMPLE.format(function="best_threshold", name="value", value="1.0"),
+    details="""
+Best score over no-answer thresholds, for what the best threshold would give:
+
+    Best = max over the thresholds t of the mean score, with no answer where the number is above t
+"""
+    + _EXAMPLE.format(function="best_threshold", name="value", value="1.0"),
 )
 add_figure(
     "BestThreshold",
@@ -28,7 +33,12 @@ add_figure(
     source=_SOURCE,
     printed_by=("qa",),
     aliases="best_exact_thresh best_f1_thresh",
-    example=_EXAMPLE.format(function="best_threshold", name="threshold", value="0.2"),
+    details="""
+Best no-answer threshold, for setting the threshold of a reader:
+
+    BestThreshold = the lowest t that reaches Best
+"""
+    + _EXAMPLE.format(function="best_threshold", name="threshold", value="0.2"),
 )
 add_figure(
     "AnswerAP",
@@ -37,5 +47,10 @@ add_figure(
     source=_SOURCE,
     printed_by=("qa",),
     aliases="pr_exact_ap pr_f1_ap pr_oracle_ap",
-    example=_EXAMPLE.format(function="precision_recall", name="average_precision", value="1.0"),
+    details="""
+Average precision over no-answer thresholds, for whether a reader knows when it is right:
+
+    AnswerAP = Σ(thresholds) P · (R - R at the threshold before)
+"""
+    + _EXAMPLE.format(function="precision_recall", name="average_precision", value="1.0"),
 )

@@ -20,6 +20,10 @@ def citation_recall(view: CitedStatements) -> Floats:
     """The share of the statements of an answer that are entailed by all that they cite; one that
     cites nothing is not.
 
+    Citation recall, for whether every statement of an answer is backed by its citations:
+
+        CitationR = (statements entailed by all that they cite) / (statements)
+
     >>> from rankwell.tasks.rag.passages import CitedStatements, Statement
     >>> one = Statement("s1", frozenset("a"), {frozenset("a"): True})
     >>> citation_recall(
@@ -40,8 +44,12 @@ def citation_recall(view: CitedStatements) -> Floats:
 def citation_precision(view: CitedStatements) -> Floats:
     """The share of the citations of an answer that support their statements; 0 without citations.
 
-    A citation does where all citations of its statement entail it, and it either entails the
-    statement by itself or the others do not without it.
+    Citation precision, for whether the citations of an answer support it:
+
+        CitationP = (citations that support their statement) / (citations)
+
+    A citation supports its statement if all citations together entail the statement, and if this
+    one entails it alone or the others do not without it.
 
     >>> from rankwell.tasks.rag.passages import CitedStatements, Statement
     >>> a, b, both = frozenset("a"), frozenset("b"), frozenset("ab")

@@ -131,12 +131,17 @@ def context_precision(
     """The mean precision at those of the first `k` chunks that hold a gold passage or are a part of
     one; 0 without one.
 
+    Context precision, for whether good chunks come first:
+
+        ContextP@k = Σ(i=1…k) rel(i) · P@i / hits(k)
+        rel(i): 1 if chunk i holds a gold passage or is a part of one
+        hits(k): the sum of rel(i)
+
     An average precision over the chunks that were retrieved: gold passages that are in no chunk
-    cost nothing.
-    similarity: containment, whatever the white space and the normal form of Unicode; or
-    levenshtein, hamming, jaro, jaro-winkler (rapidfuzz, 1 less the normalised distance) or words
-    (F1 of the words), by which a chunk counts whose best similarity to a gold passage is
-    `threshold` (0.5) or more, for paraphrases.
+    cost nothing. similarity: containment, whatever the white space and the normal form of Unicode;
+    or levenshtein, hamming, jaro, jaro-winkler (rapidfuzz, 1 less the normalised distance) or words
+    (F1 of the words), for paraphrases. threshold: the similarity to a gold passage from which a
+    chunk counts, 0.5 unless given.
 
     >>> from rankwell.tasks.rag.passages import DocumentPassage as Passage, RetrievedPassages
     >>> gold, chunks = (
@@ -164,8 +169,12 @@ def context_recall(
     """The share of the gold passages that are wholly in one of the first `k` chunks, or in several
     that are parts of them.
 
-    similarity: as for `ContextP`; by another than containment a passage is found whose best
-    similarity to a chunk is above `threshold` (0.5): above, not at it, as in RAGAS.
+    Context recall, for how much of the gold text reached the model:
+
+        ContextR@k = (gold passages in the first k chunks) / (gold passages)
+
+    similarity: as for `ContextP`. threshold: the similarity above which a passage is found, 0.5
+    unless given: above, not at it, as in RAGAS.
 
     >>> from rankwell.tasks.rag.passages import DocumentPassage as Passage, RetrievedPassages
     >>> gold = Passage(None, text="a red car"), Passage(None, text="rain")

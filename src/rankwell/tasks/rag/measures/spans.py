@@ -122,6 +122,11 @@ def span_precision(
     """The share of the text of the first `k` chunks that is gold text; text in several chunks
     counts once.
 
+    Span precision, for how much of the retrieved text is useful:
+
+        SpanP@k = |gold ∩ retrieved| / |retrieved|
+        |…|: characters, words or tokens
+
     unit: `characters`, `words` of the regular expression `\\w+|[^\\w\\s]`, or tokens,
     `tokenizers:PLACE` or `tiktoken:ENCODING`; any character of a word or token counts as all of it.
     rule: `chunking_evaluation` counts text in several chunks as often as it was retrieved; without
@@ -147,6 +152,11 @@ def span_recall(
 ) -> Floats:
     """The share of the gold text that is in the first `k` chunks.
 
+    Span recall, for how much of the useful text is retrieved:
+
+        SpanR@k = |gold ∩ retrieved| / |gold|
+        |…|: characters, words or tokens
+
     unit, rule: as for `SpanP`; `chunking_evaluation` divides by gold text that is in several
     passages as often.
 
@@ -166,6 +176,11 @@ def span_iou(
 ) -> Floats:
     """The text that is gold and in the first `k` chunks, over the text that is either.
 
+    Span intersection over union, for comparing ways to cut documents into chunks:
+
+        SpanIoU@k = |gold ∩ retrieved| / |gold ∪ retrieved|
+        |…|: characters, words or tokens
+
     unit, rule: as for `SpanP`.
 
     >>> from rankwell.tasks.rag.passages import DocumentPassage as Passage, RetrievedPassages
@@ -182,6 +197,11 @@ def span_iou(
 def span_precision_omega(view: RetrievedPassages, *, rule: Rule = "set") -> Floats:
     """The IoU of all chunks of the collection that hold gold text: the precision of a retriever
     that misses none of it.
+
+    Best possible span precision, for what a way of chunking allows at best:
+
+        SpanPOmega = |gold ∩ bearing| / |gold ∪ bearing|
+        bearing: the text of all chunks of the collection that hold gold text
 
     rule: `chunking_evaluation` takes chunks that only touch gold text, too. Needs all chunks
     (`--chunks`), and gold passages of a question in one document.
