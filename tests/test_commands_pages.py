@@ -44,7 +44,7 @@ def steady(page: str, *, has_figures: bool) -> list[str]:
     return [_words(found) for found in BLOCK.finditer(page)]
 
 
-@pytest.mark.parametrize("file", map(marked, sorted(commands_page.EXAMPLES.glob("*.md"))))
+@pytest.mark.parametrize("file", [*map(marked, sorted(commands_page.EXAMPLES.glob("*.md")))])
 def test_examples_print_what_the_pages_show(file: Path, tmp_path: Path):
     page = file.read_text(encoding="utf-8")
 
@@ -75,7 +75,7 @@ def test_a_command_has_two_examples_and_a_reason_for_what_is_not_run(name: str):
     assert {block.language for block in blocks if not block.title} <= {"console", "python", "sh"}
 
 
-@pytest.mark.parametrize("words", command_summaries(), ids=" ".join)
+@pytest.mark.parametrize("words", [*command_summaries()], ids=" ".join)
 def test_a_page_has_a_row_and_an_anchor_for_each_option(words: tuple[str, ...]):
     page = (ROOT / "docs" / commands_page.FOLDER / f"{'-'.join(words)}.md").read_text("utf-8")
 
