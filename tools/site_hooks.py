@@ -30,6 +30,7 @@ BOOSTS = {
     "reference/measures/": 1.2,
     "reference/commands/": 0.8,
     "reference/python/": 0.6,
+    "reference/conventions.md": 0.3,
     "reference/benchmarks.md": 0.1,
 }
 """Weights of a search by the beginning of a page's place: what a reader does comes before lists of

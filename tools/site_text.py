@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from mkdocs.structure import StructureItem
-from mkdocs.structure.nav import Navigation
+from mkdocs.structure.nav import Navigation, Section
 from mkdocs.structure.pages import Page
 
 _COMMENT = re.compile(r"(^ *```.*?^ *```$)|<!--.*?-->\n*", re.MULTILINE | re.DOTALL)
@@ -45,5 +45,6 @@ def _pages(item: StructureItem) -> Iterator[Page]:
     """The page, or those below a section."""
     if isinstance(item, Page):
         yield item
-    for child in item.children or ():
-        yield from _pages(child)
+    elif isinstance(item, Section):
+        for child in item.children:
+            yield from _pages(child)
