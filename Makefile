@@ -30,6 +30,7 @@ check: $(VENV)/installed-$(EXTRAS)
 	$(BIN)/python tools/public_stub.py --check
 	$(BIN)/python tools/reference.py --check
 	$(BIN)/python tools/links.py
+	$(BIN)/codespell *.md docs src tools benchmarks examples integrations .github
 	$(BIN)/python tools/full_run.py
 
 # Before a release: what only test-full runs has passed on this source (check warns), and the address and the version stand.

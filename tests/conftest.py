@@ -3,7 +3,9 @@ hide a missing extra.
 """
 
 import os
+import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,11 +17,12 @@ from rankwell.data.registry import MEASURES
 from rankwell.errors import MissingExtra
 from rankwell.store import places
 
-SLOW_FIXTURES = {"minilm", "browser", "demo"}
-"""A real model, a real browser, and a whole demo run again: only `make test-full` runs their
-tests.
+SLOW_FIXTURES = {"minilm", "browser", "demo", "site"}
+"""A real model, a real browser, a whole demo run again, and the documentation site: only `make
+test-full` runs their tests.
 """
-SHARED = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
+TOOLS = Path(__file__).resolve().parent.parent / "tools"
+SHARED = TOOLS.parent.parent / "shared" / "data"
 
 
 @pytest.fixture(autouse=True)
@@ -112,6 +115,35 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         yield Page(driver, downloads)
     finally:
         driver.quit()
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The documentation site, which the first process of a test run builds for all."""
+    pytest.importorskip("mkdocs")
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+    folder, failed = shared / "site", shared / "site-failed.txt"
+    try:
+        (shared / "site-builder").mkdir()
+    except FileExistsError:
+        while not folder.exists() and not failed.exists():
+            time.sleep(0.2)
+    else:
+        done = subprocess.run(
+            [sys.executable, "-m", "mkdocs", "build", "--no-strict", "-d", shared / "site-part"],
+            cwd=TOOLS.parent,
+            env={**os.environ, "PYTHONPATH": str(TOOLS), "NO_MKDOCS_2_WARNING": "1"},
+            capture_output=True,
+            text=True,
+        )
+        if done.returncode:
+            failed.write_text(done.stderr)
+        else:
+            (shared / "site-part").rename(folder)
+    assert folder.exists(), failed.read_text()
+    return folder
 
 
 @pytest.hookimpl(tryfirst=True)

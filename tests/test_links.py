@@ -30,6 +30,7 @@ def test_the_repository_has_no_dead_link(
         ("[x](there.md#nowhere)", "there.md#nowhere: there.md has no heading of that name"),
         ("[x](/there.md)", "/there.md: an absolute place; write it relative to this page"),
         ("![x](missing.png)", "missing.png: there is no such file"),
+        ("[x](gallery/captions.html)", "gallery/captions.html: there is no such file"),
     ],
 )
 def test_a_dead_link_is_reported_with_page_and_line(
@@ -40,7 +41,9 @@ def test_a_dead_link_is_reported_with_page_and_line(
     capsys: pytest.CaptureFixture[str],
 ):
     (tmp_path / "there.md").write_text("# Here\n")
-    (tmp_path / "README.md").write_text(f"# A\n\n[good](there.md#here) `[code](none.md)`\n{link}\n")
+    (tmp_path / "README.md").write_text(
+        f"# A\n\n[good](there.md#here) [good](gallery/qa.html) `[code](none.md)`\n{link}\n"
+    )
 
     assert report(monkeypatch, capsys, str(tmp_path)) == (1, [f"README.md:4: {reason}"])
 

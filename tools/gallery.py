@@ -13,7 +13,15 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 REPORTS = ROOT / "build" / "gallery"
 SOURCE = ROOT / "src" / "rankwell"
-DEMOS = ("runs", "crossmodal", "qa", "keywords", "images", "embeddings", "engine")
+DEMOS = ("runs", "crossmodal", "qa", "keywords", "images", "embeddings", "engine", "judge")
+AFTERWARDS = {
+    "judge": (
+        "judge pool demo/first_sentences.run demo/whole_docs.run -o mine --quiet "
+        "--queries demo/queries.tsv --documents demo/documents.tsv",
+        "judge label mine --judge me --export report.html --quiet",
+    )
+}
+"""The commands that write the report of a demo which has none."""
 
 
 def report_file(name: str) -> Path:
@@ -24,13 +32,14 @@ def report_file(name: str) -> Path:
 def write_report(name: str) -> None:
     """Runs a demo in a folder of its own and keeps its report."""
     with tempfile.TemporaryDirectory() as folder:
-        words = ["demo", *([] if name == "runs" else [name]), "-o", "demo", "--quiet"]
-        subprocess.run(
-            [sys.executable, "-m", "rankwell", *words],
-            cwd=folder,
-            check=True,
-            stdout=subprocess.DEVNULL,
-        )
+        demo = "demo" if name == "runs" else f"demo {name}"
+        for command in (f"{demo} -o demo --quiet", *AFTERWARDS.get(name, ())):
+            subprocess.run(
+                [sys.executable, "-m", "rankwell", *command.split()],
+                cwd=folder,
+                check=True,
+                stdout=subprocess.DEVNULL,
+            )
         written = min(Path(folder).rglob("report.html"), key=lambda file: (len(file.parts), file))
         REPORTS.mkdir(parents=True, exist_ok=True)
         shutil.copy(written, report_file(name))

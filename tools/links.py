@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from gallery import DEMOS
+
 ROOT = Path(__file__).resolve().parent.parent
 _CODE = re.compile(
     r"^( *)(`{3,}|~{3,}).*?^\1\2 *$|(`+)(?!`).+?\3|<!--.*?-->", re.MULTILINE | re.DOTALL
@@ -20,7 +22,7 @@ _LINK = re.compile(
     r"(?<!\\)\]\(\s*<?([^)\s>]+)[^)]*\)|<(https?://[^>\s]+)>|(?:src|href)=\"([^\"]+)\""
 )
 _HEADING = re.compile(r"^#{1,6} +(.+?)(?: *\{ *#([\w.-]+)[^}]*\})? *#*$", re.MULTILINE)
-_SHOWN_BY_THE_SITE = re.compile(r"gallery/\w+\.html$")
+_SHOWN_BY_THE_SITE = re.compile(rf"gallery/(?:{'|'.join(DEMOS)})\.html$")
 """Targets that only the site has; its build checks them."""
 
 
