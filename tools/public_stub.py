@@ -143,10 +143,12 @@ class Stub:
 
 
 def _default(parameter: inspect.Parameter) -> str:
-    """The default as it is written; `...` in place of an object."""
+    """The default as it is written, `{}` where a mapping is made; `...` in place of an object."""
     default = parameter.default
     if default is parameter.empty:
         return ""
+    if repr(default) == "<factory>":
+        return "{}"
     values = default if isinstance(default, tuple) else (default,)
     is_plain = all(isinstance(value, (str, int, float, types.NoneType)) for value in values)
     return written(default) if is_plain else "..."
