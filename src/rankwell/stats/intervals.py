@@ -129,10 +129,10 @@ def skew_of(values: Floats, unit: str) -> Literal["end", "tail", ""]:
 
     `end`: values of a unit with two ends are so close together, and far from an end, that unseen
     ones would decide the mean. So where `unseen_share`, times the distance to that end, is three
-    times the reach of Student's interval (docs/statistics.md).
+    times the reach of Student's interval.
     `tail`: values of another unit are so skewed that their number is small. Cochran's rule for the
     normal interval is n > 25 G₁². The studentised bootstrap follows the skewness; below 8 G₁² it
-    covers less than 93 % of long tails (docs/statistics.md). Source: Cochran 1977, Sampling
+    covers less than 93 % of long tails. Source: Cochran 1977, Sampling
     techniques, 2.15.
     """
     low, high = RANGES.get(unit, (-math.inf, math.inf))

@@ -576,7 +576,7 @@ def small_sample(n: int, unit: str, held: str, columns: str = "") -> str:
     """With fewer than about 50 queries, intervals hold the true mean slightly less often than they
     promise.
     """
-    return f"with {n} {unit} 95 % intervals {held} (docs/statistics.md){columns and f': {columns}'}"
+    return f"with {n} {unit} 95 % intervals {held}{columns and f': {columns}'}"
 
 
 @finding("warning")
@@ -593,7 +593,7 @@ def long_tail(columns: str) -> str:
     """
     return (
         "a few queries have most of the spread; with a tail this long, 95 % intervals held the "
-        f"true mean in 80 to 95 % of simulations (docs/statistics.md): {columns}"
+        f"true mean in 80 to 95 % of simulations: {columns}"
     )
 
 
@@ -604,8 +604,7 @@ def close_values(n: int, share: float, columns: str) -> str:
     """
     return (
         f"all values are close together; {n} queries cannot rule out that up to {share:.0f} % of "
-        "queries have very different ones, which the interval does not cover "
-        f"(docs/statistics.md): {columns}"
+        f"queries have very different ones, which the interval does not cover: {columns}"
     )
 
 
