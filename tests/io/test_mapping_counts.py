@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import rankwell
 from rankwell import judged_rankings
 from rankwell._native import native
 from rankwell.data.tables import Judgments
-from rankwell.errors import BadInput
+from rankwell.errors import BadInput, UnknownName
 from rankwell.io import formats as files
 from rankwell.io.mapping import _FEW as FEW
 from rankwell.io.mapping import place_scores
@@ -154,3 +155,18 @@ def test_arrays_that_do_not_fit_are_refused():
     for first, size in ((1, 2), (-1, 1), (0, 3), (0, -1)):
         with pytest.raises(ValueError, match="do not fit"):
             native.library.mapping_counts({}, own, counted, counted.copy(), first, size, False)
+
+
+def test_a_tie_rule_that_is_not_there_is_refused():
+    run = {"q": {"a": 1.0}}
+    with pytest.raises(UnknownName, match="unknown tie rule 'zzz'; choose one of id-desc, "):
+        rankwell.judged_rankings({"q": {"a": 1}}, run, ties="zzz")
+    for join, judgments in (
+        (rankwell.group_rankings, {"q": {"alice": {"a": 1}}}),
+        (rankwell.intent_rankings, {"q": {"car": {"a": 1}}}),
+        (rankwell.preference_rankings, {"q": {"alice": {"one": {"a": 1}}}}),
+    ):
+        assert join(judgments, run, ties="input") is not None
+        for ties in ("zzz", "error", "expected"):
+            with pytest.raises(UnknownName, match=f"{ties}'; choose one of id-desc, id-asc, input"):
+                join(judgments, run, ties=ties)

@@ -26,6 +26,7 @@ from rankwell.data.options import own_arithmetic
 from rankwell.data.preferences import PreferenceRankings, Preferences
 from rankwell.data.rankings import Hits, Ranking, hits_of_ranking, places_in_ties
 from rankwell.data.tables import (
+    TIE_RULES,
     Bools,
     Floats,
     Judgments,
@@ -41,6 +42,7 @@ from rankwell.errors import (
     BadInput,
     BadScore,
     DuplicateItem,
+    UnknownName,
     kind_of,
     missing_column,
     naming,
@@ -75,7 +77,8 @@ def judged_rankings(
     """Joins a run with its judgments, for measures of your own.
 
     Raises BadInput and BadScore for grades and scores that are not finite numbers, DuplicateItem
-    for an item that a query has twice, TieRefused for tied items under `ties="error"`.
+    for an item that a query has twice, TieRefused for tied items under `ties="error"`,
+    UnknownName for another tie rule.
 
     Parameters
     ----------
@@ -93,10 +96,18 @@ def judged_rankings(
     array([2])
     """
     truth = judgments if isinstance(judgments, Judgments) else read_judgments(judgments, Request())
-    return JudgedRankings.join(truth.flat, _hits(run, truth.flat, ties)).resolve(ties)
+    return JudgedRankings.join(truth.flat, _hits(run, truth.flat, ties, TIE_RULES)).resolve(ties)
 
 
-def _hits(run: Numbers, judgments: Judgments, ties: TieRule) -> Hits:
+_BY_PLACE: tuple[TieRule, ...] = ("id-desc", "id-asc", "input")
+"""Tie rules that give every item a place of its own."""
+
+
+def _hits(
+    run: Numbers, judgments: Judgments, ties: TieRule, rules: tuple[TieRule, ...] = _BY_PLACE
+) -> Hits:
+    if ties not in rules:
+        raise UnknownName(f"unknown tie rule {ties!r}; choose one of {', '.join(rules)}.")
     return (
         hits_of_ranking(read_ranking(run, Request()), judgments, ties=ties)
         if _has_lists(run)
@@ -125,7 +136,8 @@ def group_rankings(
     """Joins a run with the judgments of several groups of assessors.
 
     Raises BadInput and BadScore for grades and scores that are not finite numbers, DuplicateItem
-    for an item that a query has twice.
+    for an item that a query has twice, UnknownName for a tie rule that is not one of id-desc,
+    id-asc and input.
 
     Parameters
     ----------
@@ -151,7 +163,8 @@ def intent_rankings(
     """Joins a run with the judgments of several intents (subtopics) of each query.
 
     Raises BadInput and BadScore for grades and scores that are not finite numbers, DuplicateItem
-    for an item that a query has twice.
+    for an item that a query has twice, UnknownName for a tie rule that is not one of id-desc,
+    id-asc and input.
 
     Parameters
     ----------
@@ -182,7 +195,8 @@ def preference_rankings(
     """Joins a run with preferences between items.
 
     Raises BadInput and BadScore for levels and scores that are not finite numbers, DuplicateItem
-    for an item that a query has twice.
+    for an item that a query has twice, UnknownName for a tie rule that is not one of id-desc,
+    id-asc and input.
 
     Parameters
     ----------
