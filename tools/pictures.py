@@ -18,11 +18,14 @@ from rich.text import Text
 from gallery import report_file
 from typed_pages import DOCS, recorded, terminal, typed
 
+sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))
+
+from browsing import Page, chromium
+
 PICTURES = DOCS / "pictures"
 PAGES = {
     "comparison": ("runs", "overview"),
     "queries": ("runs", "queries"),
-    "judging": ("judge", ""),
     **{
         name: (name, "overview")
         for name in ("embeddings", "crossmodal", "qa", "keywords", "images", "engine")
@@ -41,12 +44,26 @@ TERMINALS = {
     ),
 }
 """The commands that a terminal shows, by the picture's name."""
+SCREEN = {"width": 1280, "height": 800, "deviceScaleFactor": 1, "mobile": False}
 
 
 def take_page(name: str) -> None:
     """Writes the first screen of a page of results."""
     demo, view = PAGES[name]
     take_screen(name, f"{report_file(demo).as_uri()}#{view}")
+
+
+def take_judging() -> None:
+    """Writes the page on which the first item of the demo's study is judged."""
+    with tempfile.TemporaryDirectory() as folder:
+        browser = chromium(Path(folder))
+        try:
+            browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", SCREEN)
+            page = Page(browser, Path(folder)).open(report_file("judge"))
+            page.wait(lambda: page.run("document.querySelector('#item-label')"), "an item appears")
+            keep("judging", io.BytesIO(browser.get_screenshot_as_png()))
+        finally:
+            browser.quit()
 
 
 def take_screen(name: str, address: str) -> None:
@@ -69,7 +86,7 @@ def take_screen(name: str, address: str) -> None:
         keep(name, taken)
 
 
-def keep(name: str, taken: Path) -> None:
+def keep(name: str, taken: Path | io.BytesIO) -> None:
     """Writes a picture in 64 colours."""
     with Image.open(taken) as picture:
         picture.convert("RGB").quantize(64).save(PICTURES / f"{name}.png", optimize=True)
@@ -97,8 +114,10 @@ def take_terminal(name: str) -> None:
 def main() -> None:
     """Takes every picture, or the named ones."""
     PICTURES.mkdir(exist_ok=True)
-    for name in sys.argv[1:] or [*PAGES, *TERMINALS]:
-        if name in TERMINALS:
+    for name in sys.argv[1:] or [*PAGES, *TERMINALS, "judging"]:
+        if name == "judging":
+            take_judging()
+        elif name in TERMINALS:
             take_terminal(name)
         else:
             take_page(name)
