@@ -338,7 +338,7 @@ def test_ignore_refuses_errors_and_unknown_names(files, run_cli):
     code, _, err = run_cli("evaluate", *files, "--ignore", "few-querys")
     assert (code, "did you mean 'few-queries'" in err) == (2, True)
     code, _, err = run_cli("evaluate", *files, "--ignore", "nosuch")
-    expected = "there is no finding 'nosuch'; docs/findings.md lists them all."
+    expected = "there is no finding 'nosuch'; docs/reference/findings.md lists them all."
     assert (code, " ".join(err.split())) == (2, f"rankwell: {expected}")
 
 

@@ -154,7 +154,7 @@ def ignoring(names: Iterable[str]) -> Generator[None]:
     ignored = frozenset(names)
     for name in ignored:
         if name not in FINDINGS:
-            advice = suggest(name, FINDINGS, "docs/findings.md lists them all.")
+            advice = suggest(name, FINDINGS, "docs/reference/findings.md lists them all.")
             raise UnknownName(f"there is no finding {name!r}; {advice}")
         if FINDINGS[name].level == "error":
             raise BadUsage(
