@@ -164,7 +164,7 @@ def align_values(
     values: Sequence[Values],
     row_attributes: Sequence[RowAttributes],
     better: Mapping[str, Better],
-    measures: Sequence[str] | None = None,
+    measures: Sequence[str] | None,
 ) -> Comparison:
     """The matrices of every measure that two runs have, in order of first sight. Raises BadUsage
     for a single run, BadInput.

@@ -708,18 +708,12 @@ def refuse_size(shape: tuple[int, ...], kind: np.dtype[Any]) -> int:
 
 
 def map_array(
-    path: Path,
-    kind: np.dtype[Any],
-    shape: tuple[int, ...],
-    *,
-    offset: int = 0,
-    order: Literal["C", "F"] = "C",
-    last: bool = True,
+    path: Path, kind: np.dtype[Any], shape: tuple[int, ...], *, offset: int = 0, last: bool = True
 ) -> NDArray[Any]:
     """The array that lies in a file from an offset on, mapped. last: whether the file has to end
     with it. Raises BadInput.
     """
-    return map_layout(path, ArrayLayout(kind, shape, offset, order == "F"), last=last)
+    return map_layout(path, ArrayLayout(kind, shape, offset, False), last=last)
 
 
 def map_layout(path: Path, layout: ArrayLayout, *, last: bool = True) -> NDArray[Any]:

@@ -528,7 +528,7 @@ def join_hits(
     judgments: Judgments,
     *,
     ties: TieRule,
-    keep: int = 0,
+    keep: int,
 ) -> Hits:
     """The hits of all rows, as if the shards were one table, one behind the other. counts: of the
     shards that have any.

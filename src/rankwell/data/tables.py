@@ -675,7 +675,7 @@ def exact_mean(values: Floats, weights: Floats | None = None) -> float:
     return exact_ratio(values if weights is None else values * weights, weights)
 
 
-def exact_ratio(sums: Floats, sizes: Floats | None = None) -> float:
+def exact_ratio(sums: Floats, sizes: Floats | None) -> float:
     """Σ sums / Σ sizes, rounded once; NaN where the sizes add up to 0. sizes: (n,) None where each
     is 1.
     """

@@ -478,7 +478,7 @@ def probable_mistakes(
     rel: float,
     ties: str,
     average_over: str,
-    gauge: Gauge | None = None,
+    gauge: Gauge | None,
 ) -> list[Finding]:
     """The probable mistakes in judgments and in a run; the rare ones are looked for where there is
     a sign of one.
@@ -551,7 +551,7 @@ def run_mistakes(
     rel: float = 1,
     ties: str = "id-desc",
     average_over: str = "judged",
-    gauge: Gauge | None = None,
+    gauge: Gauge | None,
 ) -> Iterator[Finding]:
     """The mistakes that a run shows, each once, those first that explain others.
 

@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from math import isnan
 from typing import Any, TypeVar
 
 import numpy as np
@@ -204,16 +203,8 @@ class ResultData:
 
     def _rows_by_measure(self) -> Iterable[dict[str, Any]]:
         for values, columns in zip(self.values, self.query_attributes, strict=True):
-            for query, value in zip(values.queries, values.values.tolist(), strict=True):
-                yield {
-                    "run": values.run,
-                    "query": query,
-                    "measure": values.measure,
-                    "label": values.label,
-                    "value": None if isnan(value) else value,
-                    "unit": values.unit,
-                    **columns,
-                }
+            for row in ValueRows([values]):
+                yield {**row, **columns}
 
     def to_dict(self) -> dict[str, dict[str, dict[str, float | None]]]:
         """The mapping run -> query -> measure -> value, measures as the table names them; None for

@@ -547,7 +547,7 @@ def _parsed_detail(detail: str) -> Facts:
     return plain(attributes) if "NaN" in detail or "Infinity" in detail else attributes
 
 
-def _snippet(text: str | None, at: int = 0) -> str | None:
+def _snippet(text: str | None, at: int) -> str | None:
     """The beginning of a text on one line, cut between words where there are any; of a text whose
     part at `at` would be cut off, that part.
     """

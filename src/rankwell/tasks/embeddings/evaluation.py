@@ -175,8 +175,8 @@ def agreement_results(
     options: EmbeddingOptions,
     *,
     spectrum: bool | None = None,
-    details: bool = False,
-    progress: Progress = None,
+    details: bool,
+    progress: Progress,
 ) -> PartOutcome:
     """The results of `embeddings`, or what to show where its parts are not all computed."""
     rules, ks = convention_of(options), cutoffs(options.k)

@@ -234,7 +234,7 @@ class CallPlan:
 
 
 def retrieve_together(
-    calls: Sequence[RetrieveCall], progress: Progress | None = None
+    calls: Sequence[RetrieveCall], progress: Progress | None
 ) -> Iterator[EngineResults | Failure]:
     """The results of each call, or the error by which it failed. Calls that differ in their sweeps
     alone share their indexes.

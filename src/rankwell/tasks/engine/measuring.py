@@ -546,9 +546,7 @@ def join_works(works: Sequence[EngineWork]) -> EngineWork:
     )
 
 
-def ask_all(
-    works: Sequence[EngineWork], progress: Progress | None = None
-) -> list[Measurement | Failure]:
+def ask_all(works: Sequence[EngineWork], progress: Progress | None) -> list[Measurement | Failure]:
     """Opens all engines, asks them, and closes them: what was asked of each, or the error by which
     it failed.
 

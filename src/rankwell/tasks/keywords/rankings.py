@@ -554,7 +554,7 @@ class _Ranker:
         rows = {name: row for row, name in enumerate(table.names())}
         return {query: np.asarray(table.vectors[rows[query]]) for query in texts if query in rows}
 
-    def _refuse_distances(self, subject: str, lists: Mapping[str, ClipList] | None = None) -> None:
+    def _refuse_distances(self, subject: str, lists: Mapping[str, ClipList] | None) -> None:
         """Raises BadUsage for a positive least similarity where distances with their signs turned,
         none above 0, are similarities.
         """

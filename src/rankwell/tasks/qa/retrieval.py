@@ -175,11 +175,7 @@ def _by_evidence(questions: Questions, judgments: Judgments, hits: Hits) -> Grou
 
 
 def unknown_documents(
-    run: str,
-    documents: Collection[str],
-    questions: Questions,
-    kind: str,
-    corpus: Collection[str] = (),
+    run: str, documents: Collection[str], questions: Questions, kind: str, corpus: Collection[str]
 ) -> list[Finding]:
     """The finding that none of some documents is one of the questions' own or of the corpus: ids
     that never match.
