@@ -21,7 +21,7 @@ from rankwell.data.findings.kinds import (
 )
 from rankwell.data.options import own_arithmetic, shown_digits
 from rankwell.data.registry import Measure, suggest
-from rankwell.data.tables import Bools, Floats, Summary, ValueRows, Values
+from rankwell.data.tables import Bools, Floats, Summary, ValueRows, Values, positions_by_id
 from rankwell.errors import BadInput, BadUsage, UnknownName
 from rankwell.evaluation.bounds import UnjudgedItems
 from rankwell.evaluation.judged import JudgedRun
@@ -137,9 +137,7 @@ class ResultData:
             seed=self.seed,
             population_sd=self.population_sd,
         )
-        order = {
-            run: position for position, run in enumerate(dict.fromkeys(row.run for row in rows))
-        }
+        order = positions_by_id(dict.fromkeys(row.run for row in rows))
         # Of the values after the summarised ones the aggregates say all.
         attributes = self._attributes[: len(rows)]
         summary_rows = [

@@ -15,7 +15,7 @@ import numpy as np
 
 from rankwell.data.columns import refuse_unused_columns
 from rankwell.data.findings import Finding
-from rankwell.data.tables import Floats, Ints, exact_mean, format_value, sum_by
+from rankwell.data.tables import Floats, Ints, exact_mean, format_value, positions_by_id, sum_by
 from rankwell.errors import BadInput, NothingToEvaluate, count_of, flag, shown
 from rankwell.io.formats import find_judgments
 from rankwell.reporting import Answer, Format, Output, PrintedFigure, Row
@@ -305,7 +305,7 @@ def _drift_rows(
     rows = np.flatnonzero(estimates.answers.answered)
     guesses = (study.pool.prior[rows] * max(study.grades)).tolist()
     expected = dict(zip(study.pairs(rows), guesses, strict=True))
-    names = {query: number for number, query in enumerate(study.queries)}
+    names = positions_by_id(study.queries)
     placed_lines = [
         line
         for line in lines

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from rankwell.data.findings import Finding
-from rankwell.data.tables import Bools, sort_ids
+from rankwell.data.tables import Bools, positions_by_id, sort_ids
 from rankwell.evaluation.details import Details, detail_columns
 from rankwell.evaluation.judged import JudgedRun
 from rankwell.evaluation.results import DETAIL_DEPTH
@@ -281,7 +281,7 @@ class AnswerOutcomes:
 
     @cached_property
     def _row_of(self) -> dict[str, int]:
-        return {name: row for row, name in enumerate(self.questions.ids)}
+        return positions_by_id(self.questions.ids)
 
     @cached_property
     def _compared(self) -> tuple[bool, Normalizer]:

@@ -11,7 +11,7 @@ import numpy as np
 from rankwell.conventions import Convention, LabelledMeasure
 from rankwell.data.findings import Finding
 from rankwell.data.registry import FIGURES
-from rankwell.data.tables import Bools, Floats, exact_mean, exact_ratio
+from rankwell.data.tables import Bools, Floats, exact_mean, exact_ratio, positions_by_id
 from rankwell.errors import NothingToEvaluate
 from rankwell.reporting import Row
 from rankwell.stats import SummaryRow
@@ -182,7 +182,7 @@ def search_thresholds(
         problem = f"all {len(rows)} no-answer numbers are {value}, so that they distinguish nothing"
         findings.append(no_answer_numbers(reader.name, problem))
     if ties == "official":
-        ranks = {name: rank for rank, name in enumerate(order or pairs.queries)}
+        ranks = positions_by_id(order or pairs.queries)
         keys = [ranks.get(pairs.queries[row], len(ranks)) for row in rows.tolist()]
         rows = rows[np.argsort(keys, kind="stable")]
     pairs = pairs.take(rows)
