@@ -33,6 +33,7 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Column = TypeVar("Column", Ints, Floats)
 _Id = TypeVar("_Id")
+_Entry = TypeVar("_Entry")
 
 TieRule = Literal["id-desc", "id-asc", "input", "expected", "optimistic", "pessimistic", "error"]
 TIE_RULES: tuple[TieRule, ...] = get_args(TieRule)
@@ -96,6 +97,16 @@ def unmasked(array_like: Any, noun: str, dtype: Any = None) -> NDArray[Any]:
 def positions_by_id(ids: Iterable[_Id]) -> dict[_Id, int]:
     """The position of each id, from 0."""
     return {name: position for position, name in enumerate(ids)}
+
+
+def without_none(by_name: Mapping[_Id, _Entry | None]) -> dict[_Id, _Entry]:
+    """The entries that are not None."""
+    return {name: entry for name, entry in by_name.items() if entry is not None}
+
+
+def is_number(cell: Any) -> bool:
+    """Whether a cell is a number; a truth value is none."""
+    return isinstance(cell, (int, float)) and not isinstance(cell, bool)
 
 
 def sort_ids(ids: Iterable[str]) -> list[str]:

@@ -437,11 +437,6 @@ def runs_of(rows: Iterable[Row]) -> list[str]:
     return list(dict.fromkeys(row["run"] for row in rows))
 
 
-def is_number(cell: Any) -> bool:
-    """Whether a cell is a number; a truth value is none."""
-    return isinstance(cell, (int, float)) and not isinstance(cell, bool)
-
-
 def escaped(text: Any) -> str:
     """Text for a page: markup, quotes and control characters are written as escapes."""
     from html import escape

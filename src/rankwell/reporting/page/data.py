@@ -19,12 +19,12 @@ from rankwell.data.findings.kinds import (
     unjudged_in_top,
 )
 from rankwell.data.options import shown_digits
-from rankwell.data.tables import Bools, Floats, Ints, positions_by_id, sort_ids
+from rankwell.data.tables import Bools, Floats, Ints, is_number, positions_by_id, sort_ids
 from rankwell.documents import parse_json
 from rankwell.errors import BadInput, flag
 from rankwell.io import connected
 from rankwell.io.result_folder import ITEMS, QUERIES
-from rankwell.reporting import format_value, grouped, is_number, plain, rule_pairs
+from rankwell.reporting import format_value, grouped, plain, rule_pairs
 from rankwell.reporting.charts import part_of
 from rankwell.reporting.page import (
     MOST_QUERIES,

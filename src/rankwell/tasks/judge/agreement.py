@@ -15,7 +15,15 @@ import numpy as np
 
 from rankwell.data.columns import refuse_unused_columns
 from rankwell.data.findings import Finding
-from rankwell.data.tables import Floats, Ints, exact_mean, format_value, positions_by_id, sum_by
+from rankwell.data.tables import (
+    Floats,
+    Ints,
+    exact_mean,
+    format_value,
+    positions_by_id,
+    sum_by,
+    without_none,
+)
 from rankwell.errors import BadInput, NothingToEvaluate, count_of, flag, shown
 from rankwell.io.formats import find_judgments
 from rankwell.reporting import Answer, Format, Output, PrintedFigure, Row
@@ -241,7 +249,7 @@ def _rated_items(
 def _grades(lines: Iterable[JournalLine]) -> dict[Pair, float]:
     """The last grade of each pair, without pairs whose last line has none."""
     grades = {line.pair: line.grade for line in lines}
-    return {pair: grade for pair, grade in grades.items() if grade is not None}
+    return without_none(grades)
 
 
 def _rated_by_two(

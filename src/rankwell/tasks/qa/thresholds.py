@@ -11,7 +11,14 @@ import numpy as np
 from rankwell.conventions import Convention, LabelledMeasure
 from rankwell.data.findings import Finding
 from rankwell.data.registry import FIGURES
-from rankwell.data.tables import Bools, Floats, exact_mean, exact_ratio, positions_by_id
+from rankwell.data.tables import (
+    Bools,
+    Floats,
+    exact_mean,
+    exact_ratio,
+    positions_by_id,
+    without_none,
+)
 from rankwell.errors import NothingToEvaluate
 from rankwell.reporting import Row
 from rankwell.stats import SummaryRow
@@ -85,7 +92,7 @@ class ThresholdSearch(NamedTuple):
         """The curve of each measure by its label, then that of the oracle."""
         curves = {search.measure.label: search.curve for search in self.searches}
         curves["oracle"] = self.oracle
-        return {label: curve for label, curve in curves.items() if curve is not None}
+        return without_none(curves)
 
 
 def best_threshold(
