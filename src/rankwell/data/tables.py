@@ -32,8 +32,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Column = TypeVar("Column", Ints, Floats)
-_Id = TypeVar("_Id")
-_Entry = TypeVar("_Entry")
+Key = TypeVar("Key")
+Entry = TypeVar("Entry")
 
 TieRule = Literal["id-desc", "id-asc", "input", "expected", "optimistic", "pessimistic", "error"]
 TIE_RULES: tuple[TieRule, ...] = get_args(TieRule)
@@ -94,12 +94,20 @@ def unmasked(array_like: Any, noun: str, dtype: Any = None) -> NDArray[Any]:
     return np.asarray(array_like, dtype=dtype)
 
 
-def positions_by_id(ids: Iterable[_Id]) -> dict[_Id, int]:
+def positions_by_id(ids: Iterable[Key]) -> dict[Key, int]:
     """The position of each id, from 0."""
     return {name: position for position, name in enumerate(ids)}
 
 
-def without_none(by_name: Mapping[_Id, _Entry | None]) -> dict[_Id, _Entry]:
+def grouped(pairs: Iterable[tuple[Key, Entry]]) -> dict[Key, list[Entry]]:
+    """The entries of each key, in the order of first sight."""
+    entries: dict[Key, list[Entry]] = {}
+    for key, entry in pairs:
+        entries.setdefault(key, []).append(entry)
+    return entries
+
+
+def without_none(by_name: Mapping[Key, Entry | None]) -> dict[Key, Entry]:
     """The entries that are not None."""
     return {name: entry for name, entry in by_name.items() if entry is not None}
 

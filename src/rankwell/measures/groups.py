@@ -5,7 +5,6 @@ import numpy as np
 from rankwell.data.judged_rankings import GroupRankings
 from rankwell.data.registry import measure
 from rankwell.data.tables import Floats, ratio
-from rankwell.measures.precision import r_precision_multiple
 
 _SOURCE = "trec_eval qrels_jg, Buckley 2008"
 
@@ -62,4 +61,6 @@ def r_precision_multiple_over_groups(
     >>> r_precision_multiple_over_groups(view).tolist()
     [0.5]
     """
-    return _mean(grouped, r_precision_multiple(grouped.by_aspect, x=x, rel=rel))
+    view = grouped.by_aspect
+    depth = np.minimum(np.floor(x * view.n_relevant(rel) + 0.9), 1 << 53).astype(np.int64)
+    return _mean(grouped, ratio(view.sum_rows(view.relevant(rel) & view.within(depth)), depth))

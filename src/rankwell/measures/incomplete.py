@@ -36,15 +36,11 @@ def bpref(view: JudgedRankings, *, rel: float = 1) -> Floats:
     >>> bpref(judged_rankings(truth, run)).tolist()
     [0.75]
     """
-    return ratio(view.sum_rows(bpref_terms(view, rel)), view.n_relevant(rel))
-
-
-def bpref_terms(view: JudgedRankings, rel: float) -> Floats:
-    """The term of each item, which is 0 unless it is relevant."""
-    relevant, hit = view.n_relevant(rel), view.relevant(rel)
+    relevant = view.n_relevant(rel)
+    hit = view.relevant(rel)
     below = np.minimum(view.n_judged - relevant, relevant)[view.query_of_row]
     worse = np.minimum(view.count_so_far(view.is_judged & ~hit), relevant[view.query_of_row])
-    return np.where(hit, 1.0 - ratio(worse, below), 0.0)
+    return ratio(view.sum_rows(np.where(hit, 1.0 - ratio(worse, below), 0.0)), relevant)
 
 
 @measure(

@@ -6,7 +6,6 @@ from rankwell.data.judged_rankings import SecondJudgedRankings
 from rankwell.data.registry import Scale, measure
 from rankwell.data.tables import Floats, ratio
 from rankwell.errors import BadUsage
-from rankwell.measures.incomplete import bpref_terms
 
 
 @measure(
@@ -41,5 +40,8 @@ def u_bpref(view: SecondJudgedRankings, *, rel: float = 1, factor: float = 1) ->
             "highest second grade."
         )
     flat = view.flat
+    relevant, hit = flat.n_relevant(rel), flat.relevant(rel)
+    below = np.minimum(flat.n_judged - relevant, relevant)[flat.query_of_row]
+    worse = np.minimum(flat.count_so_far(flat.is_judged & ~hit), relevant[flat.query_of_row])
     gain = np.maximum(np.nan_to_num(view.second, nan=0.0), 0.0) * factor
-    return ratio(flat.sum_rows(bpref_terms(flat, rel) * gain), flat.n_relevant(rel))
+    return ratio(flat.sum_rows(np.where(hit, (1.0 - ratio(worse, below)) * gain, 0.0)), relevant)

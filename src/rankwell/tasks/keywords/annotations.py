@@ -15,7 +15,7 @@ import numpy as np
 
 from rankwell.data.findings import Finding
 from rankwell.data.findings.kinds import reading_choice
-from rankwell.data.tables import Bools, Ints, positions_by_id, sort_ids
+from rankwell.data.tables import Bools, Ints, grouped, positions_by_id, sort_ids
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, UnknownName
 from rankwell.store import encode_id
 
@@ -468,10 +468,7 @@ class Annotations:
 
     def named(self, row: Bools) -> dict[str, list[str]]:
         """group -> labels of a (keywords,) row, groups and labels in order."""
-        labels_of: dict[str, list[str]] = {}
-        for group, label in compress(self.keywords, row.tolist()):
-            labels_of.setdefault(group, []).append(label)
-        return labels_of
+        return grouped(compress(self.keywords, row.tolist()))
 
 
 def _with_ending(groups: Iterable[str], name: str) -> list[str]:
