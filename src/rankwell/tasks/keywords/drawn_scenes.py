@@ -146,12 +146,21 @@ class Canvas:
         """Draws a polygonal part."""
         self.pen.polygon(self._points(actor, points), fill=colour)
 
-    def disc(self, actor: Actor, x: float, up: float, radius: Sequence[float], colour: str) -> None:
-        """Draws a wheel or a head."""
+    def disc(
+        self,
+        actor: Actor,
+        x: float,
+        up: float,
+        radius: Sequence[float],
+        colour: str,
+        *,
+        ring: bool = False,
+    ) -> None:
+        """Draws a wheel or a head; `ring` draws its edge only."""
         across, down = radius
         corners = self._points(actor, [(x - across, up + down), (x + across, up - down)])
         edge = max(2, round(0.06 * self.scale(actor.depth)))
-        self.pen.ellipse(corners, colour, colour, edge)
+        self.pen.ellipse(corners, None if ring else colour, colour, edge)
 
     def line(
         self, actor: Actor, points: Sequence[Sequence[float]], width: float, colour: str
