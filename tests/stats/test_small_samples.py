@@ -173,7 +173,7 @@ def test_a_note_says_how_often_intervals_below_20_queries_hold():
         "98 % of simulations"
     )
 
-    assert summary_findings([make(skewed(19))]) == [f"{note} (docs/statistics.md): run nDCG@10"]
+    assert summary_findings([make(skewed(19))]) == [f"{note}: run nDCG@10"]
     assert summary_findings([make(skewed(19) > 0.1), make(skewed(20))]) == []
 
 

@@ -374,9 +374,9 @@ def only_relevant_items_judged() -> str:
 
 
 @finding("info")
-def no_abstention_figures(figures: str, label: str, reason: str) -> str:
+def no_abstention_figures(names: str, label: str, reason: str) -> str:
     """Figures of abstention, which `--confidence` adds, are not defined for some measures."""
-    return f"no {figures} for {label}: {reason}"
+    return f"no {names} for {label}: {reason}"
 
 
 @finding("warning")
@@ -550,10 +550,8 @@ def few_queries(least: int, sizes: str, unit: str, columns: str = "") -> str:
 def small_sample(n: int, unit: str, held: str, columns: str = "") -> str:
     """With fewer than some 50 queries the intervals hold the true mean a little less often than
     they promise.
-
-    `docs/statistics.md` has the simulations.
     """
-    return f"with {n} {unit} 95 % intervals {held} (docs/statistics.md){columns and f': {columns}'}"
+    return f"with {n} {unit} 95 % intervals {held}{columns and f': {columns}'}"
 
 
 @finding("warning")
@@ -570,7 +568,7 @@ def long_tail(columns: str) -> str:
     """
     return (
         "a few queries have most of the spread; with a tail this long, 95 % intervals held the "
-        f"true mean in 80 to 95 % of simulations (docs/statistics.md): {columns}"
+        f"true mean in 80 to 95 % of simulations: {columns}"
     )
 
 
@@ -579,8 +577,7 @@ def close_values(n: int, share: float, columns: str) -> str:
     """All values are close together, so the interval cannot cover rare, very different ones."""
     return (
         f"all values are close together; {n} queries cannot rule out that up to {share:.0f} % of "
-        "queries have very different ones, which the interval does not cover "
-        f"(docs/statistics.md): {columns}"
+        f"queries have very different ones, which the interval does not cover: {columns}"
     )
 
 

@@ -6,7 +6,7 @@ from rankwell.data.findings import finding
 
 
 @finding("warning")
-def ids_unmatched(problem: str, queries: Sequence[str] = ()) -> str:
+def ids_unmatched(problem: str) -> str:
     """Clips, vectors or queries of one input have no counterpart in another one."""
     return problem
 

@@ -54,11 +54,15 @@ def no_better_than_shuffled(
 
 
 @finding("warning")
-def order_hardly_matters(labels: Sequence[str], queries: Sequence[str], total: int) -> str:
+def order_hardly_matters(
+    labels: Sequence[str], queries: Sequence[str], figures: Sequence[float], total: int
+) -> str:
     """Systems order given candidates, and for half of the queries or more a random order reaches
     90 % of the best one: a cut-off is as deep as the candidates, or their grades are the same.
 
-    Take a lower cut-off, or more candidates; such queries cannot distinguish systems.
+    Take a lower cut-off, or more candidates; such queries cannot distinguish systems. The figures
+    are the share of the best order that a random one reaches in each query, by the measure that has
+    most.
     """
     verb = "distinguishes" if len(labels) == 1 else "distinguish"
     return (
@@ -68,10 +72,13 @@ def order_hardly_matters(labels: Sequence[str], queries: Sequence[str], total: i
 
 
 @finding("info")
-def low_ceiling(label: str, ceiling: float, queries: Sequence[str]) -> str:
+def low_ceiling(
+    label: str, ceiling: float, queries: Sequence[str], figures: Sequence[float]
+) -> str:
     """Even a perfect ranking has a low mean, as queries have few relevant items.
 
-    Compare values with the ceiling instead of with 1, or take a lower cut-off.
+    Compare values with the ceiling instead of with 1, or take a lower cut-off. The figures are the
+    ceilings of single queries, of those with 0.5 or less.
     """
     return f"{label} of a perfect ranking is {ceiling:.3f}, because queries have few relevant items"
 
