@@ -119,7 +119,7 @@ EXAMPLES = {
     "grades-of-model": ("a.csv", 2, "the model"),
     "grades-of-study": ("a.csv", "the judged", "the meaning"),
     "hits-beyond-gallery": ("the direction", ["q1"], ["P@1"], 3),
-    "ids-unmatched": ("the problem", ["q1"]),
+    "ids-unmatched": ("the problem",),
     "images-left-out": ("the counts", "a.csv"),
     "images-on-both-sides": ("the problem",),
     "images-unmatched": ("the problem", "mine"),
@@ -175,13 +175,13 @@ EXAMPLES = {
     "words-negated": ("a bus", "the effect"),
     "words-not-read": ("a bus", "the problem"),
     "judged-for-other-runs": ("mine", 0.2, "theirs", 1.0, 10),
-    "low-ceiling": ("P@10", 0.1, ["q1"]),
+    "low-ceiling": ("P@10", 0.1, ["q1"], [0.1]),
     "no-better-than-shuffled": ("mine", ["AP", "RR"], "AP", 0.2, 0.2),
-    "order-hardly-matters": (["R@100"], ["q1"], 1),
+    "order-hardly-matters": (["R@100"], ["q1"], [0.95], 1),
     "same-item-relevant": ("i1", 10, 20, "nDCG@10", 0.5),
     "ties-decide-score": ("mine", "AP", 0.9, 0.3),
 }
-FACTS = ("name", "level", "message", "run", "file", "line", "queries")
+FACTS = ("name", "level", "message", "run", "file", "line", "queries", "figures")
 
 
 def test_every_kind_has_an_example():

@@ -67,7 +67,7 @@ def _non_finite(scores: Scores, row: int, column: int) -> BadScore:
 
 
 def refuse_non_finite_scores(
-    scores: Scores, rows: Ints | None = None, columns: Ints | None = None
+    scores: Scores, rows: Ints | None, columns: Ints | None = None
 ) -> None:
     """Raises BadScore naming the first score of some rows and columns that is NaN or infinite, by
     its place in the matrix.

@@ -15,6 +15,7 @@ from rankwell.data.tables import (
     Floats,
     Ints,
     position_in_segment,
+    positions_by_id,
     segment_of_row,
     segment_offsets,
 )
@@ -90,7 +91,7 @@ def _same_name(queries: Embeddings, items: Embeddings) -> Ints:
     if queries.ids is None and items.ids is None:
         positions = np.arange(queries.n)
         return np.where(positions < items.n, positions, -1)
-    row = {name: position for position, name in enumerate(queries.names())}
+    row = positions_by_id(queries.names())
     item_positions = np.full(queries.n, -1, dtype=np.int64)
     for position, name in enumerate(items.names()):
         if name in row:

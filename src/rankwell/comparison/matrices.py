@@ -35,6 +35,7 @@ from rankwell.data.tables import (
     exact_mean,
     exact_sd,
     order_ids,
+    positions_by_id,
     sort_ids,
 )
 from rankwell.errors import BadInput, BadUsage, UnknownName, first_of
@@ -164,7 +165,7 @@ def align_values(
     values: Sequence[Values],
     row_attributes: Sequence[RowAttributes],
     better: Mapping[str, Better],
-    measures: Sequence[str] | None = None,
+    measures: Sequence[str] | None,
 ) -> Comparison:
     """The matrices of every measure that two runs have, in order of first sight. Raises BadUsage
     for a single run, BadInput.
@@ -178,7 +179,7 @@ def align_values(
             "more."
         )
     queries = sort_ids({query for run_values in values for query in run_values.queries})
-    row_of_query = {query: row for row, query in enumerate(queries)}
+    row_of_query = positions_by_id(queries)
     grouped = dict[tuple[str, tuple[tuple[str, Any], ...]], dict[str, Values]]()
     for run_values, attributes in zip(values, row_attributes, strict=True):
         values_by_run = grouped.setdefault((run_values.measure, tuple(attributes.items())), {})

@@ -106,7 +106,7 @@ def _texts_of_queries(
     return {**columns, "query": [query for query, _ in rows], "text": [text for _, text in rows]}
 
 
-def write_missing_pages(folders: Iterable[Path], progress: Progress = None) -> None:
+def write_missing_pages(folders: Iterable[Path], progress: Progress) -> None:
     """Writes the page of each folder of results that has none with all lists beside it, as
     `rankwell report FOLDER` does. Raises as `refuse_pages`.
     """

@@ -53,6 +53,7 @@ from rankwell.data.tables import (
     exact_mean,
     exact_means,
     format_value,
+    positions_by_id,
     sort_ids,
 )
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, first_of, flag
@@ -258,7 +259,7 @@ def _numbered(comparison: Comparison, cluster: Attribute) -> Ints:
                 "cluster."
             )
     names = [cluster.query_values[query] for query in comparison.queries]
-    numbers = {name: number for number, name in enumerate(sort_ids(set(names)))}
+    numbers = positions_by_id(sort_ids(set(names)))
     return np.array([numbers[name] for name in names], dtype=np.int64)
 
 

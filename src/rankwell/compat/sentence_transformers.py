@@ -25,7 +25,7 @@ from rankwell.conventions import CONVENTIONS
 from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.options import own_arithmetic
 from rankwell.data.registry import parse_measure
-from rankwell.data.tables import Judgments, refuse_masked
+from rankwell.data.tables import Judgments, positions_by_id, refuse_masked, without_none
 from rankwell.errors import BadInput, BadScore, BadUsage, MissingExtra
 from rankwell.evaluation.judged import JudgedRun
 from rankwell.io.mapping import find_hits
@@ -141,9 +141,7 @@ class Evaluator(_Base):  # pyright: ignore[reportGeneralTypeIssues, reportUntype
         encode = getattr(model, f"encode_{side}", None) or model.encode
         options |= {"truncate_dim": self.truncate_dim, "batch_size": self.batch_size}
         options["show_progress_bar"] = bool(self.show_progress_bar)
-        return encode(
-            texts, **{name: value for name, value in options.items() if value is not None}
-        )
+        return encode(texts, **without_none(options))
 
     def _add_line(self, folder: Path, line: Figures) -> None:
         path = _file_with(folder, self.csv_file.removesuffix(".csv"), list(line))
@@ -408,7 +406,7 @@ class InformationRetrievalEvaluator(Evaluator):
 
     def _values(self, model: Any) -> Figures:
         functions = self.score_functions or {plain_name(model.similarity_fn_name): model.similarity}
-        row_of_document = {document: row for row, document in enumerate(self.corpus_ids)}
+        row_of_document = positions_by_id(self.corpus_ids)
         truth = [
             {row_of_document.get(item, f"other {item}"): 1 for item in self.relevant_docs[query]}
             for query in self.queries_ids

@@ -13,7 +13,7 @@ from types import UnionType
 from typing import Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 from rankwell.data.registry import MEASURES, Catalogue, Measure, parse_measure, suggest
-from rankwell.data.tables import TieRule, Unit, tie_rule
+from rankwell.data.tables import TieRule, Unit, is_number, tie_rule, without_none
 from rankwell.documents import read_toml
 from rankwell.errors import BadInput, BadUsage, UnknownName, shown
 from rankwell.store import Source
@@ -201,8 +201,7 @@ def _is_of(value: Any, hint: Any) -> bool:
     if isinstance(origin, type) and issubclass(origin, Mapping):
         return isinstance(value, Mapping) and all(_is_of(each, inner[1]) for each in value.values())
     if hint is float:
-        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        return is_number and math.isfinite(value)
+        return is_number(value) and math.isfinite(value)
     if hint is Any:
         return True
     return isinstance(value, hint) and (hint is bool or not isinstance(value, bool))
@@ -260,7 +259,7 @@ class Rules(NamedTuple):
         Raises UnknownName.
         """
         entry = find_convention(convention)
-        replaced = {name: value for name, value in choices.items() if value is not None}
+        replaced = without_none(choices)
         if "ties" in replaced:
             tie_rule(replaced["ties"])
         convention_rules = {

@@ -18,9 +18,7 @@ Choice = tuple[tuple[str, str], ...]
 """What a key holds (item, score, rank, grade) and the chosen key."""
 
 
-def result_pair(
-    query: Any, result: Any, chosen: Choice = (), *, graded: bool = False
-) -> tuple[Any, Any]:
+def result_pair(query: Any, result: Any, chosen: Choice, *, graded: bool) -> tuple[Any, Any]:
     """The id of a result, and its number, higher for better ones; None for a result without one.
     graded: of a judged item, whose number is its grade. Raises BadInput without an id.
     """

@@ -32,6 +32,7 @@ class FindingObject(TypedDict):
     file: NotRequired[str]
     line: NotRequired[int]
     queries: NotRequired[Sequence[str]]
+    figures: NotRequired[Sequence[float]]
 
 
 class ScoreObject(TypedDict):

@@ -24,6 +24,7 @@ from rankwell.data.tables import (
     first_true,
     id_text,
     offsets_from_rows,
+    positions_by_id,
     refuse_masked,
     segment_of_row,
     take_segments,
@@ -575,7 +576,7 @@ def matching_rows(
                 "ids on both sides they are matched by position; give as many of both, or ids."
             )
         return None
-    row_of_id = {name: row for row, name in enumerate(other.ids)}
+    row_of_id = positions_by_id(other.ids)
     for table_name, lacking_name, names, other_ids in (
         (reference_name, other_name, reference.ids, row_of_id),
         (other_name, reference_name, other.ids, set(reference.ids)),
@@ -708,18 +709,12 @@ def refuse_size(shape: tuple[int, ...], kind: np.dtype[Any]) -> int:
 
 
 def map_array(
-    path: Path,
-    kind: np.dtype[Any],
-    shape: tuple[int, ...],
-    *,
-    offset: int = 0,
-    order: Literal["C", "F"] = "C",
-    last: bool = True,
+    path: Path, kind: np.dtype[Any], shape: tuple[int, ...], *, offset: int = 0, last: bool = True
 ) -> NDArray[Any]:
     """The array that lies in a file from an offset on, mapped. last: whether the file has to end
     with it. Raises BadInput.
     """
-    return map_layout(path, ArrayLayout(kind, shape, offset, order == "F"), last=last)
+    return map_layout(path, ArrayLayout(kind, shape, offset, False), last=last)
 
 
 def map_layout(path: Path, layout: ArrayLayout, *, last: bool = True) -> NDArray[Any]:

@@ -23,6 +23,7 @@ from rankwell.data.tables import (
     offsets_from_rows,
     order_distinct,
     position_in_segment,
+    positions_by_id,
     segment_of_row,
     segment_offsets,
     sum_by,
@@ -148,7 +149,7 @@ class Preferences(QueryRows):
         flat, group_lists = self.judgments, list[tuple[PreferenceGroup, ...]]()
         for query, (start, stop) in enumerate(pairwise(self.offsets.tolist())):
             query_items = flat.items[flat.rows_of(self.queries[query])]
-            positions = {item: position for position, item in enumerate(query_items)}
+            positions = positions_by_id(query_items)
             by_group = groupby(range(start, stop), self.groups.__getitem__)
             group_lists.append(
                 tuple(self._group(query, list(rows), positions) for _, rows in by_group)

@@ -28,6 +28,7 @@ from rankwell.data.tables import (
     index_queries,
     nested_columns,
     offsets_from_rows,
+    positions_by_id,
     segment_offsets,
     sort_ids,
     unmasked,
@@ -116,7 +117,7 @@ class Ranking(Framed, QueryRows):
         """The rankings of some queries, which are in the order of their bytes; one that the table
         lacks has no items.
         """
-        index = {query: position for position, query in enumerate(queries)}
+        index = positions_by_id(queries)
         owner = np.array([index.get(query, -1) for query in self.queries], dtype=np.int64)
         owner = owner[self.query_of_row]
         rows = np.flatnonzero(owner >= 0)
@@ -211,7 +212,7 @@ def rank_counts(
         before[group] = np.searchsorted(rivals, targets[group])
         if ties in _BY_ID:
             ordered = sorted(rivals.tolist(), key=item_bytes, reverse=ties == "id-desc")
-            place_of_row = {row: place for place, row in enumerate(ordered)}
+            place_of_row = positions_by_id(ordered)
             before[group] = [place_of_row[row] for row in targets[group].tolist()]
     return RankCounts(scores[targets], above, tied, before)
 
@@ -534,7 +535,7 @@ def join_hits(
     judgments: Judgments,
     *,
     ties: TieRule,
-    keep: int = 0,
+    keep: int,
 ) -> Hits:
     """The hits of all rows, as if the shards were one table, one behind the other. counts: of the
     shards that have any.

@@ -32,6 +32,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Column = TypeVar("Column", Ints, Floats)
+Key = TypeVar("Key")
+Entry = TypeVar("Entry")
 
 TieRule = Literal["id-desc", "id-asc", "input", "expected", "optimistic", "pessimistic", "error"]
 TIE_RULES: tuple[TieRule, ...] = get_args(TieRule)
@@ -90,6 +92,29 @@ def unmasked(array_like: Any, noun: str, dtype: Any = None) -> NDArray[Any]:
     """
     refuse_masked(array_like, noun)
     return np.asarray(array_like, dtype=dtype)
+
+
+def positions_by_id(ids: Iterable[Key]) -> dict[Key, int]:
+    """The position of each id, from 0."""
+    return {name: position for position, name in enumerate(ids)}
+
+
+def grouped(pairs: Iterable[tuple[Key, Entry]]) -> dict[Key, list[Entry]]:
+    """The entries of each key, in the order of first sight."""
+    entries: dict[Key, list[Entry]] = {}
+    for key, entry in pairs:
+        entries.setdefault(key, []).append(entry)
+    return entries
+
+
+def without_none(by_name: Mapping[Key, Entry | None]) -> dict[Key, Entry]:
+    """The entries that are not None."""
+    return {name: entry for name, entry in by_name.items() if entry is not None}
+
+
+def is_number(cell: Any) -> bool:
+    """Whether a cell is a number; a truth value is none."""
+    return isinstance(cell, (int, float)) and not isinstance(cell, bool)
 
 
 def sort_ids(ids: Iterable[str]) -> list[str]:
@@ -175,7 +200,7 @@ def index_queries(
     each row's query.
     """
     names = tuple(sort_ids({*queries, *extra}))
-    index = {name: position for position, name in enumerate(names)}
+    index = positions_by_id(names)
     return names, np.fromiter(
         (index[query] for query in queries), dtype=np.int64, count=len(queries)
     )
@@ -411,7 +436,7 @@ class QueryRows:
     @cached_property
     def index(self) -> dict[str, int]:
         """The position of each query in `queries`."""
-        return {query: position for position, query in enumerate(self.queries)}
+        return positions_by_id(self.queries)
 
     def rows_of(self, query: str) -> slice:
         """The rows of a query, none of an unknown one."""
@@ -537,7 +562,7 @@ class Judgments(Framed, QueryRows):
         """
         if self.aspects is None:
             return self
-        row_of_pair = {pair: row for row, pair in enumerate(dict.fromkeys(self.pairs))}
+        row_of_pair = positions_by_id(dict.fromkeys(self.pairs))
         rows = [row_of_pair[pair] for pair in self.pairs]
         grades, junk = np.full(len(row_of_pair), -np.inf), np.zeros(len(row_of_pair), np.bool_)
         np.maximum.at(grades, rows, self.grades)
@@ -562,7 +587,7 @@ class Judgments(Framed, QueryRows):
         """
         if self.aspects is None and len(flat.items) == len(self.items):
             return np.arange(len(self.items), dtype=np.int64)
-        row_of_pair = {pair: row for row, pair in enumerate(flat.pairs)}
+        row_of_pair = positions_by_id(flat.pairs)
         return np.array([row_of_pair[pair] for pair in self.pairs], dtype=np.int64)
 
     def with_junk(self, excluded: Mapping[str, Iterable[str]]) -> "Judgments":
@@ -691,7 +716,7 @@ def exact_mean(values: Floats, weights: Floats | None = None) -> float:
     return exact_ratio(values if weights is None else values * weights, weights)
 
 
-def exact_ratio(sums: Floats, sizes: Floats | None = None) -> float:
+def exact_ratio(sums: Floats, sizes: Floats | None) -> float:
     """Σ sums / Σ sizes, rounded once; NaN where the sizes add up to 0. sizes: (n,) None where each
     is 1.
     """

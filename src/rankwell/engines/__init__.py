@@ -20,6 +20,7 @@ from rankwell._native.similarity import Metric
 from rankwell.data.catalogue import Catalogue, entry_points_of, load_entry_point, suggest
 from rankwell.data.code import load_anything
 from rankwell.data.secrets import Secrets, refuse_literal
+from rankwell.data.tables import without_none
 from rankwell.errors import (
     BadInput,
     BadUsage,
@@ -815,7 +816,7 @@ def open_engine(spec: Any, options: Mapping[str, Any] | None = None) -> Engine:
         {parameter.name: values.get(parameter.name, parameter.default) for parameter in declared}
         for declared in (family.connect, family.build, family.search)
     )
-    search = {name: value for name, value in search.items() if value is not None}
+    search = without_none(search)
     label = spec if isinstance(spec, str) else getattr(spec, "__name__", type(spec).__name__)
     opening = Opening(family, label, target, connect, build, search, parameters, secrets)
     try:

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from rankwell.data.tables import Floats
+from rankwell.data.tables import Floats, positions_by_id
 from rankwell.engines import (
     Engine,
     EngineFailure,
@@ -291,7 +291,7 @@ def _exact(suite: Conformance) -> None:
     vectors = np.asarray(suite.items.vectors)
     queries = np.stack([np.asarray(query.vector) for query in suite.queries])
     best = suite.exact(queries, vectors, engine.metric, _K)
-    rows = {item: row for row, item in enumerate(suite.items.ids)}
+    rows = positions_by_id(suite.items.ids)
     with suite.engine.session() as session:
         session.configure(engine.exact_parameters)
         for number, query in enumerate(suite.queries):

@@ -16,6 +16,7 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnec
 from typing import Any, NamedTuple, NoReturn
 from urllib.parse import SplitResult, unquote, urlsplit
 
+from rankwell.data.tables import is_number
 from rankwell.engines import EngineFailure
 from rankwell.errors import BadInput, BadUsage, shown
 
@@ -360,11 +361,6 @@ def _texts(value: Any) -> Iterator[str]:
     elif isinstance(value, (list, Mapping)):
         for part in value.values() if isinstance(value, Mapping) else value:
             yield from _texts(part)
-
-
-def is_number(value: Any) -> bool:
-    """Whether a value is a number of JSON."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _text(value: Any) -> str:

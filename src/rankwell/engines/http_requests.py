@@ -14,6 +14,7 @@ from urllib.parse import quote, urlsplit
 
 from rankwell.data.catalogue import suggest
 from rankwell.data.secrets import refuse_literal
+from rankwell.data.tables import is_number
 from rankwell.documents import read_toml
 from rankwell.engines import (
     ENGINES,
@@ -33,7 +34,6 @@ from rankwell.engines.http_client import (
     FailureRules,
     HttpClient,
     basic_credentials,
-    is_number,
     known_rules,
     part_at,
     read_rules,

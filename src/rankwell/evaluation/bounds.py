@@ -19,7 +19,16 @@ from rankwell.data.findings.kinds import (
 from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.rankings import Ranking
 from rankwell.data.registry import FIGURES, Measure
-from rankwell.data.tables import Bools, Floats, Ints, Values, exact_mean, format_value, sum_by
+from rankwell.data.tables import (
+    Bools,
+    Floats,
+    Ints,
+    Values,
+    exact_mean,
+    format_value,
+    positions_by_id,
+    sum_by,
+)
 from rankwell.errors import BadUsage, UnknownName, flag
 from rankwell.evaluation.details import DetailColumns
 from rankwell.evaluation.judged import JudgedRun, LinearMeasure
@@ -176,7 +185,7 @@ class UnjudgedItems:
         """The rows of a run down to a rank, with the places of queries among these; without other
         queries.
         """
-        index = {query: number for number, query in enumerate(queries)}
+        index = positions_by_id(queries)
         numbers = np.array([index.get(query, -1) for query in self._queries], dtype=np.int64)
 
         def _of(run: str, k: int) -> RankedItems:

@@ -41,7 +41,7 @@ from rankwell.data.findings.kinds import (
     some_query_ids_in_two_notations,
 )
 from rankwell.data.rankings import Hits, Ranking
-from rankwell.data.tables import Bools, Floats, Judgments, columns_of, exact_mean, sum_by
+from rankwell.data.tables import Bools, Floats, Judgments, columns_of, exact_mean, grouped, sum_by
 from rankwell.errors import BadInput, flag, shown
 from rankwell.evaluation.judged import RunInput
 from rankwell.io import formats as files
@@ -289,9 +289,7 @@ def _match_items(rows: Iterable[tuple[str, str]], judgments: Judgments, hits: Hi
     """
     unlisted = np.ones(len(judgments.items), dtype=np.bool_)
     unlisted[hits.row] = False
-    lists: dict[str, list[str]] = {}
-    for query, item in rows:
-        lists.setdefault(query, []).append(item)
+    lists = grouped(rows)
     candidates = ItemPairs()
     for query, items in lists.items():
         rows_of_query = judgments.rows_of(query)
@@ -478,7 +476,7 @@ def probable_mistakes(
     rel: float,
     ties: str,
     average_over: str,
-    gauge: Gauge | None = None,
+    gauge: Gauge | None,
 ) -> list[Finding]:
     """The probable mistakes in judgments and in a run; the rare ones are looked for where there is
     a sign of one.
@@ -551,7 +549,7 @@ def run_mistakes(
     rel: float = 1,
     ties: str = "id-desc",
     average_over: str = "judged",
-    gauge: Gauge | None = None,
+    gauge: Gauge | None,
 ) -> Iterator[Finding]:
     """The mistakes that a run shows, each once, those first that explain others.
 
@@ -766,10 +764,7 @@ def _rising(name: str, rows: Sequence[_FirstRow]) -> Finding | None:
     """Scores that rise with the ranks in every query: swapped columns, ranks in place of scores, or
     distances.
     """
-    by_query: dict[str, list[tuple[float, float]]] = {}
-    for row in rows:
-        if row.rank is not None:
-            by_query.setdefault(row.query, []).append((row.rank, row.score))
+    by_query = grouped((row.query, (row.rank, row.score)) for row in rows if row.rank is not None)
     lists = [query_rows for query_rows in by_query.values() if len(query_rows) > 1]
     if not lists:
         return None

@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from math import isnan
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,7 +21,7 @@ from rankwell.data.findings.kinds import (
 )
 from rankwell.data.options import own_arithmetic, shown_digits
 from rankwell.data.registry import Measure, suggest
-from rankwell.data.tables import Bools, Floats, Summary, ValueRows, Values
+from rankwell.data.tables import Bools, Floats, Summary, ValueRows, Values, positions_by_id
 from rankwell.errors import BadInput, BadUsage, UnknownName
 from rankwell.evaluation.bounds import UnjudgedItems
 from rankwell.evaluation.judged import JudgedRun
@@ -138,9 +137,7 @@ class ResultData:
             seed=self.seed,
             population_sd=self.population_sd,
         )
-        order = {
-            run: position for position, run in enumerate(dict.fromkeys(row.run for row in rows))
-        }
+        order = positions_by_id(dict.fromkeys(row.run for row in rows))
         # Of the values after the summarised ones the aggregates say all.
         attributes = self._attributes[: len(rows)]
         summary_rows = [
@@ -204,16 +201,8 @@ class ResultData:
 
     def _rows_by_measure(self) -> Iterable[dict[str, Any]]:
         for values, columns in zip(self.values, self.query_attributes, strict=True):
-            for query, value in zip(values.queries, values.values.tolist(), strict=True):
-                yield {
-                    "run": values.run,
-                    "query": query,
-                    "measure": values.measure,
-                    "label": values.label,
-                    "value": None if isnan(value) else value,
-                    "unit": values.unit,
-                    **columns,
-                }
+            for row in ValueRows([values]):
+                yield {**row, **columns}
 
     def to_dict(self) -> dict[str, dict[str, dict[str, float | None]]]:
         """The mapping run -> query -> measure -> value, measures as the table names them; None for

@@ -918,9 +918,9 @@ def read_texts(place: Any, *, format: str | None = None) -> Texts:
     return _texts(place, format, Request())
 
 
-def read_ids(place: Any, *, format: str | None = None) -> set[str]:
+def read_ids(place: Any) -> set[str]:
     """The ids that a corpus or a file of queries has, with less memory than its texts."""
-    return set(_texts(place, format, Request(ids_only=True)).texts)
+    return set(_texts(place, None, Request(ids_only=True)).texts)
 
 
 def refuse_foreign_texts(texts: Texts, ids: Collection[str], place: Any, id_owners: str) -> None:

@@ -416,14 +416,14 @@ class Record(NamedTuple):
             return otherwise
         raise self.wrong("a string", key)
 
-    def text_or_null(self, key: str, expected: str = "a string or null") -> str | None:
+    def text_or_null(self, key: str) -> str | None:
         """A text below a key, or the null that stands for none; a key that is not there is an
         error, as it may be misspelt.
         """
         value = self.value.get(key, MISSING)
         if value is None or isinstance(value, str):
             return value
-        raise self.wrong(expected, key)
+        raise self.wrong("a string or null", key)
 
     def cell(self, key: str) -> str:
         """The text, number or truth value below a key as text; empty where there is nothing."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import chain
 from string import ascii_lowercase
 from types import NoneType
-from typing import Annotated, Any, Literal, NamedTuple, Self, TextIO, TypeVar
+from typing import Annotated, Any, Literal, NamedTuple, Self, TextIO
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from rankwell.data.findings import Finding
 from rankwell.data.frames import Heading
 from rankwell.data.options import Doc, shows_details
 from rankwell.data.registry import Catalogue
-from rankwell.data.tables import MISSING, ValueRows, format_value, p_value
+from rankwell.data.tables import MISSING, ValueRows, format_value, grouped, p_value
 from rankwell.errors import BadUsage, count_of, flag, printable
 from rankwell.stats import SUMMARY_COLUMNS as SUMMARY_COLUMNS
 
@@ -392,18 +392,6 @@ def prose(text: str) -> str:
     )
 
 
-Key = TypeVar("Key")
-Entry = TypeVar("Entry")
-
-
-def grouped(pairs: Iterable[tuple[Key, Entry]]) -> dict[Key, list[Entry]]:
-    """The entries of each key, in the order of first sight."""
-    entries: dict[Key, list[Entry]] = {}
-    for key, entry in pairs:
-        entries.setdefault(key, []).append(entry)
-    return entries
-
-
 def columns_of(rows: Sequence[Row], fixed: Sequence[str] = ()) -> list[str]:
     """The names of all columns: the fixed ones, then whatever else a row has, in the order of first
     sight.
@@ -435,11 +423,6 @@ def plain(value: Any) -> Any:
 def runs_of(rows: Iterable[Row]) -> list[str]:
     """The runs of rows, in the order of first sight."""
     return list(dict.fromkeys(row["run"] for row in rows))
-
-
-def is_number(cell: Any) -> bool:
-    """Whether a cell is a number; a truth value is none."""
-    return isinstance(cell, (int, float)) and not isinstance(cell, bool)
 
 
 def escaped(text: Any) -> str:
@@ -681,9 +664,7 @@ _NO_NAME = {*SUMMARY_COLUMNS, "measure", "against", "better_than", "rank", "mean
 
 def headings(rows: Sequence[Row]) -> list[str]:
     """The label of each row, with what distinguishes rows of a run that have the same label."""
-    groups: dict[tuple[str, str], list[Row]] = {}
-    for row in rows:
-        groups.setdefault((row["run"], row["label"]), []).append(row)
+    groups = grouped(((row["run"], row["label"]), row) for row in rows)
     distinct: dict[str, dict[str, None]] = {}
     for (_, label), alike in groups.items():
         distinct.setdefault(label, {}).update(

@@ -200,9 +200,14 @@ def query_differences(
         unit = row["unit"]
         return PrintedFigure(format_value(row["value"], unit, signed=True, digits=digits(unit)))
 
-    names = {"run": "run", "against": "against", "query": "query", "measure": "label"}
     return [
-        {**{word: row[name] for word, name in names.items()}, "difference": _text(row)}
+        {
+            "run": row["run"],
+            "against": row["against"],
+            "query": row["query"],
+            "measure": row["label"],
+            "difference": _text(row),
+        }
         for row in per_query
         if row.get("against") is not None
     ]

@@ -14,7 +14,7 @@ import numpy as np
 from rankwell.data.columns import parquet, quoted, sql_text, unwritable
 from rankwell.data.findings import Finding
 from rankwell.data.frames import Column, Joined, number_column, text_column
-from rankwell.data.tables import Values
+from rankwell.data.tables import Values, is_number
 from rankwell.errors import BadInput, missing_column
 from rankwell.io import connected
 from rankwell.io.result_folder import (
@@ -26,7 +26,7 @@ from rankwell.io.result_folder import (
     PER_QUERY_TYPES,
     QUERIES,
 )
-from rankwell.reporting import OUTPUTS, Document, Row, Rules, is_number, plain
+from rankwell.reporting import OUTPUTS, Document, Row, Rules, plain
 from rankwell.reporting.charts import CHARTS, ChartData, write_charts
 from rankwell.reporting.drafts import drafting, publish
 from rankwell.store import Source, replacing, write_text

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from itertools import cycle, islice, pairwise
 from typing import Any, Literal
 
+from rankwell.data.tables import is_number
 from rankwell.errors import NothingToEvaluate
-from rankwell.reporting import Row, grouped, is_number, plain, runs_of, visible
+from rankwell.reporting import Row, grouped, plain, runs_of, visible
 from rankwell.reporting.charts import (
     QUIET,
     Spec,

@@ -137,7 +137,7 @@ def introduced(introduction: str, printed: Output, page: Path, *written: StatusN
 def paper_text(
     result: "ResultData",
     format: Format,
-    style: TableStyle | None = None,
+    style: TableStyle | None,
     per_query: Sequence[Row] | None = None,
     tables: Mapping[str, Sequence[Row]] = {},
 ) -> str:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.data.tables import Floats, Ints
+from rankwell.data.tables import Floats, Ints, positions_by_id
 
 
 class PartitionAgreement(NamedTuple):
@@ -55,7 +55,7 @@ def partition_agreement(
 
 def _codes(groups: Sequence[Hashable]) -> Ints:
     """The number of each thing's group, in the order of first sight."""
-    code_of = {group: number for number, group in enumerate(dict.fromkeys(groups))}
+    code_of = positions_by_id(dict.fromkeys(groups))
     return np.array([code_of[group] for group in groups], dtype=np.int64)
 
 

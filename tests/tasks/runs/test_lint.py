@@ -3,6 +3,7 @@ has the fault, and none on benchmarks without one.
 """
 
 import gzip
+import json
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +126,56 @@ def test_a_low_ceiling_is_named_with_its_queries():
     assert (finding.name, finding.level) == ("low-ceiling", "info")
     assert finding.startswith("P@10 of a perfect ranking is 0.100")
     assert len(finding.queries) == N
+
+
+def test_queries_of_a_low_ceiling_have_theirs_the_lowest_first(
+    tmp_path: Path, monkeypatch: Any, capsys: Any
+):
+    def printed(*words: str) -> str:
+        monkeypatch.setattr("sys.argv", ["rankwell", "check", str(qrels), *words])
+        assert main() == 0
+        return capsys.readouterr().out
+
+    n_relevant = {"three": 3, "eight": 8, "two": 2, "one": 1, "also one": 1}
+    judged = {
+        query: {f"d{item}": int(item < number) for item in range(12)}
+        for query, number in n_relevant.items()
+    }
+    qrels = tmp_path / "qrels.json"
+    qrels.write_text(json.dumps(judged))
+
+    (finding,) = (each for each in rw.check(judged) if each.name == "low-ceiling")
+
+    # Of 10 items at most as many are relevant as there are; the ceiling of `eight` is 0.8.
+    assert finding.startswith("P@10 of a perfect ranking is 0.300")
+    assert finding.queries == ["also one", "one", "two", "three"]
+    assert finding.figures == [0.1, 0.1, 0.2, 0.3]
+    findings = json.loads(printed("-f", "json"))["findings"]
+    (facts,) = (each for each in findings if each["name"] == "low-ceiling")
+    assert (facts["queries"], facts["figures"]) == (finding.queries, finding.figures)
+    worst = "; worst: also one 0.100, one 0.100, two 0.200 [low-ceiling]"
+    assert worst in printed("--verbose")
+    assert worst not in printed()
+
+
+def test_queries_that_no_order_distinguishes_have_the_share_that_chance_reaches():
+    n_candidates = {"far": 200, "near": 110, "nearer": 105, "all": 100, "none": 50}
+    judged: dict[str, dict[str, int]] = {}
+    runs: dict[str, dict[str, dict[str, float]]] = {"one": {}, "two": {}}
+    for query, number in n_candidates.items():
+        items = [f"d{item}" for item in range(number)]
+        judged[query] = {item: int(item == "d3") for item in items}
+        runs["one"][query] = {item: float(place) for place, item in enumerate(items)}
+        runs["two"][query] = {item: -float(place) for place, item in enumerate(items)}
+    judged["none"] = {"elsewhere": 1, "d3": 0}
+
+    (finding,) = (each for each in rw.check(judged, runs) if each.name == "order-hardly-matters")
+
+    # R@100 of a random order is 100 / candidates; where nothing relevant is among them, every
+    # order is the best.
+    assert finding.startswith("R@100 hardly distinguishes systems: in 4 of 5 queries")
+    assert finding.queries == ["all", "none", "nearer", "near"]
+    assert finding.figures == pytest.approx([1, 1, 100 / 105, 100 / 110])
 
 
 def test_an_item_that_is_relevant_to_most_queries_is_named_with_what_one_list_scores():

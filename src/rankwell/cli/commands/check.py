@@ -52,7 +52,7 @@ def check(
         for level in LEVELS:
             findings = [finding for finding in checked.findings if finding.level == level]
             shown = findings if terminal.details else first_of_each_kind(findings)
-            lines += checks.lines_of(shown)
+            lines += checks.lines_of(shown, details=terminal.details)
             if more := len(findings) - len(shown):
                 lines.append(f"{count_of(more, 'more finding')} of these kinds: --verbose")
         text = reporting.folded("\n".join(lines).rstrip() + "\n", terminal, "  ")

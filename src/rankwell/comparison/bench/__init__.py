@@ -115,7 +115,7 @@ def evaluate_cells(
     *,
     jobs: int = 1,
     pages: bool = False,
-    progress: Progress = None,
+    progress: Progress,
 ) -> Iterator[CellResult]:
     """The outcome of every cell, in order. jobs: processes, among which the threads are divided.
     Raises BadUsage for none.
@@ -561,8 +561,8 @@ def plan_cells(
     experiment: Experiment,
     folder: Path,
     *,
-    only: Sequence[str] = (),
-    again: bool = False,
+    only: Sequence[str],
+    again: bool,
     progress: Progress = None,
 ) -> list[PlannedCell]:
     """Every cell, in the file's order. The working directory is the file's own. folder: of all

@@ -73,7 +73,7 @@ class TomlTable:
         title = f"{self.title}: {name}" if self.title else ""
         return replace(self, content=inner, path=(*self.path, name), title=title)
 
-    def tables_by_name(self, kind: str, *, required: bool = True) -> dict[str, "TomlTable"]:
+    def tables_by_name(self, kind: str, *, required: bool) -> dict[str, "TomlTable"]:
         """The tables of an array by their names, which must be names of folders."""
         inner = self.content.get(kind, [])
         if not isinstance(inner, list) or not all(isinstance(table, dict) for table in inner):

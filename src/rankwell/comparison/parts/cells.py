@@ -25,6 +25,7 @@ from rankwell.comparison.bench import (
 )
 from rankwell.comparison.bench.files import read_experiment
 from rankwell.data.options import PartOptions, PartOutcome, overwriting
+from rankwell.data.tables import without_none
 from rankwell.errors import BadInput, BadUsage
 from rankwell.io.result_folder import MANIFEST
 from rankwell.reporting.drafts import drafting, publish, remove_result
@@ -256,9 +257,7 @@ def _merge(inputs: PartInputs, files: Sequence[Path], storage: WorkPlace) -> Pla
     absolute = dict(zip(inputs.boundaries, [file.absolute() for file in files], strict=True))
     # Another command on this folder removes cells that failed as soon as it has shown their errors.
     errors = {name: _error_in(file) for name, file in absolute.items()}
-    return PlacedCells(
-        absolute, {name: error for name, error in errors.items() if error is not None}, storage
-    )
+    return PlacedCells(absolute, without_none(errors), storage)
 
 
 def _error_in(file: Path) -> str | None:

@@ -16,7 +16,7 @@ LEVELS: tuple[Level, ...] = get_args(Level)
 """The levels, the most serious first: an `error` makes a number wrong, a `warning` changes how to
 read one, an `info` is worth knowing.
 """
-_SUBJECT = ("run", "file", "line", "queries")
+_SUBJECT = ("run", "file", "line", "queries", "figures")
 _Words = ParamSpec("_Words")
 _IGNORED: ContextVar[frozenset[str]] = ContextVar("_IGNORED", default=frozenset())
 _COMMAND: ContextVar[str] = ContextVar("_COMMAND", default="")
@@ -27,7 +27,8 @@ class Finding(str):
 
     name: name of its kind, which `explain` and `--ignore` take.
     level: `error`, `warning` or `info`.
-    subject: the run, file and line, and the queries that it is about, as far as they are known.
+    subject: the run, file and line, and the queries that it is about with their figures, as far as
+        they are known.
     """
 
     name: str
@@ -53,6 +54,11 @@ class Finding(str):
         """The queries that it is about."""
         return self.subject.get("queries", ())
 
+    @property
+    def figures(self) -> Sequence[float]:
+        """A figure of each of these queries, the worst first, where it is about figures."""
+        return self.subject.get("figures", ())
+
     def as_dict(self) -> dict[str, Any]:
         """The facts for JSON: name, level and message, then what it is about."""
         return {"name": self.name, "level": self.level, "message": str(self), **self.subject}
@@ -70,8 +76,8 @@ class FindingKind(NamedTuple, Generic[_Words]):
     name: name of its function, with hyphens.
     level: level of all its findings.
     resolves: option with its value that resolves it, or `rankwell` with a command; "" for none.
-    function: returns the sentence. Those of its parameters that are called run, file, line and
-        queries are what the finding is about; its docstring is the explanation.
+    function: returns the sentence. Those of its parameters that are called run, file, line,
+        queries and figures are what the finding is about; its docstring is the explanation.
     """
 
     name: str
@@ -94,7 +100,10 @@ class FindingKind(NamedTuple, Generic[_Words]):
             f"{sentence}; {advice}" if (advice := self.advice) else sentence,
             self.name,
             self.level,
-            **{key: list(value) if key == "queries" else value for key, value in subject.items()},
+            **{
+                key: list(value) if key in ("queries", "figures") else value
+                for key, value in subject.items()
+            },
         )
 
     @property

@@ -400,9 +400,9 @@ def only_relevant_items_judged() -> str:
 
 
 @finding("info")
-def no_abstention_figures(figures: str, label: str, reason: str) -> str:
+def no_abstention_figures(names: str, label: str, reason: str) -> str:
     """The figures of abstention that `--confidence` adds are undefined for some measures."""
-    return f"no {figures} for {label}: {reason}"
+    return f"no {names} for {label}: {reason}"
 
 
 @finding("warning")

@@ -70,7 +70,6 @@ def scan(
     layout: Layout,
     options: ReadOptions,
     *,
-    threads: int = 2,
     progress: Progress | None = None,
     unordered: Callable[[], None] | None = None,
 ) -> Hits:
@@ -89,7 +88,7 @@ def scan(
     """
     judgments = judgments.flat
     if native.library is not None:
-        reading = Scan(source, judgments, layout, options, threads, progress, unordered=unordered)
+        reading = Scan(source, judgments, layout, options, 2, progress, unordered=unordered)
         if (hits := reading.hits(judgments)) is not None:
             return hits
     if unordered is not None:

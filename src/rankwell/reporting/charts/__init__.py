@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell.data.registry import Catalogue
-from rankwell.data.tables import Floats, Ints, Values, format_value
-from rankwell.reporting import Entry, Row, Rules, grouped, visible
+from rankwell.data.tables import Entry, Floats, Ints, Values, format_value
+from rankwell.reporting import Row, Rules, grouped, visible
 from rankwell.reporting.drawing import DrawingCall, NotDrawn, call_all, warn
 from rankwell.store import write_bytes, write_text
 

@@ -159,6 +159,7 @@ _NAMES = {
     ">": "greater",
     "|": "bar",
     '"': "quotedbl",
+    "†": "dagger",
 }
 _FORMULAS = {
     "α": r"\alpha",
@@ -176,7 +177,7 @@ _FORMULAS = {
     "×": r"\times",
 }
 _ESCAPES = str.maketrans(
-    {mark: f"\\text{name}{{}}" for mark, name in {**_NAMES, "†": "dagger"}.items()}
+    {mark: f"\\text{name}{{}}" for mark, name in _NAMES.items()}
     | {mark: f"\\{mark}" for mark in "{}$&#%_"}
     # After a line break LaTeX would take a bracket for the length of a gap.
     | {"[": "{[}", "]": "{]}", MISSING: "--"}

@@ -19,12 +19,12 @@ from rankwell.data.findings.kinds import (
     unjudged_in_top,
 )
 from rankwell.data.options import shown_digits
-from rankwell.data.tables import Bools, Floats, Ints, sort_ids
+from rankwell.data.tables import Bools, Floats, Ints, is_number, positions_by_id, sort_ids
 from rankwell.documents import parse_json
 from rankwell.errors import BadInput, flag
 from rankwell.io import connected
 from rankwell.io.result_folder import ITEMS, QUERIES
-from rankwell.reporting import format_value, grouped, is_number, plain, rule_pairs
+from rankwell.reporting import format_value, grouped, plain, rule_pairs
 from rankwell.reporting.charts import part_of
 from rankwell.reporting.page import (
     MOST_QUERIES,
@@ -258,8 +258,8 @@ def questions_of(
     for column, part in zip(source.values, parts, strict=True):
         by_part.setdefault(part, set()).update(column.queries)
     keys = tuple((query, part) for part, queries in by_part.items() for query in sort_ids(queries))
-    position_of = {key: position for position, key in enumerate(keys)}
-    rows = {key: row for row, key in enumerate(measures)}
+    position_of = positions_by_id(keys)
+    rows = positions_by_id(measures)
     values = np.full((len(rows), len(source.runs), len(keys)), np.nan)
     has_values = np.zeros(values.shape[1:], dtype=np.bool_)
 
@@ -317,7 +317,7 @@ def query_data(
     }
     if PART in attributes:
         attributes[PART] = [source.kind.parts.get(part, part) for part in attributes[PART]]
-    run_index = {run: position for position, run in enumerate(source.runs)}
+    run_index = positions_by_id(source.runs)
     of_runs = {
         name: sorted(run_index[run] for run in folder.names.values() if run in run_index)
         for folder in source.folders
@@ -547,7 +547,7 @@ def _parsed_detail(detail: str) -> Facts:
     return plain(attributes) if "NaN" in detail or "Infinity" in detail else attributes
 
 
-def _snippet(text: str | None, at: int = 0) -> str | None:
+def _snippet(text: str | None, at: int) -> str | None:
     """The beginning of a text on one line, cut between words where there are any; of a text whose
     part at `at` would be cut off, that part.
     """

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell.data.columns import parquet
-from rankwell.data.tables import Bools, Floats, Ints
+from rankwell.data.tables import Bools, Floats, Ints, positions_by_id
 from rankwell.io import undamaged
 from rankwell.io.result_folder import (
     AGAIN,
@@ -90,7 +90,7 @@ class Tables:
         for path in self._lists.values():
             column_types(path)
         self._shape = (len(self._runs), len(queries))
-        run_index = {run: position for position, run in enumerate(self._runs)}
+        run_index = positions_by_id(self._runs)
         run_rows = [
             (index, old, run_index[new])
             for index, folder in enumerate(self._folders)

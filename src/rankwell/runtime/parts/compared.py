@@ -254,7 +254,7 @@ def compare_in_parts(
     prints: tuple[bool, bool],
     parts: PartOptions,
     command: str,
-    progress: PartProgress | None = None,
+    progress: PartProgress | None,
 ) -> PartOutcome:
     """The answers to questions about two tables, as `CountedVectors`. prints: whether equal
     queries, and items, are looked for.

@@ -22,6 +22,7 @@ from rankwell.data.tables import (
     Ints,
     Judgments,
     position_in_segment,
+    positions_by_id,
     segment_offsets,
     sort_ids,
     take_segments,
@@ -303,7 +304,7 @@ def read_attributes(options: BeyondOptions) -> tuple[ItemAttributes, list[Findin
     item_ids = {*(catalogue or ()), *(categories or ()), *(groups or ())}
     item_ids.update(user_items.items if user_items else (), (directions and directions.ids) or ())
     items = tuple(sort_ids(item_ids))
-    index = {item: code for code, item in enumerate(items)}
+    index = positions_by_id(items)
     vectors = None
     if directions is not None:
         vectors = np.full((len(items), directions.dimensions), np.nan)

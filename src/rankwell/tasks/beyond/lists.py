@@ -11,7 +11,15 @@ from typing import Any, ClassVar, Literal, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.data.tables import Bools, Floats, Ints, segment_offsets, sum_by, take_segments
+from rankwell.data.tables import (
+    Bools,
+    Floats,
+    Ints,
+    positions_by_id,
+    segment_offsets,
+    sum_by,
+    take_segments,
+)
 from rankwell.errors import BadUsage, flag
 
 Value = TypeVar("Value")
@@ -38,7 +46,7 @@ class ItemLabels(NamedTuple):
         """The labels of items, each item's once."""
         item_labels = [sorted(set(labels.get(item, ()))) for item in items]
         names = tuple(sorted({name for item_names in labels.values() for name in item_names}))
-        columns = {name: column for column, name in enumerate(names)}
+        columns = positions_by_id(names)
         counts = np.array([*map(len, item_labels), 0], dtype=np.int64)
         flat = np.array(
             [columns[name] for names_of_item in item_labels for name in names_of_item],
@@ -174,7 +182,7 @@ class QueryItems:
             order = np.argsort(keys, kind="stable")
             codes, values = codes[order], values[order]
         counts = np.bincount(owners, minlength=len(queries) + 1)
-        index = {query: row for row, query in enumerate(queries)}
+        index = positions_by_id(queries)
         return cls(index, segment_offsets(counts), codes, values.astype(np.float64))
 
     def rows(self, queries: Iterable[str]) -> Ints:
@@ -247,7 +255,7 @@ class ItemAttributes:
     @cached_property
     def index(self) -> dict[str, int]:
         """The code of each item."""
-        return {item: code for code, item in enumerate(self.items)}
+        return positions_by_id(self.items)
 
     @property
     def judged_queries(self) -> Mapping[str, int] | None:

@@ -24,6 +24,7 @@ from rankwell.data.tables import (
     exact_sd,
     exact_sum,
     index_queries,
+    positions_by_id,
     segment_offsets,
     sort_ids,
     sum_by,
@@ -576,7 +577,7 @@ def slots_of(log: Log) -> tuple[list[str], Ints]:
     names = sort_ids(set(log.positions))
     if all(name.isdecimal() and name.isascii() for name in names):
         names.sort(key=lambda name: (len(name.lstrip("0")), name.lstrip("0")))
-    number_of = {name: number for number, name in enumerate(names)}
+    number_of = positions_by_id(names)
     return names, np.array([number_of[position] for position in log.positions], dtype=np.int64)
 
 

@@ -34,7 +34,7 @@ from rankwell.data.matrices import MAGIC
 from rankwell.data.options import PartOutcome, cutoffs, own_arithmetic, takes_options
 from rankwell.data.rankings import Ranking
 from rankwell.data.registry import FIGURES, Measure, measure_names, parse_measure
-from rankwell.data.tables import Floats, Unit, exact_mean, sort_ids
+from rankwell.data.tables import Floats, Unit, exact_mean, positions_by_id, sort_ids
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, UnknownName, flag
 from rankwell.evaluation.results import ResultsBuilder
 from rankwell.io import formats
@@ -190,8 +190,8 @@ def agreement_results(
     options: EmbeddingOptions,
     *,
     spectrum: bool | None = None,
-    details: bool = False,
-    progress: Progress = None,
+    details: bool,
+    progress: Progress,
 ) -> PartOutcome:
     """The results of `embeddings`, or what to show where its parts are not all computed."""
     rules, ks = convention_of(options), cutoffs(options.k)
@@ -739,7 +739,7 @@ class _VectorAgreement(_Agreement):
         flat, names = found_judgments.judgments.flat, self._lists.sample.names
         findings = self.builder.findings
         findings += found_judgments.findings
-        row_of = {query: row for row, query in enumerate(flat.queries)}
+        row_of = positions_by_id(flat.queries)
         judged = np.flatnonzero([name in row_of for name in names])
         if not len(judged):
             raise NothingToEvaluate(

@@ -345,9 +345,7 @@ class RankingPairs:
             before=alone - 1,
         )
 
-    def judged_at_random(
-        self, gold_depth: int | None = None, gains: Gains = "binary"
-    ) -> JudgedRankings:
+    def judged_at_random(self, gold_depth: int | None, gains: Gains) -> JudgedRankings:
         """All candidates in one tie, judged by the reference: a measure's closed form for ties is
         its chance level here.
         """

@@ -570,7 +570,7 @@ class Model:
             raise type(error)(f"{self.name}: {error}") from error
 
     def exact_ranks(
-        self, sample: Sample, items: Ints, progress: Progress | None = None
+        self, sample: Sample, items: Ints, progress: Progress | None
     ) -> tuple[Ints, Floats]:
         """The ranks among all candidates, from 1, 0 for no item, and the similarities: (queries, m)
         each. items: (queries, m) rows, or -1.

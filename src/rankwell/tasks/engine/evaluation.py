@@ -29,6 +29,7 @@ from rankwell.data.tables import (
     exact_sd,
     format_value,
     sort_ids,
+    without_none,
 )
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, RankwellError, count_of, flag
 from rankwell.evaluation import results
@@ -239,7 +240,7 @@ class CallPlan:
 
 
 def retrieve_together(
-    calls: Sequence[RetrieveCall], progress: Progress | None = None
+    calls: Sequence[RetrieveCall], progress: Progress | None
 ) -> Iterator[EngineResults | Failure]:
     """The results of each call, or the error by which it failed. Calls that differ in their sweeps
     alone share their indexes.
@@ -645,7 +646,7 @@ class RetrieveEvaluation:
         measures |= figure_definitions([*costs, "latency"])
         measures["latency"]["summary"] = "median"
         return {
-            **{name: value for name, value in rules.items() if value is not None},
+            **without_none(rules),
             "intervals": None,
             "seed": None,
             "counts": builder.counts,

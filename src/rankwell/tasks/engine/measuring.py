@@ -18,7 +18,7 @@ from rankwell._native.similarity import Metric, score_pairs
 from rankwell.data.code import code_files
 from rankwell.data.columns import NOTHING, refuse_unused_columns
 from rankwell.data.findings import Finding
-from rankwell.data.tables import Floats
+from rankwell.data.tables import Floats, grouped
 from rankwell.engines import EngineFamily
 from rankwell.errors import (
     BadInput,
@@ -546,9 +546,7 @@ def join_works(works: Sequence[EngineWork]) -> EngineWork:
     )
 
 
-def ask_all(
-    works: Sequence[EngineWork], progress: Progress | None = None
-) -> list[Measurement | Failure]:
+def ask_all(works: Sequence[EngineWork], progress: Progress | None) -> list[Measurement | Failure]:
     """Opens all engines, asks them, and closes them: what was asked of each, or the error by which
     it failed.
 
@@ -756,10 +754,10 @@ def _from_vectors(inputs: RetrieveInputs, k: int, metric: Metric) -> Truth:
         np.array(items.column(field, filter_option(field)), dtype=object)
         for field in inputs.filters
     ]
-    groups: dict[tuple[str, ...], list[int]] = {}
-    for query in range(len(queries.ids)):
-        values = tuple(values[query] for values in inputs.filters.values())
-        groups.setdefault(values, []).append(query)
+    groups = grouped(
+        (tuple(values[query] for values in inputs.filters.values()), query)
+        for query in range(len(queries.ids))
+    )
     lists: dict[int, ExactList] = {}
     rows_of_query: dict[int, Mapping[str, int]] = {}
     for values, group_queries in groups.items():

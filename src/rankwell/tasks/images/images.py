@@ -19,7 +19,7 @@ from rankwell.data.findings.kinds import reading_choice
 from rankwell.data.matrices import Positives
 from rankwell.data.options import own_arithmetic
 from rankwell.data.registry import suggest
-from rankwell.data.tables import Bools, Ints, Judgments, order_ids
+from rankwell.data.tables import Bools, Ints, Judgments, grouped, order_ids, positions_by_id
 from rankwell.documents import read_json, unique_keys
 from rankwell.errors import (
     BadInput,
@@ -218,7 +218,7 @@ class Images:
     @cached_property
     def index(self) -> dict[str, int]:
         """The row of each id."""
-        return {name: row for row, name in enumerate(self.ids)}
+        return positions_by_id(self.ids)
 
     @cached_property
     def labels(self) -> dict[str, str]:
@@ -523,9 +523,7 @@ def _excluded(rule: Excluded, queries: Images, references: Images) -> Pairs:
 
 def _of_one_label(queries: Sequence[object], references: Sequence[object]) -> Pairs:
     """The pairs of a query and a reference that have the same label; None is not a label."""
-    items: dict[object, list[int]] = {}
-    for item, label in enumerate(references):
-        items.setdefault(label, []).append(item)
+    items = grouped((label, item) for item, label in enumerate(references))
     return [
         (query, item)
         for query, label in enumerate(queries)

@@ -423,7 +423,7 @@ class ComputedRun:
 
 
 def compute_run(
-    images: Images | None, options: ImageSystemOptions, *, progress: Progress | None = None
+    images: Images | None, options: ImageSystemOptions, *, progress: Progress | None
 ) -> ComputedRun:
     """The run of the encoder or of the local features that options name. Raises BadUsage for
     both.

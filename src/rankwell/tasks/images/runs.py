@@ -18,7 +18,15 @@ from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.matrices import Embeddings, Positions, Positives, Scores, named_places
 from rankwell.data.rankings import Hits, Ranking
 from rankwell.data.registry import Measure
-from rankwell.data.tables import Bools, Floats, Ints, MatrixTies, segment_offsets, tie_order
+from rankwell.data.tables import (
+    Bools,
+    Floats,
+    Ints,
+    MatrixTies,
+    positions_by_id,
+    segment_offsets,
+    tie_order,
+)
 from rankwell.errors import BadInput, BadScore, BadUsage, NothingToEvaluate, flag, naming
 from rankwell.evaluation.details import Details, details_of
 from rankwell.evaluation.judged import Ceiling, JudgedRun, ReferenceLevels
@@ -295,7 +303,7 @@ class InstanceRuns:
         if not self.transforms:
             return by_vectors(queries, references, self.metric)
         names = references.names()
-        row_of = {name: row for row, name in enumerate(names)}
+        row_of = positions_by_id(names)
         own_rows = [row_of.get(name, -1) for name in queries.names()]
         labels = [truth.labels.get(name) for name in names]
         transformed = chain(
@@ -338,7 +346,7 @@ def _shared(names: Sequence[str], other_names: Sequence[str]) -> tuple[Ints, Int
     """The places of the names that others have too, in the order of the names, among the names and
     among the others.
     """
-    place_of = {name: row for row, name in enumerate(other_names)}
+    place_of = positions_by_id(other_names)
     pairs = [(row, place_of[name]) for row, name in enumerate(names) if name in place_of]
     first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T.copy()
     return first, second

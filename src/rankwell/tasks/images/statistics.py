@@ -10,7 +10,7 @@ from importlib.resources import files
 from statistics import median
 from typing import Any, NamedTuple
 
-from rankwell.tasks.images.images import FilteredImages, Images, Switch, filter_images
+from rankwell.tasks.images.images import FilteredImages, Images, filter_images
 
 
 class ImageStatistics(NamedTuple):
@@ -46,15 +46,10 @@ class ImageStatistics(NamedTuple):
 
 
 def image_statistics(
-    images: Images,
-    *,
-    name: str = "images",
-    objects: str = "images",
-    contentless: Switch = "filter",
-    absent: Switch = "filter",
+    images: Images, *, name: str, objects: str = "images"
 ) -> tuple[ImageStatistics, FilteredImages]:
     """The statistics of a data set, and the images after `filter_images`."""
-    filtered = filter_images(images, contentless=contentless, absent=absent)
+    filtered = filter_images(images)
     references, queries = filtered.images.references(), filtered.images.queries()
     all_references, all_queries = images.references(), images.queries()
     n_instances = [

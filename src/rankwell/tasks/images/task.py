@@ -24,7 +24,7 @@ from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.matrices import Scores, named_places
 from rankwell.data.options import takes_options
 from rankwell.data.registry import parse_measure
-from rankwell.data.tables import Floats, Values, sort_ids
+from rankwell.data.tables import Floats, Values, positions_by_id, sort_ids
 from rankwell.errors import BadInput, BadUsage, TieRefused, count_of, flag, typed
 from rankwell.evaluation import results
 from rankwell.evaluation.bounds import (
@@ -301,7 +301,7 @@ class _InstanceEvaluation:
         """Adds nAUC, AURC and others of a run, by the scores of the best references of each
         query.
         """
-        row_of = {query: row for row, query in enumerate(self.truth.queries)}
+        row_of = positions_by_id(self.truth.queries)
         scores = run.first(2)[1]
         first, second = scores[:, 0], scores[:, -1] if scores.shape[1] > 1 else np.nan
         gap = first - np.where(np.isnan(second), first, second)

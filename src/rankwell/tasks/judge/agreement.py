@@ -15,7 +15,15 @@ import numpy as np
 
 from rankwell.data.columns import refuse_unused_columns
 from rankwell.data.findings import Finding
-from rankwell.data.tables import Floats, Ints, exact_mean, format_value, sum_by
+from rankwell.data.tables import (
+    Floats,
+    Ints,
+    exact_mean,
+    format_value,
+    positions_by_id,
+    sum_by,
+    without_none,
+)
 from rankwell.errors import BadInput, NothingToEvaluate, count_of, flag, shown
 from rankwell.io.formats import find_judgments
 from rankwell.reporting import Answer, Format, Output, PrintedFigure, Row
@@ -241,7 +249,7 @@ def _rated_items(
 def _grades(lines: Iterable[JournalLine]) -> dict[Pair, float]:
     """The last grade of each pair, without pairs whose last line has none."""
     grades = {line.pair: line.grade for line in lines}
-    return {pair: grade for pair, grade in grades.items() if grade is not None}
+    return without_none(grades)
 
 
 def _rated_by_two(
@@ -305,7 +313,7 @@ def _drift_rows(
     rows = np.flatnonzero(estimates.answers.answered)
     guesses = (study.pool.prior[rows] * max(study.grades)).tolist()
     expected = dict(zip(study.pairs(rows), guesses, strict=True))
-    names = {query: number for number, query in enumerate(study.queries)}
+    names = positions_by_id(study.queries)
     placed_lines = [
         line
         for line in lines

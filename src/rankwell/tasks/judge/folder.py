@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from rankwell.data.columns import parquet
 from rankwell.data.findings import Finding
 from rankwell.data.registry import Measure, parse_measure
-from rankwell.data.tables import Bools, Floats, Ints
+from rankwell.data.tables import Bools, Floats, Ints, positions_by_id
 from rankwell.documents import read_json, unique_keys
 from rankwell.errors import BadInput, BadUsage, count_of, shown
 from rankwell.io import connected, undamaged
@@ -185,7 +185,7 @@ class Study:
         ranks = [f"rank_{number + 1}" for number in range(len(self.runs))]
         names = ["query", "item", "u", "prior", *sizes, *batches, *ranks]
         columns = _columns(self.pool_file, names)
-        index = {query: position for position, query in enumerate(self.queries)}
+        index = positions_by_id(self.queries)
         try:
             queries = [index[query] for query in columns["query"].tolist()]
         except KeyError as error:

@@ -16,6 +16,7 @@ from rankwell.data.options import (
     QueryTexts,
     RunColumns,
 )
+from rankwell.data.tables import without_none
 from rankwell.errors import BadUsage, shown
 from rankwell.evaluation.options import Level, Seed
 from rankwell.reporting.options import InputOption
@@ -327,8 +328,4 @@ class ModelOptions:
                     "finite number."
                 ) from error
         defaults = {} if parameters.get("max_completion_tokens") else {"max_tokens": 512}
-        return {
-            name: value
-            for name, value in ({"temperature": 0.0} | defaults | parameters).items()
-            if value is not None
-        }
+        return without_none({"temperature": 0.0} | defaults | parameters)

@@ -15,7 +15,7 @@ import numpy as np
 
 from rankwell.data.findings import Finding
 from rankwell.data.findings.kinds import reading_choice
-from rankwell.data.tables import Bools, Ints, sort_ids
+from rankwell.data.tables import Bools, Ints, grouped, positions_by_id, sort_ids
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, UnknownName
 from rankwell.store import encode_id
 
@@ -328,11 +328,8 @@ class Annotations:
             for row in rows
         }
         of_rows = (name for row in rows for name in sorted(row.labels))
-        order = {
-            group: position
-            for position, group in enumerate(dict.fromkeys((*vocabulary.groups, *groups, *of_rows)))
-        }
-        declared = {entry: position for position, entry in enumerate(vocabulary.entries)}
+        order = positions_by_id(dict.fromkeys((*vocabulary.groups, *groups, *of_rows)))
+        declared = positions_by_id(vocabulary.entries)
         keywords = sorted(
             declared.keys() | set().union(*members.values()),
             key=lambda entry: (
@@ -356,12 +353,12 @@ class Annotations:
     @cached_property
     def index(self) -> dict[str, int]:
         """The position of each clip in `keywords`."""
-        return {clip: position for position, clip in enumerate(self.clips)}
+        return positions_by_id(self.clips)
 
     @cached_property
     def column(self) -> dict[Keyword, int]:
         """The position of each keyword in `keywords`."""
-        return {entry: position for position, entry in enumerate(self.keywords)}
+        return positions_by_id(self.keywords)
 
     @cached_property
     def groups(self) -> tuple[str, ...]:
@@ -480,10 +477,7 @@ class Annotations:
 
     def named(self, row: Bools) -> dict[str, list[str]]:
         """group -> labels of a (keywords,) row, groups and labels in order."""
-        labels_of: dict[str, list[str]] = {}
-        for group, label in compress(self.keywords, row.tolist()):
-            labels_of.setdefault(group, []).append(label)
-        return labels_of
+        return grouped(compress(self.keywords, row.tolist()))
 
 
 def _with_ending(groups: Iterable[str], name: str) -> list[str]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from rankwell.data.findings import Finding
 from rankwell.data.options import takes_options
-from rankwell.data.tables import Bools, Floats, Ints, Values, columns_of, ratio
+from rankwell.data.tables import Bools, Floats, Ints, Values, columns_of, ratio, without_none
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, count_of, flag
 from rankwell.evaluation.details import Details, detail_columns
 from rankwell.evaluation.results import ResultsBuilder
@@ -264,7 +264,7 @@ def _rules(
         "query_ids": ",".join(inputs.query_ids) or None,
         "unjudged": options.unjudged,
     }
-    decided = {name: value for name, value in rules.items() if value is not None}
+    decided = without_none(rules)
     definitions = {
         str(labelled.measure): builder.definition(labelled.measure) for labelled in inputs.measures
     }

@@ -6,7 +6,7 @@ from rankwell.data.findings import finding
 
 
 @finding("warning")
-def ids_unmatched(problem: str, queries: Sequence[str] = ()) -> str:
+def ids_unmatched(problem: str) -> str:
     """Some clips, vectors or queries have no counterpart in the other file."""
     return problem
 

@@ -24,6 +24,7 @@ from rankwell.data.findings.kinds import odd_entries
 from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.options import cutoffs
 from rankwell.data.registry import at_each_cutoff, measure_names
+from rankwell.data.tables import grouped
 from rankwell.errors import (
     BadInput,
     BadUsage,
@@ -99,9 +100,7 @@ class ClipInputs:
             if table.find_group(name) in table.bare_groups
         ]
         self.relevance = Relevance.parse(options.relevance)
-        clips_of: dict[str, list[str]] = {}
-        for clip, drive in drives.items():
-            clips_of.setdefault(drive, []).append(clip)
+        clips_of = grouped((drive, clip) for clip, drive in drives.items())
         alone = {} if self.is_cut_first else {clip: [clip] for clip in table.clips}
         excluded = alone | {clip: clips_of[drive] for clip, drive in drives.items()}
         self.excluded = excluded if self.by_clips else {}

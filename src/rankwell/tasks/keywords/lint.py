@@ -10,6 +10,7 @@ import numpy as np
 
 from rankwell import reporting
 from rankwell.data.findings import Finding
+from rankwell.data.tables import grouped
 from rankwell.errors import BadUsage, count_of, first_of
 from rankwell.evaluation.judged import refuse_one_stream
 from rankwell.reporting.options import Output
@@ -159,9 +160,7 @@ def findings(annotations: Annotations) -> Iterator[LintFinding]:
         hint = f"; {near[0]!r} is" if near else ""
         yield LintFinding("not declared", *entry, uses[entry], f"used and not declared{hint}")
     yield from _near_duplicates(annotations, uses)
-    groups: dict[tuple[str, ...], list[Keyword]] = {}
-    for entry in annotations.keywords:
-        groups.setdefault(fold(entry.label), []).append(entry)
+    groups = grouped((fold(entry.label), entry) for entry in annotations.keywords)
     for entries in groups.values():
         for entry in entries if len(entries) > 1 else ():
             other_groups = ", ".join(keyword.group for keyword in entries if keyword != entry)

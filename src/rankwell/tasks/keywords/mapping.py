@@ -16,7 +16,7 @@ import numpy as np
 
 from rankwell.data.findings import Finding
 from rankwell.data.options import own_arithmetic
-from rankwell.data.tables import Floats
+from rankwell.data.tables import Floats, positions_by_id
 from rankwell.errors import BadInput, BadUsage, UnknownName, flag
 from rankwell.tasks.keywords.annotations import Keyword, QueryKeywords, Vocabulary, with_groups
 from rankwell.tasks.keywords.findings import no_encoder, words_negated, words_not_read
@@ -281,7 +281,7 @@ class KeywordMapper:
         labels = [label for _, label in vocabulary.entries]
         self._labels = None if encode is None else LabelVectors(labels, encode)
         self._label_words = [frozenset(content_words(label)) for label in labels]
-        self._position = {keyword: position for position, keyword in enumerate(vocabulary.entries)}
+        self._position = positions_by_id(vocabulary.entries)
         self._matches: dict[str, _TextMatch] = {}
 
     @own_arithmetic

@@ -20,6 +20,7 @@ from rankwell.data.options import (
     Option,
     RunColumns,
 )
+from rankwell.data.tables import without_none
 from rankwell.errors import BadUsage, flag
 from rankwell.evaluation.options import EmbeddingIds, MeasureOptions, Similarity, StatisticsOptions
 from rankwell.reporting.options import InputOption, InputPlace, option_names
@@ -247,7 +248,7 @@ class MappingOptions:
             "--keyword-threshold": self.keyword_threshold,
             "--strategy": self.strategy,
         }
-        return {name: value for name, value in values.items() if value is not None}
+        return without_none(values)
 
 
 @dataclass(frozen=True, kw_only=True)

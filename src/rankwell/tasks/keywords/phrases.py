@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.data.tables import Floats, segment_offsets, unmasked
+from rankwell.data.tables import Floats, positions_by_id, segment_offsets, unmasked
 from rankwell.errors import BadInput, BadScore
 from rankwell.tasks.keywords.annotations import Token, fold, words_of
 from rankwell.vectors.encoders import Settings, Singles, load_encoder
@@ -341,7 +341,7 @@ class LabelVectors:
         words = [content_words(label) for label in labels]
         # How many labels have each word.
         having = Counter(word for of_label in words for word in dict.fromkeys(of_label))
-        self._column = {word: column for column, word in enumerate(having)}
+        self._column = positions_by_id(having)
         self._forms = {stem(word): word for word in reversed(self._column)}
         # The columns of all labels' words one after the other, where each label starts, and the
         # inverse document frequencies of its words, normalised to the sum 1.
@@ -364,7 +364,7 @@ class LabelVectors:
         weighted mean of their single words with the best counterparts.
         """
         texts, of_spans = self._wanted(words, spans)
-        row = {word: number for number, word in enumerate(dict.fromkeys(chain(*of_spans)))}
+        row = positions_by_id(dict.fromkeys(chain(*of_spans)))
         whole_texts, near = np.split(self._vectors([*texts, *row]), [len(texts)])
         near = near @ self._single.T
         for word in row.keys() & self._column.keys():

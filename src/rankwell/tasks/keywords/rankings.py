@@ -24,6 +24,7 @@ from rankwell.data.tables import (
     columns_of,
     order_ids,
     position_in_segment,
+    positions_by_id,
     segment_offsets,
     tie_rule,
     unmasked,
@@ -185,8 +186,8 @@ class ClipVectors(RankedClips):
         """Rank counts of the judged items of the least similarity or more, by counting and not by
         sorting.
         """
-        row_of = {name: row for row, name in enumerate(self.queries.names())}
-        place_of = {name: row for row, name in enumerate(self.items.names())}
+        row_of = positions_by_id(self.queries.names())
+        place_of = positions_by_id(self.items.names())
         row_of_query = np.array(
             [row_of.get(query, -1) for query in judgments.queries], dtype=np.int64
         )
@@ -398,7 +399,7 @@ class _Ranker:
                     "give one each, in the order of the queries, or ids."
                 )
             return Embeddings(names, table.vectors)
-        row_of = {query: row for row, query in enumerate(table.ids)}
+        row_of = positions_by_id(table.ids)
         missing = [self.inputs.title(query) for query in names if query not in row_of]
         if len(missing) == len(names):
             raise BadInput(
@@ -551,10 +552,10 @@ class _Ranker:
                 f"well ({flag('--item-vectors')})."
             )
         table = self._clip_vectors()
-        rows = {name: row for row, name in enumerate(table.names())}
+        rows = positions_by_id(table.names())
         return {query: np.asarray(table.vectors[rows[query]]) for query in texts if query in rows}
 
-    def _refuse_distances(self, subject: str, lists: Mapping[str, ClipList] | None = None) -> None:
+    def _refuse_distances(self, subject: str, lists: Mapping[str, ClipList] | None) -> None:
         """Raises BadUsage for a positive least similarity where distances with their signs turned,
         none above 0, are similarities.
         """

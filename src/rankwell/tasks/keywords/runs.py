@@ -22,6 +22,7 @@ from rankwell.data.tables import (
     ratio,
     segment_offsets,
     sort_ids,
+    without_none,
 )
 from rankwell.errors import BadInput, flag
 from rankwell.evaluation.judged import Ceiling, JudgedRun, MeasuredQueries, ReferenceLevels
@@ -501,7 +502,7 @@ class ClipVariant:
                 for labelled in inputs.measures
             },
         }
-        return {name: count for name, count in counts.items() if count is not None}
+        return without_none(counts)
 
 
 def n_graded(view: JudgedRankings) -> Ints:

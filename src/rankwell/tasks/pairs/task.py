@@ -191,7 +191,7 @@ def evaluate_pairs(
     inputs: PairInputs,
     options: PairOptions,
     *,
-    details: bool = False,
+    details: bool,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Results:
     """The correlations, errors and calibrations of every model, over all pairs and then by

@@ -14,6 +14,7 @@ from rankwell.data.tables import (
     Ints,
     order_ids,
     position_in_segment,
+    positions_by_id,
     segment_of_row,
     segment_offsets,
     take_segments,
@@ -370,14 +371,14 @@ class AnswerPairs:
         _check(questions, predictions, (missing, extra))
         # A question without a prediction has the empty list after the last one.
         n = len(predictions.ids)
-        row_of = {name: row for row, name in enumerate(predictions.ids)}
+        row_of = positions_by_id(predictions.ids)
         columns = np.array([row_of.get(name, n) for name in questions.ids], dtype=np.int64)
         rows, offsets = take_segments(
             np.append(predictions.offsets, predictions.offsets[-1]), columns
         )
         no_answer = np.full(n, np.nan) if predictions.no_answer is None else predictions.no_answer
         documents = dict.fromkeys((*questions.answer_documents, *predictions.documents))
-        codes = {name: code for code, name in enumerate(documents)}
+        codes = positions_by_id(documents)
         lengths = np.array(list(map(len, questions.answers)), dtype=np.int64)
         lost, unanswered = columns == n, np.diff(questions.offsets) == 0
         view = cls(

@@ -80,9 +80,12 @@ def _scores(rows: list[Row], isolated: dict[str, Row], rules: Any) -> list[Row]:
 
     level, lines, part = f"{100 * rules.get('level', 0.95):g}% CI", list[Row](), ""
     for row in rows:
-        line: dict[str, Any] = {" ": row["part"] if row["part"] != part else "", "measure": ""}
+        line: dict[str, Any] = {
+            " ": row["part"] if row["part"] != part else "",
+            "measure": row["label"],
+            "mean": PrintedFigure(_text(row, "mean")),
+        }
         part = row["part"]
-        line |= {"measure": row["label"], "mean": PrintedFigure(_text(row, "mean"))}
         if any(each["ci_low"] is not None for each in rows):
             ends = (
                 "" if row["ci_low"] is None else f"{_text(row, 'ci_low')}, {_text(row, 'ci_high')}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwell import reporting
-from rankwell.data.tables import format_value
+from rankwell.data.tables import format_value, grouped
 from rankwell.reporting import Row
 from rankwell.reporting.charts import (
     ACCENT,
@@ -170,10 +170,9 @@ def _side_by_side(result: "AnswerResults") -> list[dict[str, Any]]:
     its word alone.
     """
     searched = {row["label"] for row in result.aggregates}
-    by_label: dict[str, list[dict[str, Any]]] = {}
-    for row in result.summary:
-        if row["label"] not in searched:
-            by_label.setdefault(row["label"], []).append(row)
+    by_label = grouped(
+        (row["label"], row) for row in result.summary if row["label"] not in searched
+    )
     rows = list(chain.from_iterable(by_label.values()))
     name = " and ".join(dict.fromkeys(row["run"] for row in rows if row["part"] != "isolated"))
     words = [row["label"] + " (isolated)" * (row["part"] == "isolated") for row in rows]

@@ -26,6 +26,7 @@ from rankwell.data.findings import Finding
 from rankwell.data.options import may_overwrite
 from rankwell.data.rankings import Ranking
 from rankwell.data.registry import suggest
+from rankwell.data.tables import grouped
 from rankwell.errors import BadInput, BadUsage, RankwellError, kind_of
 from rankwell.io.formats import read_ranking
 from rankwell.reporting.charts import write_charts
@@ -468,10 +469,11 @@ def _output(
 
 def _findings(results: Sequence[PointResult]) -> list[Finding]:
     """The findings on runs, each once, with the number of runs that have it."""
-    runs: dict[Finding, list[str]] = {}
-    for result in results:
-        for finding in dict.fromkeys(map(Finding.of, result.findings)):
-            runs.setdefault(finding, []).append(result.point.run)
+    runs = grouped(
+        (finding, result.point.run)
+        for result in results
+        for finding in dict.fromkeys(map(Finding.of, result.findings))
+    )
     return [
         finding.under(names[0] if len(names) == 1 else f"{len(names)} of {len(results)} runs")
         for finding, names in runs.items()

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from rankwell.data.findings import Finding
-from rankwell.data.tables import Bools, sort_ids
+from rankwell.data.tables import Bools, grouped, positions_by_id, sort_ids
 from rankwell.evaluation.details import Details, detail_columns
 from rankwell.evaluation.judged import JudgedRun
 from rankwell.evaluation.results import DETAIL_DEPTH
@@ -250,9 +250,7 @@ class AnswerOutcomes:
         from the right passage.
         """
         counted = [outcome for outcome in self.by_question if outcome.failed is not None]
-        groups: dict[tuple[Failed | None, str], list[Outcome]] = {}
-        for outcome in counted:
-            groups.setdefault((outcome.failed, outcome.why), []).append(outcome)
+        groups = grouped(((outcome.failed, outcome.why), outcome) for outcome in counted)
         rows: list[dict[str, Any]] = []
         for (failed, why), group in groups.items():
             share = len(group) / len(counted)
@@ -281,7 +279,7 @@ class AnswerOutcomes:
 
     @cached_property
     def _row_of(self) -> dict[str, int]:
-        return {name: row for row, name in enumerate(self.questions.ids)}
+        return positions_by_id(self.questions.ids)
 
     @cached_property
     def _compared(self) -> tuple[bool, Normalizer]:

@@ -15,7 +15,7 @@ from rankwell.data.findings.kinds import odd_entries, recall_of_retrieved
 from rankwell.data.judged_rankings import GroupRankings, JudgedRankings
 from rankwell.data.rankings import Hits, Ranking
 from rankwell.data.registry import Measure, parse_measure
-from rankwell.data.tables import Bools, Judgments, TieRule, sort_ids
+from rankwell.data.tables import Bools, Judgments, TieRule, grouped, sort_ids
 from rankwell.errors import BadInput, count_of, flag
 from rankwell.evaluation.details import Details, details_of
 from rankwell.evaluation.judged import JudgedRun, MeasuredQueries
@@ -175,11 +175,7 @@ def _by_evidence(questions: Questions, judgments: Judgments, hits: Hits) -> Grou
 
 
 def unknown_documents(
-    run: str,
-    documents: Collection[str],
-    questions: Questions,
-    kind: str,
-    corpus: Collection[str] = (),
+    run: str, documents: Collection[str], questions: Questions, kind: str, corpus: Collection[str]
 ) -> list[Finding]:
     """The finding that none of some documents is one of the questions' own or of the corpus: ids
     that never match.
@@ -383,10 +379,11 @@ def _find_holding(prepared: Sequence[str], contained: Containment) -> Callable[[
     """A function that finds the texts that hold an answer; where tokens are compared it looks only
     into those with the rarest of them.
     """
-    holders: dict[str, list[int]] = {}
-    for row, text in enumerate(prepared) if contained.whole_tokens else ():
-        for token in set(text.split()):
-            holders.setdefault(token, []).append(row)
+    holders = grouped(
+        (token, row)
+        for row, text in enumerate(prepared if contained.whole_tokens else ())
+        for token in set(text.split())
+    )
 
     def _find(needle: str) -> list[int]:
         tokens = needle.split() if contained.whole_tokens else ()

@@ -11,7 +11,14 @@ import numpy as np
 from rankwell.conventions import Convention, LabelledMeasure
 from rankwell.data.findings import Finding
 from rankwell.data.registry import FIGURES
-from rankwell.data.tables import Bools, Floats, exact_mean, exact_ratio
+from rankwell.data.tables import (
+    Bools,
+    Floats,
+    exact_mean,
+    exact_ratio,
+    positions_by_id,
+    without_none,
+)
 from rankwell.errors import NothingToEvaluate
 from rankwell.reporting import Row
 from rankwell.stats import SummaryRow
@@ -85,7 +92,7 @@ class ThresholdSearch(NamedTuple):
         """The curve of each measure by its label, then that of the oracle."""
         curves = {search.measure.label: search.curve for search in self.searches}
         curves["oracle"] = self.oracle
-        return {label: curve for label, curve in curves.items() if curve is not None}
+        return without_none(curves)
 
 
 def best_threshold(
@@ -182,7 +189,7 @@ def search_thresholds(
         problem = f"all {len(rows)} no-answer numbers are {value}, so that they distinguish nothing"
         findings.append(no_answer_numbers(reader.name, problem))
     if ties == "official":
-        ranks = {name: rank for rank, name in enumerate(order or pairs.queries)}
+        ranks = positions_by_id(order or pairs.queries)
         keys = [ranks.get(pairs.queries[row], len(ranks)) for row in rows.tolist()]
         rows = rows[np.argsort(keys, kind="stable")]
     pairs = pairs.take(rows)

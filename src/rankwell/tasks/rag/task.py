@@ -19,7 +19,7 @@ from rankwell.data.options import (
     MeasureNames,
 )
 from rankwell.data.registry import at_cutoffs, cutoffs_of_defaults
-from rankwell.data.tables import columns_of, sort_ids
+from rankwell.data.tables import columns_of, grouped, sort_ids
 from rankwell.errors import BadUsage
 from rankwell.evaluation.details import COMPLETE, Details, detail_columns
 from rankwell.evaluation.judged import name_runs
@@ -223,11 +223,11 @@ def _on_longer_chunks(run: str, view: RetrievedPassages, measures: Measures) -> 
     chunks, gold = (_median_length(chain(*passages)) for passages in (view.chunks, view.gold))
     if not chunks or not gold or chunks < 2 * gold:
         return
-    by_match: dict[bool, list[str]] = {}
-    for labelled in measures:
-        if labelled.measure.accepts("similarity"):
-            is_containment = labelled.measure.parameters["similarity"] == "containment"
-            by_match.setdefault(is_containment, []).append(labelled.label)
+    by_match = grouped(
+        (labelled.measure.parameters["similarity"] == "containment", labelled.label)
+        for labelled in measures
+        if labelled.measure.accepts("similarity")
+    )
     for is_containment, labels in by_match.items():
         effect = (
             f"what else a chunk holds does not count in {', '.join(labels)}: SpanP and SpanIoU, "

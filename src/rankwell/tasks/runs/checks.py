@@ -73,6 +73,8 @@ _BY_TIES = 0.02
 """The least difference of means that is worth a word: 50 topics hardly resolve less (Voorhees and
 Buckley 2002).
 """
+_LEAST = np.finfo(np.float64).tiny
+_MOST_NAMED = 3
 _NEAR = 0.9
 """Where a random order reaches this share of the best one, systems differ in the rest alone."""
 
@@ -131,9 +133,9 @@ def lint_judgments(
     n = int(has_relevant.sum())
     for measure, label in measures:
         ceilings = measure(perfect)
-        low = has_relevant & (ceilings <= 0.5)
         if n and (ceiling := exact_mean(ceilings[has_relevant])) <= 0.5:
-            yield low_ceiling(label, ceiling, list(compress(judgments.queries, low.tolist())))
+            counted = np.where(has_relevant, ceilings, np.inf)
+            yield low_ceiling(label, ceiling, *_lowest_first(judgments.queries, counted, 0.5))
     counts = Counter(compress(judgments.items, (judgments.grades >= rel).tolist()))
     item, most = max(counts.items(), key=lambda pair: pair[1], default=("", 0))
     if n >= _ENOUGH and 2 * most >= n:
@@ -142,6 +144,14 @@ def lint_judgments(
         measure, label = measures[0]
         score = exact_mean(measure(shared)[has_relevant])
         yield same_item_relevant(item, most, n, label, score)
+
+
+def _lowest_first(
+    queries: Sequence[str], figures: Floats, most: float
+) -> tuple[list[str], list[float]]:
+    """The queries whose figure is at most so high, and their figures."""
+    rows: list[int] = np.argsort(figures, kind="stable")[: (figures <= most).sum()].tolist()
+    return [queries[row] for row in rows], figures[rows].tolist()
 
 
 def lint_runs(
@@ -225,18 +235,22 @@ def _on_candidates(
     random: JudgedRankings, is_given: Bools, measures: Sequence[LabelledMeasure], rel: float
 ) -> Iterator[Finding]:
     has_relevant = random.n_relevant(rel) > 0
-    labels, undecided = list[str](), np.zeros(len(is_given), dtype=np.bool_)
+    labels, largest = list[str](), np.zeros(len(is_given))
     for measure, label in measures:
         if measure.entry.expected is None:
             continue
         best = measure(random.resolve("optimistic"))
-        is_near = is_given & has_relevant & (_random_values(measure, random) >= _NEAR * best)
-        if 2 * is_near.sum() >= has_relevant.sum() > 0:
+        # Where nothing relevant is among the candidates, any order is the best one: 0 of 0 is 1.
+        shares = (_random_values(measure, random) + _LEAST) / (best + _LEAST)
+        shares[~(is_given & has_relevant)] = 0
+        if 2 * (shares >= _NEAR).sum() >= has_relevant.sum() > 0:
             labels.append(label)
-            undecided |= is_near
+            largest = np.maximum(largest, shares)
     if labels:
-        queries = list(compress(random.queries, undecided.tolist()))
-        yield order_hardly_matters(labels, queries, int(has_relevant.sum()))
+        queries, figures = _lowest_first(random.queries, -largest, -_NEAR)
+        yield order_hardly_matters(
+            labels, queries, [-figure for figure in figures], int(has_relevant.sum())
+        )
 
 
 def _on_pool(
@@ -366,9 +380,19 @@ class Check:
     __repr__ = __str__
 
 
-def lines_of(findings: Iterable[Finding]) -> list[str]:
-    """A line for each finding, with its level and its name."""
-    return [f"{finding.level}: {finding} [{finding.name}]" for finding in findings]
+def lines_of(findings: Iterable[Finding], *, details: bool = True) -> list[str]:
+    """A line for each finding, with its level and its name. details: whether the worst queries
+    follow where they have figures.
+    """
+    lines = list[str]()
+    for finding in findings:
+        worst = [
+            f"{query} {figure:.3f}"
+            for query, figure in zip(finding.queries, finding.figures, strict=False)
+        ]
+        named = f"; worst: {', '.join(worst[:_MOST_NAMED])}" if details and worst else ""
+        lines.append(f"{finding.level}: {finding}{named} [{finding.name}]")
+    return lines
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -33,7 +33,7 @@ from rankwell.data.judged_rankings import (
 from rankwell.data.options import ColumnChoice, PartOptions, PartOutcome, takes_options
 from rankwell.data.rankings import Hits, Ranking
 from rankwell.data.registry import measure_names
-from rankwell.data.tables import Bools, Judgments, format_value, tie_rule
+from rankwell.data.tables import Bools, Judgments, format_value, tie_rule, without_none
 from rankwell.errors import (
     BadInput,
     BadUsage,
@@ -764,9 +764,7 @@ class RunEvaluation:
         for name, run in runs.items():
             files = run_files(run)
             paths |= {f"{name}/{Path(file).name}": file for file in files} or {name: run}
-        sources = sources_of(
-            {name: file for name, file in inputs.items() if file is not None}, paths
-        )
+        sources = sources_of(without_none(inputs), paths)
         for source in sources.values():
             source.known_digest = digests.get(source.name, "")
         sizes = [source.size for name, source in sources.items() if name in runs]

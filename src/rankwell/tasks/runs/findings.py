@@ -54,12 +54,16 @@ def no_better_than_shuffled(
 
 
 @finding("warning")
-def order_hardly_matters(labels: Sequence[str], queries: Sequence[str], total: int) -> str:
+def order_hardly_matters(
+    labels: Sequence[str], queries: Sequence[str], figures: Sequence[float], total: int
+) -> str:
     """Your systems reorder given candidates, and for at least half of the queries a random order
     reaches 90% of the best one: the cut-off is as deep as the candidates, or their grades are the
     same.
 
-    Take a lower cut-off or more candidates. Such queries cannot distinguish systems.
+    Take a lower cut-off or more candidates. Such queries cannot distinguish systems. The figures
+    are the share of the best order that a random one reaches in each query, by the measure with the
+    highest share.
     """
     verb = "distinguishes" if len(labels) == 1 else "distinguish"
     return (
@@ -69,10 +73,13 @@ def order_hardly_matters(labels: Sequence[str], queries: Sequence[str], total: i
 
 
 @finding("info")
-def low_ceiling(label: str, ceiling: float, queries: Sequence[str]) -> str:
+def low_ceiling(
+    label: str, ceiling: float, queries: Sequence[str], figures: Sequence[float]
+) -> str:
     """Even a perfect ranking has a low mean here, because queries have few relevant items.
 
-    Compare values with the ceiling instead of 1, or take a lower cut-off.
+    Compare values with the ceiling instead of 1, or take a lower cut-off. The figures are the
+    ceilings of single queries, where they are 0.5 or less.
     """
     return f"{label} of a perfect ranking is {ceiling:.3f}, because queries have few relevant items"
 

@@ -13,7 +13,14 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from rankwell.data.tables import Floats, Ints, offsets_from_rows, segment_of_row, segment_offsets
+from rankwell.data.tables import (
+    Floats,
+    Ints,
+    offsets_from_rows,
+    positions_by_id,
+    segment_of_row,
+    segment_offsets,
+)
 from rankwell.errors import BadInput, BadUsage, count_of, flag
 from rankwell.vectors.encoders import Settings, Singles, encoder, hash_all, unit_length
 
@@ -73,7 +80,7 @@ class TfidfSvd:
         common = [word for word, n_texts in frequency.items() if n_texts >= self.min_texts]
         common.sort(key=lambda word: (-frequency[word], word))
         vocabulary = sorted(common[: self.max_words])
-        words = {word: column for column, word in enumerate(vocabulary)}
+        words = positions_by_id(vocabulary)
         counts = np.array([frequency[word] for word in vocabulary], dtype=np.float64)
         rarity = np.log((1 + len(texts)) / (1 + counts)) + 1
         most = min(len(texts), len(vocabulary))

@@ -287,7 +287,7 @@ def _walk(opencv: Any, path: Path, number: int | None = None) -> tuple[int, Any]
     return passed, None
 
 
-def data_uri(image: "Image", *, longest: int = 160, quality: int = 70) -> str:
+def data_uri(image: "Image", *, longest: int, quality: int = 70) -> str:
     """The picture as a JPEG in a `data:` address, at most so many pixels on its longer side: what a
     page shows without a file.
     """

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from rankwell.data.json_types import JsonTables
-from rankwell.data.tables import Floats
+from rankwell.data.tables import Floats, positions_by_id
 from rankwell.engines import EngineQuery
 from rankwell.engines.conformance import Conformance, ConformanceLine, lines_of_ended
 from rankwell.errors import BadUsage, GateFailed
@@ -92,7 +92,7 @@ def _queries(texts: str | None, vectors: str | None) -> list[EngineQuery]:
             )
         rows = range(len(words))
     else:
-        row_of_name = {name: row for row, name in enumerate(table.names())}
+        row_of_name = positions_by_id(table.names())
         for name in names:
             if name not in row_of_name:
                 raise BadUsage(f"{vectors} has no vector of the query {name!r}.")

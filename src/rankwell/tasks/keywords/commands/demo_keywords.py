@@ -184,7 +184,7 @@ def read_scenes() -> list[Scene]:
     ]
 
 
-def search_texts(demo: DemoClips, *, seed: int = 0) -> ClipResults:
+def search_texts(demo: DemoClips, *, seed: int) -> ClipResults:
     """The results of the text queries by their labels, and by the keywords that their words are
     mapped to.
     """

@@ -201,11 +201,11 @@ def read_predictions(
     return FoundTable(table, name, tuple(rows.findings))
 
 
-def read_na_probs(place: Any, *, format: str | None = None) -> FoundTable[Mapping[str, float]]:
+def read_na_probs(place: Any) -> FoundTable[Mapping[str, float]]:
     """Probabilities of there being no answer, or scores of it (null odds), by question id. Raises
     BadInput for other values.
     """
-    rows, name = _rows(place, "na-probs", format, EntryRows)
+    rows, name = _rows(place, "na-probs", None, EntryRows)
     table = rows.numbers
     scores = sum(not 0 <= value <= 1 for value in table.values())
     if scores:

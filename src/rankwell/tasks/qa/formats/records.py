@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from rankwell.data.findings.kinds import reading_choice
+from rankwell.data.tables import is_number
 from rankwell.errors import BadInput, DuplicateItem, count_of
 from rankwell.io.records import HEADER, MISSING, Content, Record, Where
 from rankwell.store import write_text
@@ -134,17 +135,13 @@ def read_official_predictions(rows: AnswerRows) -> None:
         rows.answer(_text_or_null(rows, text, (name,)))
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-@answer_format("na-probs", "na-probs", fits=lambda content: _first(content, _is_number))
+@answer_format("na-probs", "na-probs", fits=lambda content: _first(content, is_number))
 def read_na_probs(rows: EntryRows) -> None:
     """The form `{id: number}`: probabilities that there is no answer, or null odds, a score of
     that.
     """
     for name, value in rows.by_id("an object {id: number}"):
-        if not (_is_number(value) and math.isfinite(value)):
+        if not (is_number(value) and math.isfinite(value)):
             raise rows.content.wrong((name,), value, "a finite number")
         rows.numbers[name] = float(value)
 

@@ -16,6 +16,7 @@ from rankwell.data.columns import Repeats, unique_rows
 from rankwell.data.findings import Finding, FindingKind
 from rankwell.data.findings.kinds import odd_entries, reading_choice
 from rankwell.data.rankings import Ranking
+from rankwell.data.tables import grouped
 from rankwell.documents import parse_json
 from rankwell.errors import BadInput, DuplicateItem
 from rankwell.io.records import Content, Record, Where
@@ -154,10 +155,11 @@ class EntryRows:
         return [[str(row) if name is None else name] for row, name in enumerate(names)]
 
     def _by_text(self, questions: Questions) -> list[list[str]]:
-        ids_of: dict[str, list[str]] = {}
         pairs = zip(questions.ids, questions.texts, strict=True)
-        for name, text in sorted(pairs, key=lambda pair: (len(pair[0]), pair[0])):
-            ids_of.setdefault(text.strip(), []).append(name)
+        ids_of = grouped(
+            (text.strip(), name)
+            for name, text in sorted(pairs, key=lambda pair: (len(pair[0]), pair[0]))
+        )
         ids, rows_of = set(questions.ids), dict[str, list[int]]()
         targets = [[str(entry.name)] for entry in self.entries]
         for row, entry in enumerate(self.entries):
