@@ -34,22 +34,25 @@ BLOCKS = """\
 
 Every block of a page, with `code`, **strong** words and a [link](../index.md).
 
-=== "Command line"
+/// tab | Command line
 
-    ```console
-    $ rankwell evaluate qrels.txt old.run -m nDCG@10   # a comment
-    nDCG@10  0.571
-    ```
+```console
+$ rankwell evaluate qrels.txt old.run -m nDCG@10   # a comment
+nDCG@10  0.571
+```
 
-=== "Python"
+///
+/// tab | Python
 
-    ```python
-    import rankwell as rw
+```python
+import rankwell as rw
 
-    result: rw.Results = rw.evaluate({"q1": {"d1": 1}}, [0.5, None], f"{1 + 1}")  # a comment
-    @property
-    def value(self) -> bool: return not True
-    ```
+result: rw.Results = rw.evaluate({"q1": {"d1": 1}}, [0.5, None], f"{1 + 1}")  # a comment
+@property
+def value(self) -> bool: return not True
+```
+
+///
 
 ```toml
 [data]

@@ -19,7 +19,9 @@ DAILY = {"README.md", "docs/faq.md", "docs/guide/question-answering.md", "docs/g
 LONG = {"docs/guide/images.md", "docs/guide/embeddings.md"}
 """Those that resample or draw for seconds: `make test-full` types them."""
 LANGUAGES = {"python", "console", "sh", "text", "yaml"}
-GENERATED = ("docs/reference/commands/", "docs/reference/measures/", "docs/reference/formats.md")
+GENERATED = tuple(
+    f"docs/reference/{name}" for name in ("commands/", "measures/", "formats.md", "conventions.md")
+)
 """Pages whose examples other tests run."""
 PAGES = [page.relative_to(typed_pages.ROOT).as_posix() for page in typed_pages.pages()]
 

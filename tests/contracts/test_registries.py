@@ -105,7 +105,7 @@ def test_a_test_names_the_entry(kind: str, name: str):
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_a_command_is_documented_and_run_by_a_test(words: tuple[str, ...]):
-    text = page(f"reference/commands/{'-'.join(words)}.md")
+    text = page(f"commands/{'-'.join(words)}.md")
 
     assert text.startswith(f"# rankwell {' '.join(words)}\n"), "run `make docs`"
     assert runs_in_tests(words), f"no test runs `rankwell {' '.join(words)}`"
