@@ -661,7 +661,7 @@ def test_tuning_that_makes_no_sense_is_refused(
 
 
 def test_the_page_on_fusion_names_every_method_and_normalisation() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "fusion.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "guide" / "fusion.md").read_text(encoding="utf-8")
 
     assert all(f"`{name}" in page for name in (*METHODS, *NORMALISATIONS))
 

@@ -3,7 +3,6 @@ flight.
 """
 
 import os
-import shlex
 import signal
 import subprocess
 import sys
@@ -272,26 +271,3 @@ def test_sizes_are_read(text: str, size: int):
 def test_other_sizes_are_refused(text: str):
     with pytest.raises(BadUsage, match="expected a size such as 500M or 8G"):
         memory_size(text)
-
-
-def test_the_script_and_the_manifest_to_copy_are_what_an_array_prints():
-    page = (Path(__file__).parents[2] / "docs/guide/clusters.md").read_text(encoding="utf-8")
-    job = ArrayJob(
-        ["rankwell", "worker", "work", "--threads", "8"],
-        list(range(200)),
-        200,
-        8,
-        16 << 30,
-        rankwell.__version__,
-    )
-    script = EXECUTORS["array"].script
-    assert script is not None
-
-    line, _, manifest = script("", job).removeprefix("# Slurm\n").partition("\n\n# Kubernetes\n")
-
-    head, last = page.partition("#!/bin/bash\n")[2].partition("```")[0].strip().rsplit("\n", 1)
-    words = shlex.split(line)
-    assert words[0] == "sbatch"
-    assert words[-2:] == ["--wrap", last]
-    assert {f"#SBATCH {word}" for word in words[1:-2]} <= set(head.splitlines())
-    assert f"```yaml\n{manifest}```" in page

@@ -2,11 +2,8 @@
 is refused.
 """
 
-import contextlib
-import io
 import json
 import random
-import re
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -468,16 +465,6 @@ def test_the_command_prints_what_python_gives(
 
     assert main() == 0
     assert str(rw.evaluate_clicks("log.csv", ["mine"])).splitlines()[2] in capsys.readouterr().out
-
-
-def test_the_examples_of_the_documentation_print_what_it_shows():
-    text = (Path(__file__).parents[3] / "docs" / "logs.md").read_text(encoding="utf-8")
-    for script, shown in re.findall(
-        r"```python\n(.*?)```\n\n```text\n(.*?)```", text, flags=re.DOTALL
-    ):
-        with contextlib.redirect_stdout(io.StringIO()) as printed:
-            exec(script, {})
-        assert printed.getvalue() == shown
 
 
 def test_a_model_that_no_measure_reads_is_noted():

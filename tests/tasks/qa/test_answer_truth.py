@@ -349,26 +349,30 @@ def test_a_paraphrase_is_relevant_by_a_named_similarity_from_its_threshold_on() 
     assert in_context(table, texts, ranking, similarity="words", threshold=0.24) == {"q": {"four"}}
 
 
-def test_the_documented_paraphrase_is_found_and_the_rules_name_similarity_and_threshold(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    text = (Path(__file__).parents[3] / "docs" / "answers.md").read_text(encoding="utf-8")
-    section = text.partition("## Paraphrased contexts")[2].partition("\n## ")[0]
-    script, printed = (
-        section.partition(f"```{kind}\n")[2].partition("```")[0] for kind in ("python", "text")
-    )
-    names: dict[str, Any] = {}
+def test_a_paraphrase_is_found_and_the_rules_name_similarity_and_threshold() -> None:
+    row = {
+        "user_input": "When does the museum open?",
+        "reference": "at ten",
+        "response": "at ten",
+        "reference_contexts": [
+            "The museum opens at ten in the morning",
+            "A ticket costs twelve euro",
+        ],
+        "retrieved_contexts": [
+            "In the morning, the museum opens its doors at ten",
+            "Twelve euro is what a ticket costs",
+        ],
+    }
+    given = {"retrieved": [row], "relevance": "context", "measures": "P@2", "intervals": "none"}
+    words = {"context_similarity": "words"}
 
-    exec(script, names)
+    plain = rw.evaluate_qa([row], **given)
+    found = rw.evaluate_qa([row], **given, convention=own_convention("piaf", **words))
 
-    assert capsys.readouterr().out == printed
-    rules = rw.evaluate_qa(
-        [names["row"]],
-        **names["given"],
-        convention=own_convention("piaf", context_similarity="words"),
-    ).rules
-    assert (rules["context_similarity"], rules["context_threshold"]) == ("words", 0.5)
-    assert "context_threshold" not in rw.evaluate_qa([names["row"]], **names["given"]).rules
+    assert (plain["P@2"], found["P@2"]) == (0.0, 1.0)
+    assert found.rules["context_similarity"] == "words"
+    assert found.rules["context_threshold"] == 0.5
+    assert "context_threshold" not in plain.rules
 
 
 def test_an_impossible_questions_context_counts_unless_it_is_asked_otherwise() -> None:

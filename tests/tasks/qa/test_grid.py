@@ -857,20 +857,35 @@ def test_a_folder_keeps_no_chart_of_an_earlier_grid(
     assert Path("out/own.txt").read_text() == "mine"
 
 
-def test_the_grid_and_the_callable_of_the_documentation_run(
+def test_the_callable_of_the_documentation_runs_beside_bm25(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
 ):
-    text = (Path(__file__).parents[3] / "docs" / "answers.md").read_text(encoding="utf-8")
-    toml = text.split('```toml title="grid.toml"\n')[1].partition("```")[0]
+    guide = Path(__file__).parents[3] / "docs" / "guide" / "question-answering.md"
+    script = guide.read_text(encoding="utf-8").split('```python title="my_system.py"\n')[1]
     monkeypatch.chdir(tmp_path)
-    Path("my_system.py").write_text(
-        text.split('```python title="my_system.py"\n')[1].partition("```")[0]
-    )
+    Path("my_system.py").write_text(script.partition("```")[0])
     Path("questions.json").write_text(json.dumps(GOLD))
     Path("grid.toml").write_text(
-        toml.partition("[chart]")[0].replace(
-            "k = [1, 5]\n", 'k = [1, 5]\nconvention = "piaf-article"\n'
-        )
+        """
+[[dataset]]
+name = "questions"
+command = "qa"
+gold = "questions.json"
+depth = 3
+convention = "piaf-article"
+[dataset.vary]
+k = [1, 5]
+[[system]]
+name = "bm25"
+call = "rankwell.tasks.qa.answering:bm25_overlap"
+[system.parameters]
+k_retriever = [1, 3]
+threshold = 0.5
+[[system]]
+name = "mine"
+call = "./my_system.py:run"
+parameters = { top = [1, 2] }
+"""
     )
 
     assert command(monkeypatch, "grid.toml") == 0
@@ -878,7 +893,6 @@ def test_the_grid_and_the_callable_of_the_documentation_run(
     rows = list(csv.DictReader(Path("grid-results/results.csv").read_text().splitlines()))
     assert [row["system"] for row in rows] == ["bm25"] * 4 + ["mine"] * 4
     assert all(row["recall"] and row["reader_top1_f1"] for row in rows)
-    Path("grid.toml").write_text(toml)
     names = {name for cell in read_experiment("grid.toml").cells for name in cell.parameters}
     assert names == {"k_retriever", "threshold", "top"}
 
