@@ -109,6 +109,11 @@ def test_one_information_says_that_only_relevant_items_are_judged():
     notes = rankwell.evaluate(one_more, runs, ["P@4"]).findings
     assert sum("are unjudged" in note for note in notes) == 2
     assert sentence not in notes
+    # So do grades below those that count.
+    graded = {query: {"a": 3, "b": 1} for query in judged}
+    notes = rankwell.evaluate(graded, runs, ["P@4"], min_grade=3).findings
+    assert sum("are unjudged" in note for note in notes) == 2
+    assert sentence not in notes
 
 
 def test_an_item_of_both_lists_has_one_grade_in_the_bounds_of_a_difference():

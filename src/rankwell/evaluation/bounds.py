@@ -94,7 +94,7 @@ def unjudged_bounds(
     """
     if run.ties not in DEFINITE or not counted.any():
         return []
-    view, bounds_by_cutoff = run.resolved, dict[int, list[str]]()
+    view, bounds_by_cutoff, lowest = run.resolved, dict[int, list[str]](), 0.0
     for measure, label in measures:
         most, k = most_possible(measure, view), measure.cutoff
         if most is None or k is None or measure.entry.summary != "mean":
@@ -102,6 +102,7 @@ def unjudged_bounds(
         scale, unit = convention.shows(measure.entry.unit)
         low, high = (exact_mean(values[counted]) * scale for values in (measure(view), most))
         if high - low > 1e-12:
+            lowest = max(lowest, measure.parameters.get("rel") or 0.0)
             tail_note = f" (without what lies beyond rank {k})" if measure.name == "RBP" else ""
             bounds_by_cutoff.setdefault(k, []).append(
                 f"{label} is between {format_value(low, unit)} and "
@@ -109,7 +110,7 @@ def unjudged_bounds(
             )
     if not bounds_by_cutoff:
         return []
-    if (view.judged_grades > 0).all():
+    if ((view.judged_grades > 0) & (view.judged_grades >= lowest)).all():
         return [only_relevant_items_judged()]
     unjudged = {k: _unjudged_within(view, k) for k in bounds_by_cutoff}
     parts = [

@@ -153,7 +153,7 @@ def test_queries_of_a_low_ceiling_have_theirs_the_lowest_first(
     findings = json.loads(printed("-f", "json"))["findings"]
     (facts,) = (each for each in findings if each["name"] == "low-ceiling")
     assert (facts["queries"], facts["figures"]) == (finding.queries, finding.figures)
-    worst = "; worst: also one 0.100, one 0.100, two 0.200 [low-ceiling]"
+    worst = "; worst: 'also one' 0.100, 'one' 0.100, 'two' 0.200 [low-ceiling]"
     assert worst in printed("--verbose")
     assert worst not in printed()
 

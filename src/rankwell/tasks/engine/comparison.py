@@ -589,9 +589,10 @@ def best_settings(
         "ci_high": high,
         "folds": _FOLDS,
     }
-    sentence = (
-        f"{names[selection.best]} is the best setting by {label}, significantly better than "
-        f"{len(names) - sum(is_best)} of the {len(names) - 1} others"
+    worse, others = len(names) - sum(is_best), len(names) - 1
+    beaten = f"{worse} of the {others} others" if others > 1 else "the other"
+    sentence = f"{names[selection.best]} is the best setting by {label}, " + (
+        f"significantly better than {beaten}" if worse else "not significantly"
     )
     if selection.best == baseline:
         return BestSettings(is_best, gain, f"{sentence}; it is the baseline.")

@@ -19,7 +19,7 @@ from rankwell.data.findings import Finding
 from rankwell.data.judged_rankings import GroupRankings, JudgedRankings
 from rankwell.data.options import cutoffs
 from rankwell.data.registry import Measure, at_cutoffs, measure_names, parse_measure
-from rankwell.data.tables import TieRule
+from rankwell.data.tables import TieRule, grouped
 from rankwell.errors import BadInput, BadUsage, flag
 from rankwell.stats import check_intervals
 from rankwell.tasks.qa.answer_pairs import AnswerPairs
@@ -272,26 +272,31 @@ class AnswerPlan:
                     for name, value in parameters.items()
                     if value is not None and measure.accepts(name)
                 }
-                measures.append(self._labelled(measure.with_parameters(**accepted), label))
-        return tuple(dict.fromkeys(measures))
+                measures.append(LabelledMeasure(measure.with_parameters(**accepted), label))
+        return self._with_cutoffs(measures)
 
-    def _labelled(self, measure: Measure, label: str) -> LabelledMeasure:
-        """A measure under a word, which names its cut-off where there are several."""
-        if len(self.ks) > 1 and measure.cutoff is not None and "@" not in label:
-            label = f"{label}@{measure.cutoff}"
-        return LabelledMeasure(measure, label)
+    def _with_cutoffs(self, measures: Sequence[LabelledMeasure]) -> tuple[LabelledMeasure, ...]:
+        """The measures, each once; of a list of k, words for several cut-offs name their own."""
+        cutoffs = grouped((label.partition("@")[0], measure.cutoff) for measure, label in measures)
+        labelled = [
+            LabelledMeasure(measure, f"{label}@{measure.cutoff}")
+            if len(self.ks) > 1 and "@" not in label and len({*cutoffs[label]}) > 1
+            else LabelledMeasure(measure, label)
+            for measure, label in measures
+        ]
+        return tuple(dict.fromkeys(labelled))
 
     def retriever_measures(self, words: Sequence[str] | None = None) -> tuple[LabelledMeasure, ...]:
         """The measures of the first documents that words name, else those of the convention."""
         measures = [
-            self._labelled(
+            LabelledMeasure(
                 self.measure(word.removesuffix("@"), depth),
                 f"{word}{depth}" if word.endswith("@") else word.strip(),
             )
             for word in (self.rules.retriever if words is None else words)
             for depth in self.depths
         ]
-        return tuple(dict.fromkeys(measures))
+        return self._with_cutoffs(measures)
 
     def measure(self, text: str, depth: int) -> Measure:
         """The measure that a word names; a cut-off is added where it needs one."""

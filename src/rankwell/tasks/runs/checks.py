@@ -387,7 +387,7 @@ def lines_of(findings: Iterable[Finding], *, details: bool = True) -> list[str]:
     lines = list[str]()
     for finding in findings:
         worst = [
-            f"{query} {figure:.3f}"
+            f"{query!r} {figure:.3f}"
             for query, figure in zip(finding.queries, finding.figures, strict=False)
         ]
         named = f"; worst: {', '.join(worst[:_MOST_NAMED])}" if details and worst else ""
