@@ -424,6 +424,13 @@ def test_the_cheapest_setting_is_tested_from_the_last_down_and_the_best_by_all_p
     assert own is not None
     assert own.sentence.startswith("c is the best setting by nDCG@10, ")
     assert own.sentence.endswith("; it is the baseline.")
+    for others, words in ((1, "the other"), (2, "any other")):
+        alike = np.column_stack([random.random(60) for _ in range(1 + others)])
+        setting = best_settings(
+            alike, queries_of, names[: 1 + others], "RR", "share", 0, lower=False, seed=0
+        )
+        assert setting is not None
+        assert f" by RR, but not significantly better than {words}" in setting.sentence
     assert (
         best_settings(
             values[:19], queries_of, names[:3], "nDCG@10", "share", 0, lower=False, seed=0

@@ -63,8 +63,8 @@ def test_every_cut_off_of_a_list_has_the_values_of_a_call_with_it_alone(conventi
 
     together, alone = evaluated(k), {number: evaluated(number) for number in (1, 2, 3)}
 
-    # Beside others, a measure names its cut-off. PIAF's words for the first ten documents and for the
-    # first answer stay as they are.
+    # Beside others, a measure names its cut-off. PIAF's words for the first ten documents and for
+    # the first answer stay as they are.
     once = {"recall", "map", "mrr"} if convention == "piaf" else set[str]()
     expected = {
         label

@@ -590,9 +590,10 @@ def best_settings(
         "folds": _FOLDS,
     }
     worse, others = len(names) - sum(is_best), len(names) - 1
-    beaten = f"{worse} of the {others} others" if others > 1 else "the other"
-    sentence = f"{names[selection.best]} is the best setting by {label}, " + (
-        f"significantly better than {beaten}" if worse else "not significantly"
+    beaten = f"{worse} of the {others} others" if worse else "any other"
+    sentence = (
+        f"{names[selection.best]} is the best setting by {label}, {'' if worse else 'but not '}"
+        f"significantly better than {beaten if others > 1 else 'the other'}"
     )
     if selection.best == baseline:
         return BestSettings(is_best, gain, f"{sentence}; it is the baseline.")
