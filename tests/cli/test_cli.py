@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import typed_pages
 from rankwell import __version__, cli
 
 QRELS = "q1 0 a 1\nq1 0 b 0\nq2 0 c 2\n"
@@ -296,6 +297,18 @@ def test_explain_lists_the_meanings_of_a_word_with_formula_source_and_example(mo
     assert "AP(denom='min')@10" in out
     assert "source:" in out
     assert ">>>" in out
+
+
+def test_an_explanation_fills_the_lines_of_a_terminal(tmp_path: Path):
+    with typed_pages.terminal(tmp_path):
+        text = typed_pages.typed("rankwell explain 'recall at k'")
+
+    prose = [line for line in text.splitlines() if line[2:5] not in (">>>", "...")]
+    assert max(map(len, prose)) <= 80
+    joined = " ".join(line.strip() for line in prose)
+    assert "in the first `k` places; 0 if there are none." in joined
+    assert [line for line in prose if line.strip() in ("are none.", "at every cut-off.")] == []
+    assert any(line.startswith("  judged_only: ") for line in prose)
 
 
 def test_the_same_command_gives_the_same_bytes(folder: Path, monkeypatch, capsys):

@@ -58,11 +58,39 @@ def explain(
         return _listed(format, terminal)
     if format != "table":
         raise BadUsage(f"--format is for the list of measures; leave it out, or {name}.")
+    text = str(explanations.explain(name))
+    if terminal.width is None:
+        return Output(text=text)
     lines = [
-        line if line.startswith("  >>>") else reporting.folded(line, terminal, "  ")
-        for line in str(explanations.explain(name)).split("\n")
+        line if line.startswith(_CODE) else reporting.folded(line, terminal, "  ")
+        for line in _paragraphs(text)
     ]
     return Output(text="\n".join(lines))
+
+
+_CODE = ("  >>>", "  ...")
+_WIDTH = 96
+"""Columns of a docstring in an explanation."""
+
+
+def _paragraphs(text: str) -> list[str]:
+    """The lines of an explanation, with those of a paragraph joined: a line goes on where the first
+    word of the next one had no room and is not a parameter.
+    """
+    paragraphs, end = [""], 0
+    for line in text.split("\n"):
+        word = line.strip().partition(" ")[0]
+        is_prose = all(
+            each[:2] == "  " and each[2:3] not in (" ", "") and not each.startswith(_CODE)
+            for each in (paragraphs[-1], line)
+        )
+        is_parameter = word.endswith(":") and word != line.strip()
+        if is_prose and not is_parameter and end + 1 + len(word) > _WIDTH:
+            paragraphs[-1] += f" {line.strip()}"
+        else:
+            paragraphs.append(line)
+        end = len(line)
+    return paragraphs[1:]
 
 
 def _listed(format: ListFormat, terminal: reporting.Terminal) -> Output:
