@@ -241,6 +241,7 @@ NOTES = [
         f"served('engine run mine:search {_JUDGED} -m P@2')",
         lambda folder: (
             _world({})(folder),
+            (folder / "qrels").write_text(f"{_QRELS}q0 0 b 0\n"),
             (folder / "mine.py").write_text(_ENGINE.replace("'y'", "'a'")),
         ),
         codes=(0,),

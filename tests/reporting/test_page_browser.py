@@ -652,6 +652,7 @@ def test_who_fails_and_what_is_unjudged_lead_to_their_queries(browser: Page, tmp
     assert browser.texts("#filters .attribute label") == [
         *("failed by", "why"),
         *(f"first right in {run}" for run in data["runs"]),
+        "outcome",
     ]
     # The worst of A come first: B is what it is compared with.
     assert (

@@ -269,7 +269,7 @@ def test_crossmodal_show_the_lead_of_the_best_right_one_or_its_distance_from_the
     assert browser.texts(".run-lines li > :last-child") == [
         "best right one at rank 2, 0.2500 short of the first"
     ]
-    assert "caption to video" in browser.texts("#detail .block > .view")[0]
+    assert "text to video" in browser.texts("#detail .block > .view")[0]
     assert browser.texts(".card-row .snippet") == ["a red car", "a bus", HOSTILE]
     shown(browser, tmp_path, "v2")
     assert browser.texts(".run-lines li > :last-child") == [
@@ -332,7 +332,7 @@ def test_engine_shows_the_frontier_the_verdict_the_curves_and_the_settings(
     for above, below in [*places, ("[data-chart=frontier]", ".settings")]:
         edges = f"{bounds.format(above, 'bottom')} <= {bounds.format(below, 'top')}"
         assert browser.run(edges), (above, below)
-    assert "no significant difference from the best by nDCG@5" in browser.texts("#overview h1")[0]
+    assert "is the best setting by nDCG@5" in browser.texts("#overview h1")[0]
     heads = browser.texts(".settings thead th")
     assert heads[:3] == ["k1", "b", "Choice"]
     assert not [head for head in heads if head.startswith(("p99", "latency", "build"))]

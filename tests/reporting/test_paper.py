@@ -197,7 +197,7 @@ def test_commands_print_the_same_table(tmp_path: Path, monkeypatch: pytest.Monke
     assert evaluate.partition("<!--")[0] == wanted.partition("<!--")[0]
     assert wanted.partition("<!--")[0].partition("<p")[0] in compare
     verdict = Table(compare).paragraphs[0]
-    assert verdict.startswith("high is better than low by")
+    assert verdict.startswith("high is better than low: +")
     assert Table(compare).tags.count("table") >= 2
 
 

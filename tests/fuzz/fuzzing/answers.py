@@ -432,9 +432,9 @@ def _read(name: str, holds: str) -> Callable[[Path], Any]:
     def _of_file(path: Path) -> Any:
         from rankwell.tasks.qa import formats
 
-        return _plain_values(
-            holds, getattr(formats, f"read_{holds.replace('-', '_')}")(path, format=name)
-        )
+        read = getattr(formats, f"read_{holds.replace('-', '_')}")
+        named = {} if holds == "na-probs" else {"format": name}  # which has one form
+        return _plain_values(holds, read(path, **named))
 
     return _of_file
 

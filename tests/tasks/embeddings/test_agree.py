@@ -476,7 +476,7 @@ def bad_files(folder):
             [good, saved("fine.npy", table), "-k", "1,120"],
             "k is 120, but 120 vectors leave 119",
         ),
-        "k is no number": ([good, saved("fine.npy", table), "-k", "ten"], "-k 'ten'"),
+        "k is no number": ([good, saved("fine.npy", table), "-k", "ten"], "-k is 'ten'"),
         "missing": ([good, folder / "nowhere.npy"], "nowhere.npy: no such file"),
         "no candidate": ([good], "at least one candidate"),
         "labels": (

@@ -599,8 +599,8 @@ def _names(texts: Sequence[str]) -> dict[str, str]:
 def _sources(paths: Mapping[str, str]) -> dict[str, Source]:
     """The files by name, with their columns in their names; without standard input."""
     sources = sources_of(paths)
-    for name, source in sources.items():
-        source.name = paths[name]
+    for name in sources.keys() & paths.keys():
+        sources[name].name = paths[name]
     return sources
 
 
