@@ -275,7 +275,7 @@ def test_crossmodal_show_the_lead_of_the_best_right_one_or_its_distance_from_the
     assert browser.texts(".run-lines li > :last-child") == [
         "best right one at rank 1, 0.4000 ahead of the first wrong one"
     ]
-    assert "video to caption" in browser.texts("#detail .block > .view")[0]
+    assert "video to text" in browser.texts("#detail .block > .view")[0]
     assert browser.texts(".card-row .snippet") == [HOSTILE, "a bus", "a red car"]
     quiet(browser)
 
