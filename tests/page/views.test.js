@@ -50,7 +50,7 @@ test("captions state the lead of the best right one", () => {
 
   const text = viewOf("crossmodal").summary(2).textContent;
 
-  assert.match(text, /caption to video/);
+  assert.match(text, /text to video/);
   assert.match(text, /rank 2, 0\.5000 short of the first/);
   assert.match(text, /rank 1, 0\.3000 ahead of the first wrong one/);
 });
