@@ -62,6 +62,13 @@ def test_without_a_name_the_schemas_are_listed(capsys: Any, monkeypatch: Any):
     assert capsys.readouterr().out == f"There is a JSON Schema of: {', '.join(schema_names())}.\n"
 
 
+def test_a_schema_has_one_format(capsys: Any, monkeypatch: Any):
+    monkeypatch.setattr("sys.argv", ["rankwell", "explain", "--schema", "--format", "json"])
+
+    assert cli.main() == 2
+    assert "leave it out with --schema" in capsys.readouterr().err
+
+
 def test_an_unknown_name_is_answered_with_the_nearest():
     with pytest.raises(UnknownName, match="did you mean 'judge plan'"):
         json_schema("judge plans")

@@ -47,6 +47,8 @@ def explain(
         How to print the list: json has bounds, directions and sources as well.
     """
     terminal = reporting.terminal_of(sys.stdout)
+    if schema and format != "table":
+        raise BadUsage("--format is for the list of measures; leave it out with --schema.")
     if schema:
         from rankwell.files.schemas import json_schema, schema_names
 
