@@ -47,7 +47,7 @@ def test_the_demo_shows_the_apparent_gain_beside_that_on_other_questions(
     assert cli.main() == 0
 
     text, said = capsys.readouterr()
-    settings = re.findall(r"(?m)^(k1=\S+ b=\S+)  ", text)
+    settings = re.findall(r"(?m)^(k1=\S+ b=\S+)(?: \*)?  ", text)
     assert len(set(settings)) == len(settings) == 6
     [best, left, apparent] = re.search(
         r"(k1=\S+ b=\S+) is the best setting by nDCG@10, significantly better than \d of the 11 "
