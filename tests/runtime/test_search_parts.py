@@ -12,6 +12,7 @@ import pytest
 import rankwell
 from commanding import with_fields
 from oracles.neighbours import neighbours
+from rankwell._native import native
 from rankwell.cli.commands import knn as truth
 from rankwell.cli.commands.knn import knn as command
 from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem, UnknownName
@@ -320,7 +321,16 @@ def test_other_dimensions_are_refused_before_any_work(files: Path):
     assert not (files / "work").exists()
 
 
-def test_vectors_that_are_read_whole_are_refused_by_name(files: Path):
+def test_parts_work_without_the_compiled_library(files: Path, monkeypatch):
+    expected = search(files, neighbours=3, shards=2)
+    monkeypatch.setattr(native, "library", None)
+
+    assert bytes_of(search(files, neighbours=3, shards=2)) == bytes_of(expected)
+
+
+@pytest.mark.parametrize("library", [native.library, None])
+def test_vectors_that_are_read_whole_are_refused_by_name(files: Path, monkeypatch, library):
+    monkeypatch.setattr(native, "library", library)
     np.savez(files / "base.npz", vectors=copies(30, 6))
 
     with pytest.raises(

@@ -588,7 +588,7 @@ for _name, (_, _suffixes) in (_ONE_HEADER | _HEADER_EACH).items():
     )(partial(_read_flat, suffix=_suffixes[0]))
 
 
-def _layout(name: str, stream: IO[bytes], size: int) -> ArrayLayout | None:
+def vectors_layout(name: str, stream: IO[bytes], size: int) -> ArrayLayout | None:
     """The layout of a file, `.npy` or flat; None for one of another kind."""
     raw = stream.read(16)
     if raw.startswith(MAGIC):
@@ -610,7 +610,7 @@ class RemoteVectors:
     def __init__(self, url: str) -> None:
         self._remote_object = remote_object = existing(url)
         with naming(url):
-            layout = _layout(
+            layout = vectors_layout(
                 url, io.BufferedReader(RangeStream(remote_object), _HEADER), remote_object.size
             )
             if layout is None or (

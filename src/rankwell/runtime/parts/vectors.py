@@ -17,13 +17,14 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rankwell._native import native
 from rankwell._native.products import Best, foremost, packed
 from rankwell.data.matrices import Embeddings, Positions, Vectors, npy_layout, refuse_other_shard
 from rankwell.data.tables import Floats, Ints
 from rankwell.errors import BadInput, BadUsage, flag, naming
 from rankwell.io.column_tables.numeric import ParquetVectors
 from rankwell.io.matrices import read_vectors
-from rankwell.io.vectors import RemoteVectors
+from rankwell.io.vectors import RemoteVectors, vectors_layout
 from rankwell.runtime.parts import Json, Limits, draft_beside
 from rankwell.store import remote_url, shard_files, sources_of, split_part
 from rankwell.store.remote import Object, existing
@@ -44,7 +45,11 @@ class _MappedVectors:
         self._file = path
         with naming(path):
             self._vectors = read_vectors(path, part).vectors
-        if self._vectors.size and not isinstance(self._vectors, np.memmap):
+            is_in_place = isinstance(self._vectors, np.memmap) or (
+                # Without the compiled library nothing is mapped; the layout tells.
+                native.library is None and not part and _has_layout(path)
+            )
+        if self._vectors.size and not is_in_place:
             raise BadUsage(
                 f"{path}:{part}".rstrip(":") + " can only be read whole; save its vectors as .npy "
                 "in float32 (or float16, float64, int8, uint8) to work on it in parts."
@@ -77,6 +82,11 @@ class _MappedVectors:
     def take(self, rows: Ints) -> Vectors:
         """The vectors of any rows, in memory."""
         return self._vectors[rows]
+
+
+def _has_layout(path: str) -> bool:
+    with Path(path).open("rb") as stream:
+        return vectors_layout(path, stream, Path(path).stat().st_size) is not None
 
 
 _Rows = _MappedVectors | ParquetVectors | RemoteVectors
