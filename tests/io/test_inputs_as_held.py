@@ -178,6 +178,14 @@ def test_columns_of_a_ranking_that_is_held_cannot_be_chosen(read: Callable[..., 
         read(read_ranking({"q1": ["d1"]}), columns="score=3")
 
 
+@pytest.mark.parametrize("ranking", [{"q1": ["d1"]}, read_ranking({"q1": ["d1"]})])
+def test_a_format_of_a_ranking_that_is_held_cannot_be_chosen(ranking: object):
+    with pytest.raises(BadUsage, match=r"the data are a \w+, which have no format 'trec'"):
+        read_ranking(ranking, format="trec")
+    with pytest.raises(UnknownName, match="unknown format of runs 'trek'"):
+        read_ranking(ranking, format="trek")
+
+
 @pytest.mark.parametrize(
     ("rank", "message"),
     [(1.3, "the rank is 1.3"), ([1], "score is"), (np.array([1, 2]), "score is"), (-1, "rank")],

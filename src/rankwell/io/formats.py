@@ -405,8 +405,8 @@ def identify(
         description = str(place) if is_id else kind_of(place)
         for entry in formats(holds):
             if entry.accepts(place):
-                if not entry.has_columns:
-                    refuse_choice(request.columns, holds, description)
+                columns = {} if entry.has_columns else request.columns
+                refuse_choice(columns, None if name == entry.name else name, holds, description)
                 return place, entry, request
         expected = "a path, a mapping query -> item -> number, a data frame, or rows"
         raise BadInput(f"{_MEANT[holds]} cannot be read from {description}; give {expected}.")
@@ -442,10 +442,15 @@ def identify(
     return source, entry, replace(request, part=part, recognised=recognised, comments=comments)
 
 
-def refuse_choice(columns: Mapping[str, str], holds: Holds, data_kind: str) -> None:
-    """Raises BadUsage where columns are chosen of data in memory that have none. data_kind: in
-    words.
+def refuse_choice(
+    columns: Mapping[str, str], name: str | None, holds: Holds, data_kind: str
+) -> None:
+    """Raises BadUsage where columns or a format are chosen for data in memory that have none.
+    data_kind: in words.
     """
+    if name is not None:
+        named_format(name, holds)
+        raise BadUsage(f"the data are {data_kind}, which have no format {name!r}; leave it out.")
     if columns:
         raise BadUsage(_no_columns(columns, holds, f"the data are {data_kind}"))
 
@@ -726,7 +731,7 @@ def find_hits_by(
     """As `find_hits`, with the options of reading as one."""
     _duplicates(request.duplicates)
     if isinstance(place, Ranking):
-        refuse_choice(request.columns, "run", kind_of(place))
+        refuse_choice(request.columns, format, "run", kind_of(place))
         return FoundHits(request.hits(place, judgments), "table")
     thing, entry, request = identify(place, "run", format, request)
     source = thing if isinstance(thing, Source) else None
@@ -1015,7 +1020,7 @@ def read_as(place: Any, holds: Holds, name: str | None, request: Request) -> tup
     """The table in a place of what it holds, and the name of its format; a table is one itself."""
     table_kind: Any = {"run": Ranking, "judgments": Judgments}.get(holds, ())
     if isinstance(place, table_kind):
-        refuse_choice(request.columns, holds, kind_of(place))
+        refuse_choice(request.columns, name, holds, kind_of(place))
         return place, "table"
     thing, entry, request = identify(place, holds, name, request)
     source = thing.name if isinstance(thing, Source) else ""
