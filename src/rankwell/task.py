@@ -319,7 +319,7 @@ class TaskCommand:
             printed = outcome.present(
                 outcome.result, format=format, per_query=per_query, output=output
             )
-            is_paper = format in ("latex", "html")
+            is_paper = format in ("latex", "html") and not per_query
             text = paper_text(outcome.result, format, style) if is_paper else ""
             return printed._replace(text=text or printed.text)
         if isinstance(outcome, PartOutcome):

@@ -173,6 +173,15 @@ def test_the_values_of_single_questions_stand_run_by_run_before_the_means(
     ]
 
 
+@pytest.mark.parametrize("kind", ["md", "html", "latex"])
+def test_the_values_of_single_questions_are_in_every_document(
+    run: Any, world: dict[str, Path], kind: str
+):
+    _, out, _ = run(world["gold"], world["given"], "--per-query", "-f", kind)
+
+    assert all(query in out for query in ("q1", "q2", "q3"))
+
+
 def test_a_folder_holds_tables_for_a_page_and_charts(
     run: Any, world: dict[str, Path], tmp_path: Path
 ):
