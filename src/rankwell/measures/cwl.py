@@ -131,7 +131,8 @@ def nerr10(
         C(i) = p · (1 - g(i))
 
     min_rel, max_rel: grades are clipped to this range and scaled to gains from 0 to 1; unjudged
-    items have gain 0. k: number of ranks to inspect, even if the list is shorter; 1,000 by default.
+    items have gain 0.
+    k: number of ranks to inspect, even if the list is shorter; 1,000 by default.
 
     >>> from rankwell import judged_rankings
     >>> nerr10(judged_rankings({"q": {"a": 1}}, {"q": {"a": 3.0}}), p=0.5, max_rel=1).tolist()

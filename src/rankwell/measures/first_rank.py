@@ -172,8 +172,9 @@ def mean_rank(
         MnR = mean over the queries of the rank of the first relevant item
 
     of: the rank of the `best` relevant item, as text-to-video papers do without saying so, or the
-    mean rank of `all` of them. missing: an item that is not found ranks after the whole list
-    (`last`) or is left out (`skip`), and so is a query that finds none. n_items: as for `MedR`.
+    mean rank of `all` of them.
+    missing: an item that is not found ranks after the whole list (`last`) or is left out (`skip`),
+    and so is a query that finds none. n_items: as for `MedR`.
 
     >>> from rankwell import judged_rankings
     >>> view = judged_rankings(

@@ -204,7 +204,8 @@ def rndcg(view: JudgedRankings, *, gains: Gains = None) -> Floats:
         RnDCG = mean of nDCG@i over the ranks i at which the ideal gain changes
 
     The end of the list is one more such rank if the list has at least two items more than there are
-    items with a gain. gains: pairs of a grade and its gain; other grades are their own gains.
+    items with a gain.
+    gains: pairs of a grade and its gain; other grades are their own gains.
 
     >>> from rankwell import judged_rankings
     >>> rndcg(judged_rankings({"q": {"a": 1, "b": 2}}, {"q": {"b": 3.0, "a": 2.0}})).tolist()
@@ -289,8 +290,8 @@ def graded_g(view: JudgedRankings, *, gains: Gains = None) -> Floats:
         gain(i): the sum of gains down to rank i
         cost(i): max(ideal gain, 1) down to rank i
 
-    At each rank the cost grows by the ideal gain there, or by 1 if that gain is less. gains: pairs
-    of a grade and its gain; other grades are their own gains.
+    At each rank the cost grows by the ideal gain there, or by 1 if that gain is less.
+    gains: pairs of a grade and its gain; other grades are their own gains.
 
     >>> from rankwell import judged_rankings
     >>> graded_g(judged_rankings({"q": {"a": 1, "b": 2}}, {"q": {"b": 3.0, "a": 2.0}})).tolist()

@@ -124,7 +124,7 @@ def recall(
     k: int | None = None,
 ) -> Floats:
     """The share of all items with grade `rel` or more that are in the first `k` places; 0 if there
-    are no such items.
+    are none.
 
     Recall at k, for how much of what is relevant is found:
 
@@ -133,7 +133,8 @@ def recall(
         R: all relevant items
 
     denom: `min` divides by `k` if more than `k` items are relevant, so that a perfect list scores 1
-    at every cut-off. judged_only: remove unjudged items before counting places.
+    at every cut-off.
+    judged_only: remove unjudged items before counting places.
 
     >>> from rankwell import judged_rankings
     >>> view = judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}})
@@ -342,7 +343,7 @@ def set_precision(
 @_linear("SetR", source=_SETS, aliases="set_recall")
 def set_recall(view: JudgedRankings, *, rel: float = 1, k: int | None = None) -> Floats:
     """The share of items with grade `rel` or more that are retrieved in the first `k` places; 0 if
-    there are no such items.
+    there are none.
 
     Set recall, for lists that are sets, as in filtering:
 
