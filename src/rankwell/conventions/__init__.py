@@ -33,11 +33,11 @@ class Convention(NamedTuple):
     source: the publication or program whose words and rules these are.
     ties: the order of items with equal scores.
     single_precision: whether scores are rounded to 32 bits before they are compared.
-    average_over: the queries that a mean is over: those that are judged, those of the run, or
+    average_over: the queries that a mean is taken over: the judged ones, those of the run, or
         those in both.
-    no_relevant: whether a query without anything relevant counts as for an empty ranking, is
-        skipped, or is an error.
-    exclude_self: whether rankings lose the item that has the query's id.
+    no_relevant: whether a query without relevant items counts as an empty ranking, is skipped, or
+        is an error.
+    exclude_self: whether the item that has the query's id is removed from rankings.
     negative_grades: whether items with a negative grade count as judged.
     words: a word of the source -> the measure that it means; cut-offs are carried over (`Recall@5`
         is `P@5` if `Recall` is `P`).
@@ -45,9 +45,8 @@ class Convention(NamedTuple):
         that part.
     defaults: the measures that are reported when none is named, in the source's words.
     unit: `percent` multiplies shares by 100.
-    population_sd: whether standard deviations divide by n, not by n - 1.
-    averaged: measures that the source averages though they are counts, which are added up
-        elsewhere.
+    population_sd: whether standard deviations divide by n instead of n - 1.
+    averaged: counts that the source averages over queries instead of adding them up.
     tasks: task -> its own options under this convention.
     notes: differences that cannot be reproduced, and traps.
     base: our convention with which a user's file begins, whose path is the name; "" for one of
@@ -238,12 +237,12 @@ class Rules(NamedTuple):
 
     convention: the source of the measures' words, and of every rule that the user has not chosen.
     ties: the order of items with equal scores.
-    average_over: the queries that a mean is over: those that are judged, those of the run, or
+    average_over: the queries that a mean is taken over: the judged ones, those of the run, or
         those in both.
-    no_relevant: whether a query without anything relevant counts as for an empty ranking, is
-        skipped, or is an error.
+    no_relevant: whether a query without relevant items counts as an empty ranking, is skipped, or
+        is an error.
     unjudged: whether unjudged items count as not relevant or are taken out of rankings.
-    exclude_self: whether rankings lose the item that has the query's id.
+    exclude_self: whether the item that has the query's id is removed from rankings.
     """
 
     convention: Convention

@@ -146,8 +146,8 @@ def ap(
     area: Area = "step",
     k: int | None = None,
 ) -> Floats:
-    """The sum of the precision at each item with grade `rel` or more in the first `k` places, over
-    the number of such items.
+    """The sum of precision at each item of grade `rel` or more in the first `k` places, divided by
+    the number of all such items.
 
     Average precision, mean average precision (MAP), for the whole ranking in one number, with
     binary relevance:
@@ -157,12 +157,12 @@ def ap(
         rel(i): 1 if the item at rank i is relevant, else 0
         R: all relevant items
 
-    0 if nothing is relevant. denom: over all `relevant` items (trec_eval), only those `found` in
-    the first `k` places, or `min`(k, relevant), so that a perfect list reaches 1 at every cut-off.
-    area: how the curve of precision over recall is summed: by steps (plain AP), or by the
-    `trapezoid` rule, which averages the precision at an item with the precision just above it (1
-    above the first place). The result is never above plain AP. judged_only: unjudged items are
-    taken out before ranks are counted.
+    0 if nothing is relevant. denom: divide by the number of all `relevant` items (trec_eval), of
+    those `found` in the first `k` places, or by the smaller of `k` and the number of relevant items
+    (`min`), so that a perfect list scores 1 at every cut-off. area: sum the precision-recall curve
+    by `step` (plain AP), or by the `trapezoid` rule, which averages the precision at an item with
+    the precision just above it (1 above the first place). It never gives more than plain AP.
+    judged_only: remove unjudged items before counting ranks.
 
     >>> from rankwell import judged_rankings
     >>> view = judged_rankings(
@@ -195,7 +195,7 @@ def ap(
     expected="linear",
 )
 def ap_at_r(view: JudgedRankings, *, rel: float = 1) -> Floats:
-    """The sum of the precision at each relevant item in the first R places, over R, the number of
+    """The sum of precision at each relevant item in the first R places, divided by R, the number of
     relevant items; 0 if R is 0.
 
     Mean average precision at R, for metric learning:
@@ -223,14 +223,13 @@ def ap_at_r(view: JudgedRankings, *, rel: float = 1) -> Floats:
     },
 )
 def set_ap(view: JudgedRankings, *, rel: float = 1, judged_only: bool = False) -> Floats:
-    """Precision times recall of the retrieved set; 0 for an empty list or where nothing is
-    relevant.
+    """Precision times recall of the retrieved set; 0 for an empty list or if nothing is relevant.
 
     Set average precision, for lists that are sets, as trec_eval computes it:
 
         SetAP = SetP · SetR
 
-    judged_only: unjudged items are taken out first.
+    judged_only: remove unjudged items first.
 
     >>> from rankwell import judged_rankings
     >>> set_ap(judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0}})).tolist()
@@ -248,14 +247,14 @@ def set_ap(view: JudgedRankings, *, rel: float = 1, judged_only: bool = False) -
     exempt={"empty": "it falls with the number of relevant items that an empty ranking misses"},
 )
 def yaap(view: JudgedRankings, *, rel: float = 1) -> Floats:
-    """log((1 + S) / (1 + R - S)), S being the sum of the precision at the R relevant items; -log(1
-    + R) for an empty list.
+    """log((1 + S) / (1 + R - S)), where S is the sum of precision at the R relevant items; -log(1 +
+    R) for an empty list.
 
     Yet another average precision, for AP on a logarithmic scale:
 
         Yaap = ln((1 + S) / (1 + R - S)), S = R · AP
 
-    trec_eval -c gives 0 to a query that the run lacks; here it has the value of an empty list.
+    For a query that the run lacks, trec_eval -c gives 0; here it has the value of an empty list.
 
     >>> from rankwell import judged_rankings
     >>> yaap(judged_rankings({"q": {"a": 1}}, {"q": {"a": 2.0}})).round(4).tolist()
@@ -274,17 +273,18 @@ def interpolated_precision(
     judged_only: bool = False,
     rounding: Rounding = "nearest",
 ) -> Floats:
-    """The highest precision at any rank from the one on that reaches the recall; 0 if none does.
+    """The highest precision at any rank where recall is at least `recall`; 0 if there is no such
+    rank.
 
-    Interpolated precision, for curves of precision over recall:
+    Interpolated precision, for precision-recall curves:
 
         IPrec@r = max of P@i over the ranks i at which recall is at least r
 
-    recall: the share of relevant items that must be reached, from 0 to 1.
+    recall: the share of relevant items to reach, from 0 to 1.
 
-    rounding: how many of R relevant items a recall asks for: `nearest` to recall R (trec_eval 10),
-    or the `floor` of recall R + 0.9 (trec_eval 9 and what wraps it). judged_only: unjudged items
-    are taken out before ranks are counted.
+    rounding: how recall · R, the number of relevant items to reach, becomes an integer: the
+    `nearest` one (trec_eval 10), or the `floor` of recall · R + 0.9 (trec_eval 9 and its wrappers).
+    judged_only: remove unjudged items before counting ranks.
 
     >>> from rankwell import judged_rankings
     >>> view = judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}})
@@ -316,9 +316,10 @@ def interpolated_average(
     rounding: Rounding = "nearest",
     recalls: tuple[float, ...] = ELEVEN_POINTS,
 ) -> Floats:
-    """The mean of the interpolated precision (`IPrec`) over recall levels, by default 0, 0.1, … 1.
+    """The mean interpolated precision (`IPrec`) over recall levels, by default 0, 0.1, …, 1.
 
-    11-point interpolated average precision, for the area under the curve of interpolated precision:
+    11-point interpolated average precision, for the area under the interpolated precision-recall
+    curve:
 
         IPrecAvg = mean of IPrec@r over r = 0, 0.1, … 1
 
@@ -343,7 +344,7 @@ def interpolated_average(
     expected="linear",
 )
 def gmap(view: JudgedRankings, *, rel: float = 1) -> Floats:
-    """AP; the summary over queries is the geometric mean, with values below 0.00001 raised to it.
+    """AP, summarised over queries by the geometric mean; values below 0.00001 count as 0.00001.
 
     Geometric mean average precision, for whether hard queries improve:
 

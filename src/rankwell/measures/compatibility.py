@@ -38,17 +38,18 @@ def _added(worth: Floats, ranks: Ints, last: Ints) -> Floats:
 def compat(
     view: JudgedRankings, *, p: float = 0.95, normalize: bool = True, k: int | None = None
 ) -> Floats:
-    """The rank-biased overlap of the ranking with the nearest ideal one, as deep as the longer of
-    them; 0 if nothing is relevant.
+    """The rank-biased overlap with the closest ideal ranking, to the depth of the longer ranking; 0
+    if nothing is relevant.
 
-    Compatibility, for preferences and best items, where the order of the ideal matters:
+    Compatibility, for preferences, where the order of the best items matters:
 
         Compat = overlap(list, ideal) / overlap(ideal, ideal)
         overlap(a, b) = Σ(d=1…D) p^(d - 1) · |first d of a ∩ first d of b| / d / Σ(d=1…D) p^(d - 1)
 
-    The ideal holds every item of a grade above 0, higher grades first, ties in the order of the
-    ranking. The overlap is the mean of the shared part at each depth with weights p^(depth - 1),
-    down to `k` at most. normalize: divides by the ideal's own value.
+    The ideal ranking holds every item with a grade above 0, higher grades first, and items of equal
+    grade in the order of the ranking. The overlap is the weighted mean of the shared proportion at
+    each depth, with weights p^(depth - 1), down to `k` at most. normalize: divide by the value of
+    the ideal ranking.
 
     >>> from rankwell import judged_rankings
     >>> view = judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"b": 3.0, "x": 2.0}})

@@ -14,7 +14,7 @@ _count = partial(measure, source=_SOURCE, scale=COUNT, summary="sum", expected="
 
 @_count("NumQ", scale=Scale((1.0, 1.0), better="neither", unit="count", empty=1.0), aliases="num_q")
 def num_q(view: JudgedRankings) -> Floats:
-    """One for every query, also for one without a ranking.
+    """1 for every query, even one without a ranking.
 
     Number of queries, for how many queries count:
 
@@ -35,8 +35,8 @@ def num_q(view: JudgedRankings) -> Floats:
     exempt={"unjudged tail": "it counts what is in the list, whatever it is"},
 )
 def num_ret(view: JudgedRankings, *, rel: float | None = None, k: int | None = None) -> Floats:
-    """Number of items in the first `k` places; with `rel` only those with grade `rel` or more, as
-    ranx counts hits.
+    """Number of items in the first `k` places; with `rel`, only those of grade `rel` or more, which
+    ranx calls hits.
 
     Number of retrieved items, for how long the lists are:
 
@@ -56,14 +56,14 @@ def num_ret(view: JudgedRankings, *, rel: float | None = None, k: int | None = N
     "NumRel", aliases="num_rel", exempt={"empty": "what is relevant does not depend on the ranking"}
 )
 def num_rel(view: JudgedRankings, *, rel: float = 1) -> Floats:
-    """Number of items judged with grade `rel` or more, retrieved or not, also for a query without a
+    """Number of items judged with grade `rel` or more, retrieved or not, even for a query without a
     ranking.
 
     Number of relevant items, for how much there is to find:
 
         NumRel = R, added up over the queries
 
-    trec_eval's total under -c counts every grade above 0 even where -l asks for more; this one
+    With -c, trec_eval's total counts every grade above 0 even if -l asks for more; this measure
     never does.
 
     >>> from rankwell import judged_rankings

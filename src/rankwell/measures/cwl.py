@@ -1,5 +1,5 @@
-"""The C/W/L family: the gain per item looked at of a user who goes on with a chance that depends on
-rank and gain.
+"""The C/W/L family: the expected gain per item inspected, for a user who continues with a
+probability that depends on rank and gain.
 
 Source: Moffat, Bailey, Scholer and Thomas 2017, Incorporating user expectations and behavior into
 the measurement of search effectiveness; Azzopardi, Thomas and Moffat 2019, cwl_eval. Rankings are
@@ -22,16 +22,16 @@ _DEPTH = 1000
 _CELLS = 1 << 17
 _NERR = "Azzopardi, Mackenzie and Moffat 2021, ERR is not C/W/L, equation "
 
-# (ranks, gains) -> the chance of going on past each rank; ranks (depth,) from 1, gains (queries,
-# depth).
+# (ranks, gains) -> the probability of continuing past each rank; ranks (depth,) from 1, gains
+# (queries, depth).
 GoesOn = Callable[[Floats, Floats], Floats]
 
 
 def _gain_per_item(
     view: JudgedRankings, goes_on: GoesOn, k: int | None, min_rel: float, max_rel: float
 ) -> Floats:
-    """The mean gain of the items looked at in the first `k` ranks, weighed by the chance that each
-    is reached; per query.
+    """The mean gain of the items in the first `k` ranks, weighted by the probability that each is
+    inspected; per query.
     """
     if not max_rel > min_rel:
         raise BadUsage(
@@ -68,9 +68,11 @@ def _patience(left: Floats) -> Floats:
 
 @measure("NERR8", source=_NERR + "8", aliases="nERR8")
 def nerr8(view: JudgedRankings, *, k: int, max_rel: float, min_rel: float = 0) -> Floats:
-    """The gain per item looked at of a user who goes on with chance 1 - gain, never past `k`.
+    """The expected gain per item inspected, for a user who continues with probability 1 - gain,
+    down to rank `k`.
 
-    Normalised expected reciprocal rank, equation 8, for ERR as a gain per item, down to a cut-off:
+    Normalised expected reciprocal rank, equation 8, for ERR as a gain per item inspected, with a
+    cut-off:
 
         NERR8@k = Σ(i) w(i) · g(i) / Σ(i) w(i), w(i) = Π(j<i) C(j)
         C(i) = 1 - g(i) for i < k, else 0
@@ -89,10 +91,11 @@ def nerr8(view: JudgedRankings, *, k: int, max_rel: float, min_rel: float = 0) -
 
 @measure("NERR9", source=_NERR + "9", aliases="nERR9")
 def nerr9(view: JudgedRankings, *, k: int, max_rel: float, min_rel: float = 0) -> Floats:
-    """The gain per item looked at of a user who goes on with chance (1 - gain) rank / (rank + 1),
-    never past `k`.
+    """The expected gain per item inspected if users continue with probability (1 - gain) rank /
+    (rank + 1), down to rank `k`.
 
-    Normalised expected reciprocal rank, equation 9, for users who also lose patience with depth:
+    Normalised expected reciprocal rank, equation 9, for ERR with weights that also fall as 1 /
+    rank:
 
         NERR9@k = Σ(i) w(i) · g(i) / Σ(i) w(i), w(i) = Π(j<i) C(j)
         C(i) = (1 - g(i)) · i / (i + 1) for i < k, else 0
@@ -120,16 +123,16 @@ def nerr10(
     min_rel: float = 0,
     k: int | None = None,
 ) -> Floats:
-    """The gain per item looked at of a user who goes on with chance p (1 - gain).
+    """The expected gain per item inspected, for a user who continues with probability p (1 - gain).
 
-    Normalised expected reciprocal rank, equation 10, for ERR with the patience of RBP:
+    Normalised expected reciprocal rank, equation 10, for ERR with the persistence of RBP:
 
         NERR10 = Σ(i) w(i) · g(i) / Σ(i) w(i), w(i) = Π(j<i) C(j)
         C(i) = p · (1 - g(i))
 
     min_rel, max_rel: grades are clipped to this range and scaled to gains from 0 to 1; unjudged
     items have gain 0.
-    k: the ranks looked at, also where the list is shorter; 1,000 without it.
+    k: number of ranks to inspect, even if the list is shorter; 1,000 by default.
 
     >>> from rankwell import judged_rankings
     >>> nerr10(judged_rankings({"q": {"a": 1}}, {"q": {"a": 3.0}}), p=0.5, max_rel=1).tolist()
@@ -149,8 +152,8 @@ def nerr11(
     min_rel: float = 0,
     k: int | None = None,
 ) -> Floats:
-    """The gain per item looked at of a user who goes on with chance (1 - gain) ((rank + 2T - 1) /
-    (rank + 2T))^2.
+    """The expected gain per item inspected if users continue with probability (1 - gain) ((rank +
+    2T - 1) / (rank + 2T))^2.
 
     Normalised expected reciprocal rank, equation 11, for ERR with the patience of INSQ:
 
@@ -158,8 +161,8 @@ def nerr11(
         C(i) = (1 - g(i)) · ((i + 2T - 1) / (i + 2T))²
 
     T: the user's target gain. min_rel, max_rel: grades are clipped to this range and scaled to
-    gains from 0 to 1; unjudged items have gain 0. k: the ranks looked at, also where the list is
-    shorter; 1,000 without it.
+    gains from 0 to 1; unjudged items have gain 0. k: number of ranks to inspect, even if the list
+    is shorter; 1,000 by default.
 
     >>> from rankwell import judged_rankings
     >>> nerr11(judged_rankings({"q": {"a": 1}}, {"q": {"a": 3.0}}), max_rel=1).tolist()
@@ -184,17 +187,17 @@ def inst(
     min_rel: float = 0,
     k: int | None = None,
 ) -> Floats:
-    """The gain per item looked at of a user who goes on with chance ((rank + 2T - G - 1) / (rank +
-    2T - G))^2, G the gain so far.
+    """The expected gain per item inspected if users continue with probability ((m - 1) / m)^2,
+    where m = rank + 2T - gain so far.
 
-    Adaptive inverse squares, for users who want T relevant items and count those found:
+    Adaptive inverse squares, for users who want T relevant items and keep count of those found:
 
         INST = Σ(i) w(i) · g(i) / Σ(i) w(i), w(i) = Π(j<i) C(j)
         C(i) = ((i + 2T - G - 1) / (i + 2T - G))², G = g(1) + … + g(i)
 
     T: the user's target gain. min_rel, max_rel: grades are clipped to this range and scaled to
-    gains from 0 to 1; unjudged items have gain 0. k: the ranks looked at, also where the list is
-    shorter; 1,000 without it.
+    gains from 0 to 1; unjudged items have gain 0. k: number of ranks to inspect, even if the list
+    is shorter; 1,000 by default.
 
     >>> from rankwell import judged_rankings
     >>> inst(judged_rankings({"q": {"a": 1}}, {"q": {"a": 3.0}}), max_rel=1, k=2).tolist()
@@ -223,8 +226,8 @@ def insq(
     min_rel: float = 0,
     k: int | None = None,
 ) -> Floats:
-    """The gain per item looked at of a user who goes on with chance ((rank + 2T - 1) / (rank +
-    2T))^2.
+    """The expected gain per item inspected, for a user who continues with probability ((rank + 2T -
+    1) / (rank + 2T))^2.
 
     Inverse squares, for users who want T relevant items and grow more patient with depth:
 
@@ -232,8 +235,8 @@ def insq(
         C(i) = ((i + 2T - 1) / (i + 2T))²
 
     T: the user's target gain. min_rel, max_rel: grades are clipped to this range and scaled to
-    gains from 0 to 1; unjudged items have gain 0. k: the ranks looked at, also where the list is
-    shorter; 1,000 without it.
+    gains from 0 to 1; unjudged items have gain 0. k: number of ranks to inspect, even if the list
+    is shorter; 1,000 by default.
 
     >>> from rankwell import judged_rankings
     >>> insq(judged_rankings({"q": {"a": 1}}, {"q": {"a": 3.0}}), max_rel=1, k=2).round(4).tolist()
@@ -263,15 +266,15 @@ def bpm(
     max_rel: float,
     min_rel: float = 0,
 ) -> Floats:
-    """The gain per item looked at of a user who goes on while the gain so far is below `T`, never
-    past `k`.
+    """The expected gain per item inspected, for a user who continues while the gain so far is below
+    `T`, down to rank `k` at most.
 
     Bejeweled player model, for users who stop at a goal or at a limit of effort:
 
         BPM@k = Σ(i) w(i) · g(i) / Σ(i) w(i), w(i) = Π(j<i) C(j)
         C(i) = 1 while g(1) + … + g(i) < T and i < k, else 0
 
-    This is the static player of the paper. min_rel, max_rel: grades are clipped to this range and
+    This is the static model of the paper. min_rel, max_rel: grades are clipped to this range and
     scaled to gains from 0 to 1; unjudged items have gain 0.
 
     >>> from rankwell import judged_rankings
@@ -306,19 +309,19 @@ def information_foraging(
     min_rel: float = 0,
     k: int | None = None,
 ) -> Floats:
-    """The gain per item looked at of a forager, who stops near a goal, or where the rate of gain
-    falls below the usual rate.
+    """The expected gain per item inspected, for a user who stops near a goal, or when the rate of
+    gain falls below the usual one.
 
-    Information foraging, for users who stop at a goal or where results get poor:
+    Information foraging, for users who stop at a goal or when results get poor:
 
         IFT = Σ(i) w(i) · g(i) / Σ(i) w(i), w(i) = Π(j<i) C(j)
         C(i) = C1(i) · C2(i), G = g(1) + … + g(i)
         C1(i) = 1 - 1 / (1 + b1 · e^((T - G) · R1)), C2(i) = 1 / (1 + b2 · e^((A - G / i) · R2))
 
-    by: whether the user stops by `goal`, by `rate`, or by `both`. T: the gain that the user is
-    looking for. A: the usual gain per item. b1, b2: how gradually the user stops by goal, and by
-    rate. R1, R2: how strictly the user keeps to the goal, and to the rate. min_rel, max_rel, k: as
-    for `INST`.
+    by: stop by `goal`, by `rate`, or by `both`. T: the user's target gain. A: the usual gain per
+    item inspected. b1: how gradually the user stops by goal. b2: how gradually the user stops by
+    rate. R1: how strictly the user keeps to the goal. R2: how strictly the user keeps to the rate.
+    min_rel, max_rel, k: as for `INST`.
 
     >>> from rankwell import judged_rankings
     >>> view = judged_rankings({"q": {"a": 1}}, {"q": {"a": 3.0}})
@@ -353,19 +356,19 @@ def time_biased_gain(
     min_rel: float = 0,
     k: int | None = None,
 ) -> Floats:
-    """The gain per item looked at of a user whose attention halves every `h` seconds, an item
-    taking `seconds` of them.
+    """The expected gain per item inspected, for a user who spends `seconds` per item and whose
+    attention halves every `h` seconds.
 
-    Time-biased gain, for users who pay with time:
+    Time-biased gain, for users whose cost is time:
 
         TBG = Σ(i) w(i) · g(i) / Σ(i) w(i)
         w(i) = 2^(-seconds · (i - 1) / h)
 
-    h: the seconds after which half of the users have stopped. seconds: the time that an item takes.
+    The user is that of rank-biased precision with persistence 2^(-seconds / h), since all items
+    take equally long here. Weights sum to 1, as in cwl_eval; the paper adds up gains.
 
-    A user of rank-biased precision with persistence 2^(-seconds / h), as all items take equally
-    long here; weights sum to 1, as in cwl_eval, where the paper adds up gains. min_rel, max_rel, k:
-    as for `INST`.
+    h: the time in seconds after which half of the users have stopped. seconds: the time that an
+    item takes. min_rel, max_rel, k: as for `INST`.
 
     >>> from rankwell import judged_rankings
     >>> time_biased_gain(

@@ -65,17 +65,17 @@ def _best(view: JudgedRankings, rel: float, last: Floats) -> Floats:
 def median_rank(
     view: JudgedRankings, *, rel: float = 1, missing: Missing = "last", n_items: int | None = None
 ) -> Floats:
-    """The rank, from 1, of the first item with grade `rel` or more; over queries the median, of two
-    middle ones their mean.
+    """The rank, from 1, of the first item with grade `rel` or more; over queries, the median, or
+    the mean of the two middle ranks.
 
-    Median rank, for where a typical query finds its first right item:
+    Median rank, for where a typical query finds its first relevant item:
 
         MedR = median over the queries of the rank of the first relevant item
 
-    missing: where no such item is found, the rank is one more than the length of the list (`last`),
-    or the query is not counted (`skip`). n_items: the size of the collection, used in place of the
-    length of lists that are cut. Without it a query with an empty list is not counted. With ties in
-    random order the value is the mean rank.
+    With ties in random order, the value is the mean rank. missing: if no such item is found, the
+    rank is one more than the length of the list (`last`), or the query is not counted (`skip`).
+    n_items: size of the collection, used instead of the list's length for lists that are cut.
+    Without it, a query with an empty list is not counted.
 
     >>> from rankwell import judged_rankings
     >>> view = judged_rankings(
@@ -95,7 +95,7 @@ def median_rank(
 def median_rank_low(
     view: JudgedRankings, *, rel: float = 1, missing: Missing = "last", n_items: int | None = None
 ) -> Floats:
-    """As `MedR`; over an even number of queries the lower of the two middle ranks.
+    """As `MedR`, but the lower of the two middle ranks for an even number of queries.
 
     Lower median rank, for parity with CLIP4Clip:
 
@@ -118,7 +118,7 @@ def median_rank_low(
 def median_rank_floor(
     view: JudgedRankings, *, rel: float = 1, missing: Missing = "last", n_items: int | None = None
 ) -> Floats:
-    """As `MedR`; over queries the median, rounded down to an integer.
+    """As `MedR`, but with the median over queries rounded down to an integer.
 
     Median rank rounded down, for parity with VSE++:
 
@@ -165,16 +165,16 @@ def mean_rank(
     n_items: int | None = None,
 ) -> Floats:
     """The rank, from 1, of the first item with grade `rel` or more, or the mean rank of all such
-    items; over queries the mean.
+    items; over queries, the mean.
 
-    Mean rank, for where queries find their first right item on average:
+    Mean rank, for where queries find their first relevant item on average:
 
         MnR = mean over the queries of the rank of the first relevant item
 
-    of: the `best` item alone, as text-to-video papers do without saying so, or `all` of a query's
-    items.
-    missing: an item that is not found has the rank after the whole list (`last`), or is left out
-    (`skip`), and with it a query that has no other. n_items: as for `MedR`.
+    of: the rank of the `best` relevant item, as text-to-video papers do without saying so, or the
+    mean rank of `all` of them.
+    missing: an item that is not found ranks after the whole list (`last`) or is left out (`skip`),
+    and so is a query that finds none. n_items: as for `MedR`.
 
     >>> from rankwell import judged_rankings
     >>> view = judged_rankings(

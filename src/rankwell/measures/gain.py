@@ -88,18 +88,17 @@ def discounted_gain(
     judged_only: bool = False,
     k: int | None = None,
 ) -> Floats:
-    """The sum over the first `k` places of the item's gain over log2(rank + 1); unjudged items gain
-    0.
+    """The sum of gain / log2(rank + 1) over the first `k` places; unjudged items have gain 0.
 
-    Discounted cumulative gain, for graded judgments, when lists of one query are compared:
+    Discounted cumulative gain, for comparing lists of the same query by graded judgments:
 
         DCG@k = Σ(i=1…k) g(i) / log2(i + 1)
         g(i): the gain of the item at rank i, by default its grade
 
-    dcg: the gain is the grade (`log2`), 2^grade - 1 (`exp-log2`), or 1 for grades from `rel` on, by
-    default 1 (`binary-log2`). gains: pairs of a grade and its gain, which replace that rule. rel:
-    grades below it gain 0. judged_only: unjudged items are taken out before ranks are counted.
-    Raises BadInput for a grade whose exponential gain overflows float64.
+    dcg: the gain of an item is its grade (`log2`), 2^grade - 1 (`exp-log2`), or 1 for grades of
+    `rel` or more, by default 1 (`binary-log2`). gains: pairs of a grade and its gain, which
+    override that rule. rel: grades below it have gain 0. judged_only: remove unjudged items before
+    counting ranks. Raises BadInput for a grade whose exponential gain overflows float64.
 
     >>> from rankwell import judged_rankings
     >>> view = judged_rankings({"q": {"a": 3, "b": 1}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}})
@@ -127,9 +126,10 @@ def ideal_gain(
     rel: float | None = None,
     k: int | None = None,
 ) -> Floats:
-    """The DCG of the best possible first `k` places, of all judged items whether retrieved or not.
+    """The DCG of the best possible list: the first `k` of all judged items, retrieved or not, best
+    first.
 
-    Ideal discounted cumulative gain, for the DCG that is possible:
+    Ideal discounted cumulative gain, for the highest possible DCG:
 
         IDCG@k = DCG@k of all judged items, best first
 
@@ -160,8 +160,8 @@ def ndcg(
     judged_only: bool = False,
     k: int | None = None,
 ) -> Floats:
-    """DCG over the DCG of the best possible list of all judged items, both cut at `k`; 0 if nothing
-    has a gain.
+    """DCG divided by the DCG of the best possible list of all judged items, both cut at `k`; 0 if
+    no item has a gain.
 
     Normalized discounted cumulative gain, for graded judgments, where the top of the list matters
     most:
@@ -196,16 +196,16 @@ def _ideal_sums(view: JudgedRankings, ideal: Floats) -> Floats:
     exempt={"unjudged tail": "a list longer than the ideal one is looked at once more at its end"},
 )
 def rndcg(view: JudgedRankings, *, gains: Gains = None) -> Floats:
-    """The mean of nDCG at each rank where the ideal gain changes, its drop to 0 included; 0 if
-    nothing has a gain.
+    """The mean nDCG over the ranks at which the ideal gain changes, including its drop to 0; 0 if
+    no item has a gain.
 
-    Rank-averaged nDCG, for nDCG at the depths at which the ideal gain changes:
+    Rank-averaged nDCG, for nDCG averaged over the depths at which the ideal gain changes:
 
         RnDCG = mean of nDCG@i over the ranks i at which the ideal gain changes
 
-    The end of the list is one more such rank if the list has at least two items more than have a
-    gain.
-    gains: pairs of a grade and its gain; the gain of others is their grade.
+    The end of the list is one more such rank if the list has at least two items more than there are
+    items with a gain.
+    gains: pairs of a grade and its gain; other grades are their own gains.
 
     >>> from rankwell import judged_rankings
     >>> rndcg(judged_rankings({"q": {"a": 1, "b": 2}}, {"q": {"b": 3.0, "a": 2.0}})).tolist()
@@ -237,16 +237,15 @@ def rndcg(view: JudgedRankings, *, gains: Gains = None) -> Floats:
     },
 )
 def ndcg_rel(view: JudgedRankings, *, gains: Gains = None) -> Floats:
-    """The mean over all items with a gain of nDCG at their rank, and of nDCG of the whole list for
-    those not retrieved.
+    """The mean nDCG over all items with a gain, taken at the item's rank, or for the whole list if
+    it is not retrieved.
 
     nDCG averaged at the relevant items, for nDCG without choosing a cut-off:
 
         nDCGrel = (Σ(retrieved items with a gain, at rank i) DCG@i / IDCG@i + m · DCG / IDCG) / R
-        m, R: the items with a gain that are not retrieved, and all of them
+        m, R: the number of items with a gain that are not retrieved, and of all such items
 
-    0 if nothing has a gain. gains: pairs of a grade and its gain; the gain of others is their
-    grade.
+    0 if no item has a gain. gains: pairs of a grade and its gain; other grades are their own gains.
 
     >>> from rankwell import judged_rankings
     >>> ndcg_rel(
@@ -282,17 +281,17 @@ def ndcg_rel(view: JudgedRankings, *, gains: Gains = None) -> Floats:
     },
 )
 def graded_g(view: JudgedRankings, *, gains: Gains = None) -> Floats:
-    """The sum of gain / log2(2 + cost - gain so far) over the sum of all gains; 0 if nothing has a
-    gain.
+    """The sum of gain / log2(2 + cost - gain so far), divided by the sum of all gains; 0 if no item
+    has a gain.
 
-    Graded G, for gain against the cost of reading:
+    Graded G, for gain weighed against the cost of reading:
 
         G = Σ(i) g(i) / log2(2 + cost(i) - gain(i)) / Σ(all items) g
-        gain(i): the gains down to rank i
+        gain(i): the sum of gains down to rank i
         cost(i): max(ideal gain, 1) down to rank i
 
-    The cost grows at each rank by the ideal gain there, and by at least 1.
-    gains: pairs of a grade and its gain; the gain of others is their grade.
+    At each rank the cost grows by the ideal gain there, or by 1 if that gain is less.
+    gains: pairs of a grade and its gain; other grades are their own gains.
 
     >>> from rankwell import judged_rankings
     >>> graded_g(judged_rankings({"q": {"a": 1, "b": 2}}, {"q": {"b": 3.0, "a": 2.0}})).tolist()
@@ -311,13 +310,15 @@ def graded_g(view: JudgedRankings, *, gains: Gains = None) -> Floats:
 
 @measure("BinG", source="trec_eval binG, Buckley 2008", aliases="binG")
 def binary_g(view: JudgedRankings, *, rel: float = 1) -> Floats:
-    """The mean over all items with grade `rel` or more of 1 / log2(2 + items above that are not); 0
+    """The mean of 1 / log2(2 + non-relevant items above) over all items with grade `rel` or more; 0
     if there are none.
 
     Binary G, for G with binary relevance:
 
         BinG = Σ(relevant items) 1 / log2(2 + m) / R
         m: the items above it that are not relevant
+
+    A relevant item that is not retrieved adds 0.
 
     >>> from rankwell import judged_rankings
     >>> binary_g(
@@ -339,19 +340,19 @@ def binary_g(view: JudgedRankings, *, rel: float = 1) -> Floats:
     expected="linear",
 )
 def sdcg(view: JudgedRankings, *, k: int, max_rel: float, min_rel: float = 0.0) -> Floats:
-    """DCG of the grades scaled to 0…1 by their declared range, over that of `k` perfect items,
-    judged or not.
+    """DCG of grades scaled to 0…1 by their declared range, divided by the DCG of `k` perfect items,
+    whether these exist or not.
 
-    Scaled discounted cumulative gain, for comparing queries by absolute quality, also where little
-    is relevant:
+    Scaled discounted cumulative gain, for comparing queries by absolute quality, even if little is
+    relevant:
 
         SDCG@k = Σ(i=1…k) s(i) / log2(i + 1) / Σ(i=1…k) 1 / log2(i + 1)
         s(i) = (grade at rank i - min_rel) / (max_rel - min_rel)
 
-    min_rel, max_rel: the lowest and the highest grade of the scale.
+    Grades outside the range are clipped to it; unjudged items count as 0. Raises BadUsage unless
+    max_rel is above min_rel.
 
-    Grades outside the range count as its ends, unjudged items as 0. Raises BadUsage unless max_rel
-    is above min_rel.
+    min_rel: lowest grade of the scale. max_rel: highest grade of the scale.
 
     >>> from rankwell import judged_rankings
     >>> view = judged_rankings(

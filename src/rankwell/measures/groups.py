@@ -15,10 +15,10 @@ def _mean(grouped: GroupRankings, values: Floats) -> Floats:
 
 @measure("AP_avgjg", source=_SOURCE, aliases="map_avgjg")
 def ap_over_groups(grouped: GroupRankings, *, rel: float = 1) -> Floats:
-    """The mean over the judgment groups of average precision; a group to which nothing has grade
-    `rel` or more counts as 0.
+    """The mean average precision over the judgment groups; a group without an item of grade `rel`
+    or more counts as 0.
 
-    Average precision over judgment groups, for several people's judgments of one query:
+    Average precision over judgment groups, for queries that several people judged:
 
         AP_avgjg = mean of AP over the groups
 
@@ -40,7 +40,7 @@ def precision_over_groups(grouped: GroupRankings, *, k: int, rel: float = 1) -> 
     """The mean over the judgment groups of the share of the first `k` places that hold an item with
     grade `rel` or more.
 
-    Precision over judgment groups, for several people's judgments of one query:
+    Precision over judgment groups, for queries that several people judged:
 
         P_avgjg@k = mean of P@k over the groups
 
@@ -59,11 +59,10 @@ def precision_over_groups(grouped: GroupRankings, *, k: int, rel: float = 1) -> 
 def r_precision_multiple_over_groups(
     grouped: GroupRankings, *, x: float = 1.0, rel: float = 1
 ) -> Floats:
-    """The mean over the judgment groups of precision in the first floor(x R + 0.9) places, R being
-    what is relevant to the group.
+    """The mean precision over the judgment groups, each in the first floor(x R + 0.9) places for
+    its R relevant items.
 
-    R-precision at a multiple of R over judgment groups, for several people's judgments of one
-    query:
+    R-precision at a multiple of R over judgment groups, for queries that several people judged:
 
         RprecMult_avgjg@x = mean of RprecMult@x over the groups
 

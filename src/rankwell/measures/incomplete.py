@@ -24,16 +24,17 @@ _BPREF = (
 
 @measure("Bpref", source=_BPREF, aliases="bpref")
 def bpref(view: JudgedRankings, *, rel: float = 1) -> Floats:
-    """The mean over the R items with grade `rel` or more of 1 - min(b, R) / min(N, R); 0 if R is 0.
+    """The mean of 1 - min(b, R) / min(N, R) over the R relevant items, with b of the N judged
+    non-relevant items above; 0 if R is 0.
 
-    Binary preference, for judgments with gaps:
+    Binary preference, for incomplete judgments:
 
         Bpref = Σ(relevant items) (1 - min(b, R) / min(N, R)) / R
-        b: items judged not relevant above it
-        N: all items judged not relevant
+        b: judged non-relevant items above it
+        N: all judged non-relevant items
 
     The term is 1 if b is 0, and 0 for an item that is not retrieved. Unjudged items are skipped. A
-    negative grade is a judgment, except under trec_eval's conventions.
+    negative grade counts as a judgment, except under trec_eval's conventions.
 
     >>> from rankwell import judged_rankings
     >>> truth, run = {"q": {"a": 1, "b": 1, "x": 0, "y": 0}}, {"q": {"a": 4.0, "x": 3.0, "b": 2.0}}
@@ -51,10 +52,9 @@ def bpref(view: JudgedRankings, *, rel: float = 1) -> Floats:
     "GMBpref", source=_BPREF + "; Robertson 2006, On GMAP", summary="geometric", aliases="gm_bpref"
 )
 def gm_bpref(view: JudgedRankings, *, rel: float = 1) -> Floats:
-    """Bpref; the summary over queries is the geometric mean, with values below 0.00001 raised to
-    it.
+    """Bpref, summarised over queries by the geometric mean; values below 0.00001 count as 0.00001.
 
-    Geometric mean binary preference, for whether hard queries improve, with gaps in the judgments:
+    Geometric mean binary preference, for whether hard queries improve, with incomplete judgments:
 
         GMBpref = exp(mean of ln(max(Bpref, 0.00001)) over the queries)
 
@@ -75,15 +75,15 @@ def gm_bpref(view: JudgedRankings, *, rel: float = 1) -> Floats:
     },
 )
 def inferred_ap(view: JudgedRankings, *, rel: float = 1) -> Floats:
-    """The mean over the items with grade `rel` or more of the precision to expect there if only a
-    sample of the pool is judged.
+    """Average precision estimated from a judged sample of the pool: the mean expected precision at
+    the relevant items.
 
     Inferred average precision, for pools of which a random sample is judged:
 
         infAP = Σ(relevant items at rank i) (1 + pooled · (good + ε) / (judged + 2ε)) / i / R
         pooled, judged, good: the items above that are in the pool, judged, and relevant
 
-    Under every convention a negative grade marks an unjudged item of the pool. 0 if nothing is
+    Under every convention, a negative grade marks an unjudged item of the pool. 0 if nothing is
     relevant.
 
     >>> from rankwell import judged_rankings
@@ -103,14 +103,14 @@ def inferred_ap(view: JudgedRankings, *, rel: float = 1) -> Floats:
 
 @_judged("Judged", source="ir_measures, MacAvaney, Macdonald and Ounis 2022", aliases="judged")
 def judged_share(view: JudgedRankings, *, k: int | None = None) -> Floats:
-    """The share of the first `k` places, as far as the list goes, that hold a judged item; 0 for an
-    empty list.
+    """The share of judged items among the first `k` items, or among all items of a shorter list; 0
+    for an empty list.
 
-    Share of judged items, for whether the judgments suit a run:
+    Share of judged items, for whether the judgments cover a run:
 
         Judged@k = (judged items in the first k places) / (places of the list, k at most)
 
-    A negative grade is a judgment, except under trec_eval's conventions.
+    A negative grade counts as a judgment, except under trec_eval's conventions.
 
     >>> from rankwell import judged_rankings
     >>> judged_share(judged_rankings({"q": {"a": 0}}, {"q": {"a": 2.0, "b": 1.0}}), k=10).tolist()
@@ -121,10 +121,10 @@ def judged_share(view: JudgedRankings, *, k: int | None = None) -> Floats:
 
 @_judged("Unj", source="trec_eval 10 unj, 2026", aliases="unj")
 def unjudged_share(view: JudgedRankings, *, k: int) -> Floats:
-    """The share of the first `k` places that hold an unjudged item; places that the list lacks hold
-    none.
+    """The number of unjudged items in the first `k` places, divided by `k`, even if the list is
+    shorter.
 
-    Share of unjudged items, for whether the judgments suit a run:
+    Share of unjudged items, for whether the judgments cover a run:
 
         Unj@k = (unjudged items in the first k places) / k
 
@@ -148,14 +148,14 @@ def unjudged_share(view: JudgedRankings, *, k: int) -> Floats:
     },
 )
 def pairwise_accuracy(view: JudgedRankings, *, rel: float = 1, k: int | None = None) -> Floats:
-    """The share of the pairs of a relevant and another item in the first `k` places that have the
-    relevant one first.
+    """The share of pairs of a relevant and a non-relevant item in the first `k` places in which the
+    relevant one ranks higher.
 
-    Pairwise accuracy, for rerankers of fixed candidates:
+    Pairwise accuracy, for rerankers of a fixed set of candidates:
 
         Accuracy@k = (pairs with the relevant item first) / (pairs of a relevant and another item)
 
-    Unjudged items count as not relevant. A query without both kinds is not counted.
+    Unjudged items count as non-relevant. A query without both kinds of items is not counted.
 
     >>> from rankwell import judged_rankings
     >>> pairwise_accuracy(

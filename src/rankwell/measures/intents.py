@@ -129,18 +129,18 @@ def alpha_dcg(
     judged_only: bool = False,
     quirk: bool = True,
 ) -> Floats:
-    """The novelty of the first `k` items, discounted by log2(rank + 1), over that of k items which
-    serve all S intents.
+    """The novelty of the first `k` items, discounted by log2(rank + 1), divided by that of `k`
+    items that each serve all S intents.
 
-    Alpha-discounted cumulative gain (α-DCG), for ambiguous queries, where repetition should cost:
+    Alpha-discounted cumulative gain (α-DCG), for ambiguous queries, where repetition is penalised:
 
         alpha_DCG@k = Σ(i=1…k) nov(i) / log2(i + 1) / Σ(i=1…k) S · (1 - alpha)^(i - 1) / log2(i + 1)
         nov(i) = Σ(intents that the item at rank i serves) (1 - alpha)^(times served above)
 
-    Novelty: for each intent that an item serves, (1 - alpha)^(times it was served above).
-    judged_only: items judged for no intent are taken out first. quirk: ndeval and pyndeval do not
-    divide at k = 1, so that the value there is the number of intents which the first item serves,
-    and may exceed 1; False divides by S there too.
+    Novelty of an item: for each intent that it serves, (1 - alpha)^(times the intent was served
+    above). judged_only: first remove items that are judged for no intent. quirk: do not divide at k
+    = 1, as in ndeval and pyndeval; the value there is the number of intents that the first item
+    serves, and may exceed 1. False divides by S there too.
 
     >>> from rankwell import intent_rankings
     >>> view = intent_rankings(
@@ -167,8 +167,8 @@ def alpha_ndcg(
     rel: float = 1,
     judged_only: bool = False,
 ) -> Floats:
-    """The novelty of the first `k` items, discounted by log2(rank + 1), over that of the greedy
-    ideal list.
+    """The novelty of the first `k` items, discounted by log2(rank + 1), divided by that of the
+    greedy ideal list.
 
     Alpha-normalized discounted cumulative gain (α-nDCG), for ambiguous queries, the usual measure
     of diversity:
@@ -176,9 +176,10 @@ def alpha_ndcg(
         alpha_nDCG@k = Σ(i=1…k) nov(i) / log2(i + 1) / (the same sum of the greedy ideal list)
         nov(i) = Σ(intents that the item at rank i serves) (1 - alpha)^(times served above)
 
-    Novelty: for each intent that an item serves, (1 - alpha)^(times it was served above). The ideal
-    takes the most novel item each time, ties by id descending; a better order may exist, so that
-    more than 1 is possible. judged_only: items judged for no intent are taken out first.
+    Novelty of an item: for each intent that it serves, (1 - alpha)^(times the intent was served
+    above). At each rank the ideal list takes the most novel item; of several, the one with the last
+    id. A better list may exist, so values above 1 are possible. judged_only: first remove items
+    that are judged for no intent.
 
     >>> from rankwell import intent_rankings
     >>> view = intent_rankings(
@@ -200,10 +201,10 @@ def err_ia(
     judged_only: bool = False,
     quirk: bool = True,
 ) -> Floats:
-    """The novelty of the first `k` items, discounted by the rank, over that of k items which serve
-    all S intents.
+    """The novelty of the first `k` items, discounted by rank, divided by that of `k` items that
+    each serve all S intents.
 
-    Intent-aware expected reciprocal rank, for ambiguous queries of users who stop early:
+    Intent-aware expected reciprocal rank, for ambiguous queries, and users who stop early:
 
         ERR_IA@k = Σ(i=1…k) nov(i) / i / Σ(i=1…k) S · (1 - alpha)^(i - 1) / i
         nov(i) = Σ(intents that the item at rank i serves) (1 - alpha)^(times served above)
@@ -228,15 +229,15 @@ def nerr_ia(
     rel: float = 1,
     judged_only: bool = False,
 ) -> Floats:
-    """The novelty of the first `k` items, discounted by the rank, over that of the greedy ideal
+    """The novelty of the first `k` items, discounted by rank, divided by that of the greedy ideal
     list of `alpha_nDCG`.
 
-    Normalised intent-aware expected reciprocal rank, for ERR_IA against the best possible list:
+    Normalised intent-aware expected reciprocal rank, for ERR_IA relative to an ideal list:
 
         nERR_IA@k = Σ(i=1…k) nov(i) / i / (the same sum of the greedy ideal list)
         nov(i) = Σ(intents that the item at rank i serves) (1 - alpha)^(times served above)
 
-    judged_only: items judged for no intent are taken out first.
+    judged_only: first remove items that are judged for no intent.
 
     >>> from rankwell import intent_rankings
     >>> view = intent_rankings(
@@ -257,16 +258,16 @@ def _by_persistence(beta: float) -> Discount:
 def nrbp(
     intents: IntentRankings, *, alpha: float = 0.5, beta: float = 0.5, rel: float = 1
 ) -> Floats:
-    """(1 - (1 - alpha) beta) / S times the sum over the whole list of novelty times beta^(rank -
-    1).
+    """(1 - (1 - alpha) beta) / S times the sum of novelty times beta^(rank - 1) over the whole
+    list.
 
-    Novelty- and rank-biased precision, for ambiguous queries of users of a known patience:
+    Novelty- and rank-biased precision, for ambiguous queries, and users of known persistence:
 
         NRBP = (1 - (1 - alpha) · beta) / S · Σ(i) nov(i) · beta^(i - 1)
         nov(i) = Σ(intents that the item at rank i serves) (1 - alpha)^(times served above)
 
-    Novelty: for each intent that an item serves, (1 - alpha)^(times it was served above). beta: the
-    user's persistence.
+    Novelty of an item: for each intent that it serves, (1 - alpha)^(times the intent was served
+    above). beta: the user's persistence.
 
     >>> from rankwell import intent_rankings
     >>> view = intent_rankings({"q": {"1": {"a": 1}, "2": {"b": 1}}}, {"q": {"a": 3.0, "b": 2.0}})
@@ -281,10 +282,10 @@ def nrbp(
 def nnrbp(
     intents: IntentRankings, *, alpha: float = 0.5, beta: float = 0.5, rel: float = 1
 ) -> Floats:
-    """NRBP over that of the greedy ideal list of `alpha_nDCG`; 0 where nothing is relevant to any
-    intent (pyndeval: NaN).
+    """NRBP divided by that of the greedy ideal list of `alpha_nDCG`; 0 if nothing is relevant to
+    any intent (pyndeval: NaN).
 
-    Normalised novelty- and rank-biased precision, for NRBP against the best possible list:
+    Normalised novelty- and rank-biased precision, for NRBP relative to an ideal list:
 
         nNRBP = NRBP / (NRBP of the greedy ideal list)
 
@@ -302,13 +303,13 @@ def nnrbp(
 
 @measure("AP_IA", source=_AGRAWAL, aliases="AP-IA MAP_IA MAP-IA")
 def ap_ia(intents: IntentRankings, *, rel: float = 1, judged_only: bool = False) -> Floats:
-    """The mean over the S intents of average precision for that intent alone.
+    """The mean over the S intents of average precision for each intent alone.
 
     Intent-aware average precision, for AP averaged over intents:
 
         AP_IA = mean of AP over the S intents
 
-    judged_only: items judged for no intent are taken out first.
+    judged_only: first remove items that are judged for no intent.
 
     >>> from rankwell import intent_rankings
     >>> view = intent_rankings({"q": {"1": {"a": 1}, "2": {"b": 1}}}, {"q": {"a": 3.0, "b": 2.0}})
@@ -325,13 +326,13 @@ def ap_ia(intents: IntentRankings, *, rel: float = 1, judged_only: bool = False)
 @measure("P_IA", source=_AGRAWAL, aliases="P-IA")
 def p_ia(intents: IntentRankings, *, k: int, rel: float = 1, judged_only: bool = False) -> Floats:
     """The mean over the S intents of the share of the first `k` places that hold an item relevant
-    to that intent.
+    to the intent.
 
     Intent-aware precision, for precision averaged over intents:
 
         P_IA@k = mean of P@k over the S intents
 
-    judged_only: items judged for no intent are taken out first.
+    judged_only: first remove items that are judged for no intent.
 
     >>> from rankwell import intent_rankings
     >>> view = intent_rankings(
@@ -369,7 +370,7 @@ def subtopic_recall(intents: IntentRankings, *, k: int, rel: float = 1) -> Float
 
 @measure("D_nDCG", source=_SAKAI, aliases="D-nDCG")
 def d_ndcg(intents: IntentRankings, *, k: int | None = None, judged_only: bool = False) -> Floats:
-    """DCG of the first `k` items by their global gains, over that of the list with the largest
+    """DCG of the first `k` items by global gain, divided by that of the list with the largest
     global gains first.
 
     D-nDCG, for diversity with graded judgments per intent:
@@ -377,9 +378,9 @@ def d_ndcg(intents: IntentRankings, *, k: int | None = None, judged_only: bool =
         D_nDCG@k = Σ(i=1…k) GG(i) / log2(i + 1) / (the same sum, largest GG first)
         GG(i): the mean grade of the item at rank i over the intents
 
-    The global gain of an item is the mean of its grades over the intents, all of them equally
-    probable; grades below 0 count as 0, and the discount is log2(rank + 1). judged_only: items
-    judged for no intent are taken out first.
+    The global gain of an item is its mean grade over the intents, which are equally probable.
+    Grades below 0 count as 0. The discount is log2(rank + 1). judged_only: first remove items that
+    are judged for no intent.
 
     >>> from rankwell import intent_rankings
     >>> view = intent_rankings(
@@ -418,17 +419,17 @@ def d_sharp_ndcg(
     rel: float = 1,
     judged_only: bool = False,
 ) -> Floats:
-    """gamma times the share of the intents that the first `k` items serve (I-rec, `StRecall`), plus
-    1 - gamma times `D_nDCG`.
+    """`gamma` times the share of intents that the first `k` items serve (I-rec, `StRecall`), plus 1
+    - `gamma` times `D_nDCG`.
 
     D♯-nDCG, for coverage of intents and graded relevance together:
 
         D_sharp_nDCG@k = gamma · StRecall@k + (1 - gamma) · D_nDCG@k
 
-    gamma: the weight of the share of intents.
+    gamma: weight of the share of intents.
 
-    rel: the lowest grade that serves an intent. judged_only: items judged for no intent are taken
-    out first.
+    rel: lowest grade that serves an intent. judged_only: first remove items that are judged for no
+    intent.
 
     >>> from rankwell import intent_rankings
     >>> view = intent_rankings(

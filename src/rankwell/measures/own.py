@@ -30,14 +30,13 @@ def measure(
     empty: float = 0.0,
     summary: Summary = "mean",
 ) -> Any:
-    """Registers a function of yours as a measure, which every command and function then knows by
-    name.
+    """Registers your function as a measure that every command and function knows by name.
 
     The function takes `JudgedRankings` and returns a number for each query. Its other parameters
-    need defaults, and are written in brackets, `k` after `@`: `hits(rel=2)@5`. A function of the
-    same name replaces the former one.
-    Returns the function; without one, a decorator.
-    Raises BadUsage for a name that is not one, or belongs to a measure of rankwell.
+    need defaults. Write them in brackets, and `k` after `@`: `hits(rel=2)@5`. A new function
+    replaces an earlier one of the same name.
+    Returns the function, or a decorator if you pass none.
+    Raises BadUsage for a name that is not an identifier, or belongs to a measure of rankwell.
 
     Parameters
     ----------
@@ -54,7 +53,7 @@ def measure(
     empty
         Value of a query without a ranking.
     summary
-        How the queries become one figure.
+        How the values of queries become one figure.
 
     >>> import rankwell as rw
     >>> @rw.measure

@@ -78,18 +78,18 @@ def precision_at(
     judged_only: bool = False,
     denom: PlacesRule = "cutoff",
 ) -> Floats:
-    """The share of the first `k` places that hold an item with grade `rel` or more; places that the
-    list lacks hold none.
+    """The number of items with grade `rel` or more in the first `k` places, divided by `k`, even if
+    the list is shorter.
 
     Precision at k, for how many of the first results are good:
 
         P@k = hits(k) / k
         hits(k): the relevant items in the first k places
 
-    denom: `retrieved` divides by the number of places that the list has, where those are fewer than
-    `k`; `last` divides by the rank of the last relevant item where that is smaller than `k`, so
-    that a perfect list reaches 1 at every cut-off. judged_only: unjudged items are taken out before
-    places are counted.
+    denom: `retrieved` divides by the length of the list if that is less than `k`; `last` divides by
+    the rank of the last relevant item if all are retrieved and that rank is less than `k`, so that
+    a perfect list scores 1 at every cut-off. judged_only: remove unjudged items before counting
+    places.
 
     >>> from rankwell import judged_rankings
     >>> view = judged_rankings({"q": {"a": 1, "c": 1}}, {"q": {"a": 3.0, "b": 2.0}})
@@ -132,9 +132,9 @@ def recall(
         hits(k): the relevant items in the first k places
         R: all relevant items
 
-    denom: `min` divides by `k` where more are relevant than `k`, so that a perfect list reaches 1
+    denom: `min` divides by `k` if more than `k` items are relevant, so that a perfect list scores 1
     at every cut-off.
-    judged_only: unjudged items are taken out before places are counted.
+    judged_only: remove unjudged items before counting places.
 
     >>> from rankwell import judged_rankings
     >>> view = judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}})
@@ -181,7 +181,7 @@ def success(view: JudgedRankings, *, k: int, rel: float = 1, judged_only: bool =
         Success@k = 1 if hits(k) ≥ 1, else 0
         hits(k): the relevant items in the first k places
 
-    judged_only: unjudged items are taken out before places are counted.
+    judged_only: remove unjudged items before counting places.
 
     >>> from rankwell import judged_rankings
     >>> view = judged_rankings({"q": {"b": 1}}, {"q": {"a": 3.0, "b": 2.0}})
@@ -195,18 +195,19 @@ def success(view: JudgedRankings, *, k: int, rel: float = 1, judged_only: bool =
 def f_at(
     view: JudgedRankings, *, rel: float = 1, beta: float = 1.0, k: int | None = None
 ) -> Floats:
-    """The harmonic mean of precision and recall in the first `k` places, recall `beta` times as
-    important; 0 without a hit.
+    """The harmonic mean of precision and recall in the first `k` places, with recall `beta` times
+    as important; 0 without a hit.
 
     F-measure, for precision and recall in one number:
 
         F@k = (1 + beta²) · P · R / (beta² · P + R)
         P, R: precision and recall at k
 
-    beta: how much recall counts beside precision; 2 makes it twice as important.
+    Precision divides by `k`, or by the length of the list if there is no cut-off.
 
-    Precision divides by `k`, and by the length of the list without a cut-off. The weight is van
-    Rijsbergen's beta squared, which differs from `SetF` (trec_eval) for every beta but 1.
+    beta: how much recall counts compared with precision; 2 makes it twice as important. The weight
+    is beta squared, as in van Rijsbergen, so `SetF` (trec_eval) gives other values unless beta is
+    1.
 
     >>> from rankwell import judged_rankings
     >>> f_at(judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0}}), k=2).tolist()
@@ -237,7 +238,7 @@ def r_precision(view: JudgedRankings, *, rel: float = 1, judged_only: bool = Fal
         R: all relevant items
         hits(R): those in the first R places
 
-    judged_only: unjudged items are taken out before places are counted.
+    judged_only: remove unjudged items before counting places.
 
     >>> from rankwell import judged_rankings
     >>> r_precision(
@@ -251,8 +252,8 @@ def r_precision(view: JudgedRankings, *, rel: float = 1, judged_only: bool = Fal
 
 @_linear("RprecMult", source="trec_eval Rprec_mult, Buckley 2008", at="x", aliases="Rprec_mult")
 def r_precision_multiple(view: JudgedRankings, *, x: float = 1.0, rel: float = 1) -> Floats:
-    """Precision in the first `x` R places, rounded by floor(x R + 0.9), R being the number of
-    relevant items; 0 for no place.
+    """Precision in the first floor(x R + 0.9) places, where R is the number of relevant items; 0 if
+    there are no such places.
 
     R-precision at a multiple of R, for precision at a depth that suits each query:
 
@@ -275,16 +276,16 @@ def r_precision_multiple(view: JudgedRankings, *, x: float = 1.0, rel: float = 1
 def r_precision_cut(
     view: JudgedRankings, *, k: int, rel: float = 1, without_hits: Literal["zero", "skip"] = "zero"
 ) -> Floats:
-    """The relevant items among the first min(k, R), divided by R, the number of items with grade
-    `rel` or more; 0 if R is 0.
+    """The number of relevant items in the first min(k, R) places, divided by R, the number of all
+    relevant items; 0 if R is 0.
 
     R-precision at a cut-off, for parity with the library recommenders:
 
         RprecCut@k = hits(min(k, R)) / R
 
     A perfect list scores less than 1 if R is above `k`. without_hits: a query without a hit there
-    has 0, or is left out of the mean, which is then higher the more queries fail, as in the library
-    recommenders.
+    counts as 0 (`zero`), or is left out of the mean (`skip`), which is then higher the more queries
+    fail, as in the library recommenders.
 
     >>> from rankwell import judged_rankings
     >>> view = judged_rankings(
@@ -316,16 +317,16 @@ def set_precision(
     judged_only: bool = False,
     k: int | None = None,
 ) -> Floats:
-    """The share of the retrieved items, of the first `k` of them, that have grade `rel` or more; 0
-    for an empty list.
+    """The share of the retrieved items, the first `k` at most, that have grade `rel` or more; 0 for
+    an empty list.
 
     Set precision, for lists that are sets, as in filtering:
 
         SetP = hits(n) / n
         n: the number of retrieved items, k at most
 
-    relative: divides by the number relevant where that is smaller, so that a perfect list reaches 1
-    at every length. judged_only: unjudged items are taken out first.
+    relative: divide by the number of relevant items if that is smaller, so that a perfect list
+    scores 1 at every length. judged_only: remove unjudged items first.
 
     >>> from rankwell import judged_rankings
     >>> view = judged_rankings({"q": {"a": 1}}, {"q": {"a": 3.0, "x": 2.0}})
@@ -341,8 +342,8 @@ def set_precision(
 
 @_linear("SetR", source=_SETS, aliases="set_recall")
 def set_recall(view: JudgedRankings, *, rel: float = 1, k: int | None = None) -> Floats:
-    """The share of the items with grade `rel` or more that were retrieved, in the first `k` places;
-    0 if there are none.
+    """The share of items with grade `rel` or more that are retrieved in the first `k` places; 0 if
+    there are none.
 
     Set recall, for lists that are sets, as in filtering:
 
@@ -367,18 +368,18 @@ def set_f(
     judged_only: bool = False,
     k: int | None = None,
 ) -> Floats:
-    """(beta + 1) P R / (beta P + R) of the first `k` items as a set; 0 if nothing with grade `rel`
-    or more is among them.
+    """(beta + 1) P R / (beta P + R) for the first `k` items as a set; 0 if none of them has grade
+    `rel` or more.
 
     Set F-measure, for lists that are sets, as trec_eval computes it:
 
         SetF = (1 + beta) · P · R / (beta · P + R)
         P, R: SetP and SetR
 
-    beta: the weight of recall. It is linear, as in trec_eval and ir_measures, not van Rijsbergen's
-    beta squared (that is `F`).
+    beta: weight of recall. It is linear, as in trec_eval and ir_measures; for van Rijsbergen's beta
+    squared, use `F`.
 
-    judged_only: unjudged items are taken out first.
+    judged_only: remove unjudged items first.
 
     >>> from rankwell import judged_rankings
     >>> set_f(
@@ -402,15 +403,15 @@ def set_f(
     exempt={"unjudged tail": "every further item that is not relevant counts"},
 )
 def fallout(view: JudgedRankings, *, n_items: int, rel: float = 1, k: int | None = None) -> Floats:
-    """The share of the items of the collection below grade `rel` that are in the first `k` places;
-    0 if there are none.
+    """The share of the collection's items with a grade below `rel` that are in the first `k`
+    places; 0 if there are none.
 
-    Fall-out, for how much of what is wrong is shown:
+    Fall-out, for how much of what is not relevant is shown:
 
         Fallout@k = (items in the first k places that are not relevant) / (n_items - R)
 
-    n_items: the size of the collection. Unjudged items are not relevant. Raises BadUsage where a
-    query ranks or judges more.
+    n_items: the size of the collection. Unjudged items count as non-relevant. Raises BadUsage if a
+    query ranks or judges more items.
 
     >>> from rankwell import judged_rankings
     >>> fallout(
@@ -446,18 +447,18 @@ def utility(
     rel: float = 1,
     n_items: int = 0,
 ) -> Floats:
-    """The sum over items of their worth: `a` relevant and retrieved, `b` retrieved only, `c`
-    relevant only, `d` neither.
+    """The total worth of all items: `a` if relevant and retrieved, `b` if only retrieved, `c` if
+    only relevant, `d` if neither.
 
     Utility, for filtering where hits and mistakes have a price:
 
         Utility = a · (relevant, retrieved) + b · (not relevant, retrieved)
                 + c · (relevant, not retrieved) + d · (neither)
 
-    a: the worth of a relevant item that is retrieved. b: of another that is retrieved. c: of a
-    relevant item that is not retrieved. d: of all other items.
+    a: worth of a relevant item that is retrieved. b: worth of a non-relevant item that is
+    retrieved. c: worth of a relevant item that is not retrieved. d: worth of every other item.
 
-    n_items: the size of the collection, which only `d` looks at (trec_eval -N).
+    n_items: the size of the collection, which matters only for `d` (trec_eval -N).
 
     >>> from rankwell import judged_rankings
     >>> utility(

@@ -57,7 +57,7 @@ def _over_pairs(preferences: PreferenceRankings, kind: Kind) -> Floats:
     exempt={"empty": "what is preferred does not depend on the ranking"},
 )
 def prefs_num_poss(preferences: PreferenceRankings) -> Floats:
-    """Number of preferences that the groups state, retrieved or not.
+    """Number of stated preferences, whether their items are retrieved or not.
 
     Number of preferences, for how much the judgments state:
 
@@ -75,9 +75,9 @@ def prefs_num_poss(preferences: PreferenceRankings) -> Floats:
 
 @_prefs("PrefsNumFul", "prefs_num_prefs_ful", scale=COUNT._replace(better="higher"), summary="sum")
 def prefs_num_ful(preferences: PreferenceRankings) -> Floats:
-    """Number of fulfilled preferences of the groups.
+    """Number of stated preferences that the ranking fulfils.
 
-    Number of fulfilled preferences, for how many of them a run gets right:
+    Number of fulfilled preferences, for how many preferences a run gets right:
 
         PrefsNumFul = fulfilled preferences, added up over the queries
 
@@ -116,7 +116,7 @@ def prefs_num_ful_ret(preferences: PreferenceRankings) -> Floats:
 
 @_prefs("PrefsSimp", "prefs_simp")
 def prefs_simp(preferences: PreferenceRankings) -> Floats:
-    """The share of all preferences that are fulfilled, the groups taken together; 0 without
+    """The share of all preferences that are fulfilled, pooled over groups; 0 if there are no
     preferences.
 
     Simple preferences, for judgments that say which of two items is better:
@@ -135,10 +135,10 @@ def prefs_simp(preferences: PreferenceRankings) -> Floats:
 
 @_prefs("PrefsSimpImp", "prefs_simp_imp")
 def prefs_simp_imp(preferences: PreferenceRankings) -> Floats:
-    """The share that is fulfilled of the preferences with at least one item retrieved, the groups
-    taken together.
+    """The share of fulfilled preferences among those with at least one item retrieved, pooled over
+    groups.
 
-    Simple preferences with a retrieved item, for lists that miss what is better:
+    Simple preferences with a retrieved item, for lists that may miss the better item:
 
         PrefsSimpImp = (fulfilled preferences) / (preferences with at least one retrieved item)
 
@@ -154,8 +154,8 @@ def prefs_simp_imp(preferences: PreferenceRankings) -> Floats:
 
 @_prefs("PrefsSimpRet", "prefs_simp_ret")
 def prefs_simp_ret(preferences: PreferenceRankings) -> Floats:
-    """The share that is fulfilled of the preferences between two retrieved items, the groups taken
-    together.
+    """The share of fulfilled preferences among those between two retrieved items, pooled over
+    groups.
 
     Simple preferences among retrieved items, for short lists:
 
@@ -173,8 +173,8 @@ def prefs_simp_ret(preferences: PreferenceRankings) -> Floats:
 
 @_prefs("PrefsAvgjg", "prefs_avgjg")
 def prefs_over_groups(preferences: PreferenceRankings) -> Floats:
-    """The mean over the groups of the share of their preferences that is fulfilled; a group without
-    any counts as 0.
+    """The mean over groups of the share of fulfilled preferences; a group without preferences
+    counts as 0.
 
     Preferences over judgment groups, for giving each judge the same weight:
 
@@ -190,10 +190,10 @@ def prefs_over_groups(preferences: PreferenceRankings) -> Floats:
 
 @_prefs("PrefsAvgjgImp", "prefs_avgjg_imp")
 def prefs_over_groups_imp(preferences: PreferenceRankings) -> Floats:
-    """The mean over the groups of the share that is fulfilled of their preferences with at least
-    one item retrieved.
+    """The mean over groups of the share of fulfilled preferences among those with at least one item
+    retrieved.
 
-    Preferences over judgment groups with a retrieved item, for lists that miss what is better:
+    Preferences over judgment groups with a retrieved item, for lists that may miss the better item:
 
         PrefsAvgjgImp = PrefsAvgjg over the preferences with at least one retrieved item
 
@@ -207,8 +207,8 @@ def prefs_over_groups_imp(preferences: PreferenceRankings) -> Floats:
 
 @_prefs("PrefsAvgjgRet", "prefs_avgjg_ret")
 def prefs_over_groups_ret(preferences: PreferenceRankings) -> Floats:
-    """The mean over the groups of the share that is fulfilled of their preferences between two
-    retrieved items.
+    """The mean over groups of the share of fulfilled preferences among those between two retrieved
+    items.
 
     Preferences over judgment groups among retrieved items, for short lists:
 
@@ -224,7 +224,7 @@ def prefs_over_groups_ret(preferences: PreferenceRankings) -> Floats:
 
 @_prefs("PrefsPair", "prefs_pair")
 def prefs_pair(preferences: PreferenceRankings) -> Floats:
-    """The mean over the pairs of items with a stated preference of the share of groups whose
+    """The mean, over pairs of items with a stated preference, of the share of groups whose
     preference is fulfilled.
 
     Preferences by pair, for pairs that several people judged:
@@ -244,10 +244,10 @@ def prefs_pair(preferences: PreferenceRankings) -> Floats:
 
 @_prefs("PrefsPairImp", "prefs_pair_imp")
 def prefs_pair_imp(preferences: PreferenceRankings) -> Floats:
-    """The mean over the stated pairs with at least one item retrieved, of the share of groups whose
+    """The mean, over stated pairs with at least one item retrieved, of the share of groups whose
     preference is fulfilled.
 
-    Preferences by pair with a retrieved item, for lists that miss what is better:
+    Preferences by pair with a retrieved item, for lists that may miss the better item:
 
         PrefsPairImp = PrefsPair over the pairs with at least one retrieved item
 
@@ -263,7 +263,7 @@ def prefs_pair_imp(preferences: PreferenceRankings) -> Floats:
 
 @_prefs("PrefsPairRet", "prefs_pair_ret")
 def prefs_pair_ret(preferences: PreferenceRankings) -> Floats:
-    """The mean over the stated pairs of retrieved items, of the share of groups whose preference is
+    """The mean, over stated pairs of retrieved items, of the share of groups whose preference is
     fulfilled.
 
     Preferences by pair among retrieved items, for short lists:
@@ -341,17 +341,16 @@ def _balanced_mean(preferences: PreferenceRankings, *, ret: bool, quirk: bool) -
 
 @_prefs("PrefsAvgjgRnonrel", "prefs_avgjg_Rnonrel")
 def prefs_balanced(preferences: PreferenceRankings, *, quirk: bool = True) -> Floats:
-    """PrefsAvgjg as if each group had as many items that are not relevant (level 0) as relevant
-    ones.
+    """PrefsAvgjg as if each group had as many non-relevant items (level 0) as relevant ones.
 
-    Balanced preferences over judgment groups, for groups with few or many wrong items:
+    Balanced preferences over judgment groups, for groups with few or many non-relevant items:
 
         PrefsAvgjgRnonrel = PrefsAvgjg with as many items of level 0 as relevant ones in each group
 
-    Missing ones count as ranked last; of too many, only the first in rank order count. quirk: as
-    trec_eval computes it. There, with too many in a group without subgroups, each kept one is held
-    against all others of level 0 and against itself, and a group without preferences makes the
-    value 0.
+    Missing non-relevant items count as ranked last. If there are too many, only the first in rank
+    order count. quirk: compute as trec_eval does. If there are too many in a group without
+    subgroups, trec_eval compares each one that counts with all others of level 0 and with itself; a
+    group without preferences makes the value 0.
 
     >>> from rankwell import preference_rankings
     >>> from rankwell.measures.preferences import prefs_over_groups
@@ -366,14 +365,15 @@ def prefs_balanced(preferences: PreferenceRankings, *, quirk: bool = True) -> Fl
 
 @_prefs("PrefsAvgjgRnonrelRet", "prefs_avgjg_Rnonrel_ret")
 def prefs_balanced_ret(preferences: PreferenceRankings, *, quirk: bool = True) -> Floats:
-    """PrefsAvgjgRnonrel among the retrieved items.
+    """PrefsAvgjgRnonrel over the retrieved items only.
 
     Balanced preferences over judgment groups among retrieved items, for short lists:
 
         PrefsAvgjgRnonrelRet = PrefsAvgjgRnonrel over the retrieved items
 
-    quirk: as trec_eval computes it; besides what it does in PrefsAvgjgRnonrel, missing items that
-    are not relevant are owed to all relevant items there, not only to the retrieved ones.
+    quirk: compute as trec_eval does, as in PrefsAvgjgRnonrel. In addition, preferences over missing
+    non-relevant items are counted as possible for all relevant items, not only for the retrieved
+    ones.
 
     >>> from rankwell import preference_rankings
     >>> view = preference_rankings(

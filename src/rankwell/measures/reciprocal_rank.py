@@ -52,7 +52,7 @@ def rr(
         RR = 1 / (rank of the first relevant item), 0 if there is none
         MRR = mean of RR over the queries
 
-    judged_only: unjudged items are taken out before ranks are counted.
+    judged_only: remove unjudged items before counting ranks.
 
     >>> from rankwell import judged_rankings
     >>> rr(judged_rankings({"q": {"b": 1}}, {"q": {"a": 3.0, "b": 2.0}})).tolist()

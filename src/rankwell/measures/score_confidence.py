@@ -83,7 +83,7 @@ Area under the ROC curve, for whether confidence separates solved from failed qu
     AUROC = (pairs with the solved query more confident + ties / 2) / pairs
     pairs: of a solved and a failed query
 """,
-    "Chance that a query with {measure} 1 is more confident than one with 0, ties counting "
+    "Probability that a query with {measure} 1 is more confident than one with 0, ties counting "
     "half, {by}.",
     "1.0, 1.0, 0.0, 0.0",
     "0.75",

@@ -16,20 +16,20 @@ from rankwell.errors import BadUsage
     aliases="ubpref",
 )
 def u_bpref(view: SecondJudgedRankings, *, rel: float = 1, factor: float = 1) -> Floats:
-    """Bpref with the term of each of the R relevant items times its second grade times `factor`; 0
-    if R is 0.
+    """Bpref with the term of each relevant item multiplied by its second grade and by `factor`; 0
+    if nothing is relevant.
 
-    Understandability-biased preference, for relevance weighed by a second judgment:
+    Understandability-biased preference, for relevance weighted by a second judgment:
 
         uBpref = factor · Σ(relevant items) u · (1 - min(b, R) / min(N, R)) / R
         u: the second grade of the item
         b, N, R: as for Bpref
 
-    factor: what second grades are multiplied by.
+    An item without a second grade, or with one below 0, adds 0. It still counts in b if it is
+    judged non-relevant.
 
-    The term is 1 - min(b, R) / min(N, R) as in Bpref. An item without a second grade, or with one
-    below 0, counts 0; it is still among the b judged non-relevant items above others. With second
-    grades from 0 to m and `factor` 1 / m, values are 1 at most.
+    factor: multiplies the second grades. With second grades from 0 to m and `factor` 1 / m, values
+    are 1 at most.
 
     >>> from rankwell import Judgments, judged_rankings
     >>> from rankwell.data.judged_rankings import JudgmentPair, SecondJudgedRankings

@@ -29,18 +29,18 @@ def session_dcg(
     bq: float = 4,
     discount: SessionDiscount = "one-plus-log",
 ) -> Floats:
-    """The sum over the queries of a session of DCG in the first `k` places, a later query
-    discounted by its place in the session.
+    """The sum of DCG in the first `k` places over the queries of a session, discounted by the
+    query's place in the session.
 
     Session discounted cumulative gain, for sessions in which users reformulate:
 
         SessionDCG = Σ(queries m) Σ(i=1…k) g / ((1 + log_b i) · (1 + log_bq m))
         g: the gain of the item at rank i of the m-th query
 
-    b: base of the logarithm of the rank. bq: base of the logarithm of the query's place. discount:
-    with `one-plus-log` the gain is the grade, over (1 + log_b rank) · (1 + log_bq place). With
-    `shifted-log` the gain is 2^grade - 1, over log_b(rank + b - 1) · log_bq(place + bq - 1). Ranks
-    and places are from 1. Grades below 0 gain nothing.
+    Ranks and places start at 1. Grades below 0 have gain 0. b: base of the logarithm of the rank.
+    bq: base of the logarithm of the query's place. discount: with `one-plus-log`, the grade divided
+    by (1 + log_b rank) · (1 + log_bq place); with `shifted-log`, 2^grade - 1 divided by log_b(rank
+    + b - 1) · log_bq(place + bq - 1).
 
     >>> from rankwell import judged_rankings
     >>> from rankwell.data.judged_rankings import SessionQueries, SessionRankings
@@ -85,20 +85,20 @@ def session_rbp(
     max_rel: float | None = None,
     k: int | None = None,
 ) -> Floats:
-    """The gain of a user who goes on with chance p after each item, then with chance b to the next
-    item, else to the next query.
+    """The expected gain per item inspected, for a user who stops with probability 1 - p and
+    reformulates with probability p (1 - b).
 
     Session rank-biased precision, for sessions in which users reformulate or give up:
 
         SessionRBP = (1 - p) · Σ(queries m) Σ(i) ((p - bp) / (1 - bp))^(m - 1) · (bp)^(i - 1) · g
         g: the gain of the item at rank i of the m-th query
 
-    b: the chance to go on in the same list. max_rel: the highest grade of the scale, for graded
-    gains.
+    For b = 1 this is RBP of the first query. The gain is 1 for a grade of `rel` or more, or the
+    grade divided by `max_rel` if that is given.
 
-    (1 - p) times the sum over places m and ranks n of ((p - bp) / (1 - bp))^(m - 1) · (bp)^(n - 1)
-    · gain, which is RBP of the first query for b = 1. The gain is 1 from grade `rel` on, or the
-    grade divided by `max_rel`, where that is given.
+    p: probability that the user continues, in the same list or with the next query. b: probability
+    that a user who continues stays in the same list. max_rel: the highest grade of the scale, for
+    graded gains.
 
     >>> from rankwell import judged_rankings
     >>> from rankwell.data.judged_rankings import SessionQueries, SessionRankings

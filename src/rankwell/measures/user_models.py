@@ -1,6 +1,4 @@
-"""Measures of a user who looks at one item after the other and stops some day: RBP with its
-residual, and ERR.
-"""
+"""Measures of a user who inspects items one by one and may stop: RBP with its residual, and ERR."""
 
 from collections.abc import Callable
 from typing import Literal
@@ -105,19 +103,19 @@ def rbp(
     gains: Gains = None,
     k: int | None = None,
 ) -> Floats:
-    """(1 - p) times the sum of gain times p^(rank - 1) over the first `k` places, for a user who
-    goes on with chance p.
+    """The expected rate of gain of a user who continues with probability p: (1 - p) Σ gain ·
+    p^(rank - 1), down to rank `k`.
 
-    Rank-biased precision, for users of a known patience:
+    Rank-biased precision, for users of known persistence:
 
         RBP@k = (1 - p) · Σ(i=1…k) g(i) · p^(i - 1)
         g(i): the gain of the item at rank i
 
-    rel: every item with this grade or more has gain 1, others 0 (ir_measures). Without it the gain
-    is the grade. scale: how the grade becomes a gain: `grade` takes it as it is, so that the value
-    may exceed 1 (ranx); `topic` divides by the highest grade judged in the query where that exceeds
-    1 (trec_eval 10, where p is 0.9); `max` divides by `max_rel` and caps at 1. max_rel: the highest
-    grade of the scale. gains: pairs of a grade and its gain, for grades that are not their own.
+    rel: items of this grade or more have gain 1, others 0 (ir_measures). Without it, the gain is
+    the grade. scale: how a grade becomes a gain: `grade` uses the grade itself, so that values may
+    exceed 1 (ranx); `topic` divides by the highest grade judged in the query if that exceeds 1
+    (trec_eval 10, where p is 0.9); `max` divides by `max_rel` and caps at 1. max_rel: the highest
+    grade of the scale. gains: pairs of a grade and its gain; other grades are their own gains.
 
     >>> from rankwell import judged_rankings
     >>> view = judged_rankings({"q": {"a": 1, "b": 2}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}})
@@ -142,16 +140,16 @@ def rbp(
 def rbp_residual(
     view: JudgedRankings, *, p: float = 0.8, quirk: bool = False, k: int | None = None
 ) -> Floats:
-    """The residual of RBP: p^n for the ranks below the first n, (1 - p) p^(rank - 1) for each
-    unjudged item in them.
+    """The residual of RBP: p^n for the ranks beyond the first n, plus (1 - p) p^(rank - 1) for each
+    unjudged item within them.
 
     Residual of rank-biased precision, for how much unjudged items could add to RBP:
 
         RBPResid = p^n + (1 - p) · Σ(unjudged items at rank i ≤ n) p^(i - 1)
         n: the length of the list, k at most
 
-    n is the length of the list, `k` at most; 1 for an empty ranking. quirk: 0 where nothing in the
-    list is unjudged, the part that follows included, as in trec_eval 10 (where p is 0.9).
+    1 for an empty ranking. quirk: 0 if the list has no unjudged item, without the part for the
+    ranks beyond it, as in trec_eval 10 (where p is 0.9).
 
     >>> from rankwell import judged_rankings
     >>> view = judged_rankings({"q": {"a": 1, "b": 2}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}})
@@ -175,13 +173,13 @@ def rbp_residual(
     aliases="err err_cut",
 )
 def err(view: JudgedRankings, *, k: int | None = None) -> Floats:
-    """The expected reciprocal rank of the item that satisfies, each with chance (2^grade - 1) /
-    2^4, in the first `k` places.
+    """The expected reciprocal rank of the first satisfying item down to `k`; items satisfy with
+    probability (2^grade - 1) / 2^4.
 
     Expected reciprocal rank, for users who stop at the first result that satisfies them:
 
         ERR@k = Σ(i=1…k) 1/i · s(i) · Π(j<i) (1 - s(j))
-        s(i) = (2^grade - 1) / 2^4: the chance that the item at rank i satisfies
+        s(i) = (2^grade - 1) / 2^4: the probability that the item at rank i satisfies
 
     The 4 is fixed, whatever your scale, and a higher grade is an error, as in gdeval.pl.
 

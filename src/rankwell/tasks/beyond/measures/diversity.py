@@ -35,16 +35,16 @@ _TAIL = {"unjudged tail": "every item of a list counts, judged or not"}
 def intra_list_diversity(
     view: ItemLists, *, k: int | None = None, by: Literal["categories", "embeddings"] = "categories"
 ) -> Floats:
-    """The mean distance of all pairs of the first `k` items; a query with fewer than two items is
-    not counted.
+    """The mean distance between all pairs of the first `k` items; a query with fewer than two items
+    is not counted.
 
     Intra-list diversity, for how different the items of one list are:
 
         ILD@k = mean of d(i, j) over the pairs of the first k items
         d = 1 - |A ∩ B| / |A ∪ B| for their categories A and B, or 1 - cosine
 
-    by: categories (Jaccard distance, 1 less the share of the categories of both that both have; 0
-    for two items without any), or embeddings (1 less the cosine).
+    by: `categories` (Jaccard distance: 1 minus the share of the two items' categories that both
+    have; 0 for two items without categories), or `embeddings` (1 minus the cosine).
 
     >>> import numpy as np
     >>> from rankwell.tasks.beyond.lists import ItemAttributes, ItemLabels
@@ -216,16 +216,17 @@ def miscalibration(
     p: float = 0.5,
     alpha: float = 0.01,
 ) -> Floats:
-    """The Kullback-Leibler divergence, in nats, of the categories of the first `k` items from those
-    of the user's interactions.
+    """The Kullback-Leibler divergence, in nats, between the categories of the user's interactions
+    and those of the first `k` items.
 
-    Miscalibration, for whether lists reflect the tastes of their users:
+    Miscalibration, for whether lists reflect their users' tastes:
 
         Miscalibration = Σ(categories c) p(c) · ln(p(c) / ((1 - alpha) · q(c) + alpha · p(c)))
         p(c), q(c): the shares of the category in the interactions and in the list
 
-    An item is divided equally among its categories. discount: weight of a rank in q, as for `Gini`.
-    A query is not counted without items, or without interactions with items that have a category.
+    An item is divided equally among its categories. A query is not counted if its list or its
+    interactions have no item with a category. discount: weight of a rank in q, as for `Gini`.
+    alpha: share of p that is mixed into q, so that the divergence is finite.
 
     >>> import numpy as np
     >>> from rankwell.tasks.beyond.lists import ItemAttributes, ItemLabels, QueryItems

@@ -43,18 +43,18 @@ def attention_weighted_rank_fairness(
     p: float = 0.5,
     target: Literal["catalogue", "equal"] = "catalogue",
 ) -> Floats:
-    """1 less the Jensen-Shannon divergence, in nats, of the exposure of groups from the one they
-    should have: 1 is fair.
+    """1 minus the Jensen-Shannon divergence, in nats, between the actual and the target exposure of
+    groups; 1 is fair.
 
-    Attention-weighted rank fairness, for whether groups get the attention that they should have:
+    Attention-weighted rank fairness, for whether groups get the attention that they should get:
 
         AWRF = 1 - JS(exposure, target)
         JS(a, b) = (KL(a, (a + b) / 2) + KL(b, (a + b) / 2)) / 2, KL(a, b) = Σ a · ln(a / b)
 
-    discount: the exposure of a rank: 1 / log2(max(rank, 2)) (log), p^(rank - 1) (geometric) or 1
-    (none); items without a group have none. An item of several groups is divided equally among
-    them. target: the groups' shares of the catalogue, or equal ones. A query without items of any
-    group is not counted.
+    Items without a group have no exposure. An item of several groups is divided equally among them.
+    A query without items of any group is not counted. discount: the exposure of a rank: 1 /
+    log2(max(rank, 2)) (`log`), p^(rank - 1) (`geometric`) or 1 (`none`). target: the exposure that
+    groups should get: their share of the `catalogue`, or `equal` shares.
 
     >>> import numpy as np
     >>> from rankwell.tasks.beyond.lists import ItemAttributes, ItemLabels
@@ -229,18 +229,17 @@ def _mean_exposures(starts: Ints, stops: Ints, p: float) -> Floats:
 def exposure_disparity(
     view: ItemLists, *, k: int | None = None, p: float = 0.5, by: By = "groups"
 ) -> Floats:
-    """The disparity of expected exposure: the sum of the squares of the exposure that groups have,
-    or items.
+    """The disparity of expected exposure: the sum of the squared exposures of groups, or of items.
 
     Expected exposure disparity, for how unevenly attention is spread:
 
         EED = Σ(groups) e²
         e: the exposure of the group
 
-    by: exposure of `groups` or of single `items`.
+    The exposure of a rank is p^(rank - 1), as for a user of rank-biased precision. EED by items
+    depends only on the length of a list, unless rankings are drawn at random.
 
-    The exposure of a rank is p^(rank - 1), as of a user of rank-biased precision. By items it
-    depends on the length of a list alone unless rankings are drawn at random.
+    by: exposure of `groups` or of single `items`.
 
     >>> import numpy as np
     >>> from rankwell.tasks.beyond.lists import ItemAttributes, ItemLabels
@@ -264,16 +263,16 @@ def exposure_disparity(
 def exposure_relevance(
     view: ItemLists, *, k: int | None = None, p: float = 0.5, by: By = "groups"
 ) -> Floats:
-    """The relevance of expected exposure: the product of the exposure that groups, or items, have
-    with the one they should have.
+    """The relevance of expected exposure: the sum of actual times target exposure over groups, or
+    over items.
 
     Expected exposure relevance, for whether relevant groups get attention:
 
         EER = Σ(groups) e · t
-        e, t: the exposure that the group has, and should have
+        e, t: the actual and the target exposure of the group
 
-    Items of the same grade should get the same exposure: the mean over the ranks that they take in
-    a perfect ranking of the catalogue. EEL is EED - 2 · EER + Σ expected². p, by: as for `EED`.
+    The target exposure of an item is the mean over the ranks that items of its grade take in a
+    perfect ranking of the catalogue. EEL is EED - 2 · EER + Σ t². p, by: as for `EED`.
 
     >>> import numpy as np
     >>> from rankwell.tasks.beyond.lists import ItemAttributes, QueryItems
@@ -298,15 +297,15 @@ def exposure_relevance(
 def exposure_loss(
     view: ItemLists, *, k: int | None = None, p: float = 0.5, by: By = "groups"
 ) -> Floats:
-    """The loss of expected exposure: the squared distance of the exposure of groups, or items, from
-    the one they should have.
+    """The loss of expected exposure: the squared distance between actual and target exposure of
+    groups, or of items.
 
-    Expected exposure loss, for the distance from the exposure that would be fair:
+    Expected exposure loss, for the distance from fair exposure:
 
         EEL = Σ(groups) (e - t)²
-        e, t: the exposure that the group has, and should have
+        e, t: the actual and the target exposure of the group
 
-    EED - 2 · EER + Σ expected²; 0 where every group has what it should have. p, by: as for `EER`.
+    EEL is EED - 2 · EER + Σ t², and 0 if every group has its target exposure. p, by: as for `EER`.
 
     >>> import numpy as np
     >>> from rankwell.tasks.beyond.lists import ItemAttributes, QueryItems

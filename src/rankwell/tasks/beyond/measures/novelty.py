@@ -31,16 +31,16 @@ def _mean(values: Floats, is_item: Bools) -> Floats:
 def novelty(
     view: ItemLists, *, k: int | None = None, of: Literal["users", "interactions"] = "users"
 ) -> Floats:
-    """The mean self-information, in bits, of the first `k` items: -log2 of the share of the users
-    who interacted with an item.
+    """The mean self-information of the first `k` items, in bits: -log2 of the share of users who
+    interacted with the item.
 
-    Novelty (mean self-information), for recommending what few know:
+    Novelty (mean self-information), for recommending items that few users know:
 
         Novelty@k = mean over the first k items of -log2(users of the item / users)
 
-    of: shares of the users (inverse user frequency) or of all interactions (free discovery). An
-    item without interactions, whose self-information is infinite, counts as having one. A query
-    without items is not counted.
+    An item without interactions, whose self-information is infinite, counts as having one. A query
+    without items is not counted. of: share of `users` (inverse user frequency) or of all
+    `interactions` (free discovery).
 
     >>> import numpy as np
     >>> from rankwell.tasks.beyond.lists import ItemAttributes
@@ -88,14 +88,14 @@ def popularity(view: ItemLists, *, k: int | None = None) -> Floats:
 )
 def serendipity(view: ItemLists, *, k: int, head: int | None = None, rel: float = 1) -> Floats:
     """The number of relevant items among the first `k` that are not among the `head` most popular
-    ones, divided by `k`.
+    items, divided by `k`.
 
-    Serendipity, for hits that nobody expected:
+    Serendipity, for unexpected hits:
 
         Serendipity@k = (relevant items in the first k places, without the most popular ones) / k
 
-    head: the number of most popular items, which a user expects without any system; k by default.
-    Of items with as many users the one with the first id, by its bytes, is the more popular.
+    head: number of most popular items, which a user expects without any system; k by default. Among
+    items with equally many users, the one whose id comes first in byte order is the more popular.
 
     >>> import numpy as np
     >>> from rankwell.tasks.beyond.lists import ItemAttributes, QueryItems

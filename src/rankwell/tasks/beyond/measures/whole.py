@@ -24,7 +24,7 @@ _NONE = math.nan
     aliases="itemcoverage catalog_coverage",
 )
 def item_coverage(view: ListCollections, *, k: int | None = None) -> Floats:
-    """The share of the catalogue that is among the first `k` items of at least one list.
+    """The share of the catalogue's items that are among the first `k` of at least one list.
 
     Item coverage, catalogue coverage, for how much of the catalogue is ever recommended:
 
@@ -65,17 +65,17 @@ def gini(
     p: float = 0.5,
     divisor: Literal["n-1", "n"] = "n-1",
 ) -> Floats:
-    """The Gini index of the exposure of the catalogue's items: 0 where all have the same, 1 where
-    one item has all of it.
+    """The Gini index of the exposure of catalogue items: 0 if all get the same exposure, 1 if one
+    item gets all of it.
 
     Gini index, for how concentrated recommendations are:
 
         Gini = Σ(j=1…n) (2j - n - 1) · share(j) / (n - 1)
         share(j): the share of exposure of the j-th of n items, in ascending order
 
-    Σ (2j - n - 1) · share(j) / divisor over the n items in ascending order of exposure. divisor: n
-    - 1 as in its source, n as in RecBole and LensKit, which never gives 1. discount: the exposure
-    of a rank, 1 (none), 1 / log2(max(rank, 2)) (log), or p^(rank - 1) (geometric).
+    divisor: `n-1`, as in the source, or `n`, as in RecBole and LensKit, which never gives 1.
+    discount: the exposure of a rank: 1 (`none`), 1 / log2(max(rank, 2)) (`log`), or p^(rank - 1)
+    (`geometric`).
 
     >>> import numpy as np
     >>> from rankwell.tasks.beyond.lists import ItemAttributes
@@ -111,17 +111,17 @@ def entropy(
     p: float = 0.5,
     form: Literal["bits", "nats", "mean"] = "bits",
 ) -> Floats:
-    """The Shannon entropy of the exposure of items: log2 of their number where all have the same, 0
-    where one has all of it.
+    """The Shannon entropy of item exposure: log2 of the number of items if all get the same, 0 if
+    one item gets all of it.
 
     Shannon entropy, for how evenly recommendations are spread:
 
         Entropy = -Σ(items) s · log2(s)
         s: the share of exposure of the item
 
-    form: in bits, in nats, or the mean contribution of an exposed item in nats, which RecBole calls
-    the entropy. discount: as for `Gini`. It needs no catalogue, for items without exposure add
-    nothing.
+    It needs no catalogue, since items without exposure add nothing. form: in `bits`, in `nats`, or
+    the `mean` contribution of an exposed item in nats, which RecBole calls the entropy. discount:
+    as for `Gini`.
 
     >>> import numpy as np
     >>> from rankwell.tasks.beyond.lists import ItemAttributes

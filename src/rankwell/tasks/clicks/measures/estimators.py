@@ -42,8 +42,8 @@ def _self_normalised(view: LoggedRounds, variable: Floats, residuals: Floats) ->
     scale=Scale(empty=math.nan),
 )
 def ctr(view: LoggedRounds) -> Floats:
-    """The click-through rate: the share of rows with a click, whatever the policy; rewards are 0
-    and 1.
+    """The click-through rate: the share of rows with a click, whatever the policy; rewards must be
+    0 or 1.
 
     Click-through rate, for how often a logged result is clicked:
 
@@ -67,7 +67,7 @@ def ctr(view: LoggedRounds) -> Floats:
     scale=_VALUE,
 )
 def mean_reward(view: LoggedRounds) -> Floats:
-    """The mean reward of rows, whatever the policy: the value of the policy that logged them.
+    """The mean reward of all rows, whatever the policy: the value of the policy that logged them.
 
     Mean reward, for what the logging policy earns:
 
@@ -90,16 +90,16 @@ def mean_reward(view: LoggedRounds) -> Floats:
     aliases="ipw",
 )
 def ips(view: LoggedRounds, *, clip: float | None = None) -> Floats:
-    """Inverse propensity scoring: weight · reward, where the weight is the policy's probability of
-    the item over the propensity.
+    """Inverse propensity scoring: the mean of reward times weight, the policy's probability of the
+    item divided by its propensity.
 
     Inverse propensity scoring, for what another policy would have earned:
 
         IPS = mean of w · reward
-        w = π(item) / propensity: the policy's probability over the logged one
+        w = π(item) / propensity: the policy's probability divided by the logged one
 
-    Unbiased if the propensities are right and the log could show everything that the policy may
-    show. clip: larger weights count as this, which trades bias for less variance.
+    The estimate is unbiased if the propensities are right and the log could show everything that
+    the policy may show. clip: cap on the weights, which reduces variance at the price of bias.
 
     >>> import numpy as np
     >>> from rankwell.tasks.clicks.inputs import LoggedRounds, LoggedRows
@@ -119,16 +119,16 @@ def ips(view: LoggedRounds, *, clip: float | None = None) -> Floats:
     aliases="snipw",
 )
 def snips(view: LoggedRounds) -> Floats:
-    """Self-normalised inverse propensity scoring: Σ weight · reward / Σ weight; consistent, biased,
-    within the range of rewards.
+    """Self-normalised inverse propensity scoring: Σ weight · reward / Σ weight; consistent but
+    biased, within the range of rewards.
 
     Self-normalised inverse propensity scoring, for less variance than IPS:
 
         SNIPS = Σ w · reward / Σ w
-        w = π(item) / propensity: the policy's probability over the logged one
+        w = π(item) / propensity: the policy's probability divided by the logged one
 
-    A row's value is its influence on the estimate, V + weight · (reward - V) / mean weight; they
-    average to the estimate V.
+    The value of a row is its influence on the estimate V: V + weight · (reward - V) / mean weight.
+    The mean of these values is V.
 
     >>> import numpy as np
     >>> from rankwell.tasks.clicks.inputs import LoggedRounds, LoggedRows
@@ -149,7 +149,7 @@ def dm(view: LoggedRounds) -> Floats:
         π: the policy's probability
         q: the reward that the model expects
 
-    It is only as good as the model.
+    The estimate is only as good as the model.
 
     >>> import numpy as np
     >>> from rankwell.tasks.clicks.inputs import LoggedRounds, LoggedRows
@@ -164,7 +164,8 @@ def dm(view: LoggedRounds) -> Floats:
 
 @measure("DR", source=_DUDIK, scale=_VALUE)
 def dr(view: LoggedRounds, *, clip: float | None = None) -> Floats:
-    """Doubly robust: what a model expects under the policy + weight · (reward - estimate).
+    """Doubly robust: the model's expected reward under the policy, plus weight · (reward - the
+    model's estimate).
 
     Doubly robust, for a reward model corrected by the log:
 
@@ -172,8 +173,8 @@ def dr(view: LoggedRounds, *, clip: float | None = None) -> Floats:
         q_π, q: the reward that the model expects under the policy, and of the logged item
         w: as for IPS
 
-    Unbiased where propensities are right; consistent where either they or the model are. clip: as
-    for `IPS`.
+    The estimate is unbiased if the propensities are right, and consistent if they or the model are
+    right. clip: as for `IPS`.
 
     >>> import numpy as np
     >>> from rankwell.tasks.clicks.inputs import LoggedRounds, LoggedRows
@@ -196,15 +197,15 @@ def dr(view: LoggedRounds, *, clip: float | None = None) -> Floats:
     scale=_VALUE,
 )
 def sndr(view: LoggedRounds) -> Floats:
-    """Self-normalised doubly robust: what a model expects under the policy + Σ weight · (reward -
-    estimate) / Σ weight.
+    """Self-normalised doubly robust: the model's expected reward under the policy, plus Σ weight ·
+    (reward - estimate) / Σ weight.
 
     Self-normalised doubly robust, for less variance than DR:
 
         SNDR = mean of q_π + Σ w · (reward - q) / Σ w
         q_π, q, w: as for DR
 
-    A row's value is its influence on the estimate, as for `SNIPS`.
+    The value of a row is its influence on the estimate, as for `SNIPS`.
 
     >>> import numpy as np
     >>> from rankwell.tasks.clicks.inputs import LoggedRounds, LoggedRows

@@ -14,7 +14,7 @@ _EXAMPLE = """
 
 WINS = add_figure(
     "Wins",
-    "share of the impressions in which a run has more credit for clicks than the other, a tie "
+    "share of the impressions in which a run earns more credit for clicks than the other, ties "
     "counting half",
     source="Chapelle, Joachims, Radlinski and Yue 2012, Large-scale validation and analysis of "
     "interleaved search evaluation",
@@ -28,8 +28,7 @@ Interleaving wins, for which of two runs users prefer:
 )
 CREDIT = add_figure(
     "Credit",
-    "mean credit of a run for the clicks on an impression, by the rule of the method that "
-    "made the list",
+    "mean credit of a run for the clicks on an impression, by the rule of the interleaving method",
     source="Chapelle, Joachims, Radlinski and Yue 2012, Large-scale validation and analysis of "
     "interleaved search evaluation",
     printed_by=("clicks credit",),
