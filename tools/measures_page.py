@@ -23,9 +23,9 @@ TOOLS = {"beir": "BEIR", "mteb": "MTEB", "st": "sentence-transformers", "vse": "
 COMMON = {
     "k": "Only the first `k` places count.",
     "rel": "Lowest grade that counts as relevant.",
-    "T": "Gain that the user is looking for.",
+    "T": "The user's target gain.",
     "alpha": "Share by which an item that repeats an intent counts less.",
-    "p": "Chance that the user goes on to the next item.",
+    "p": "Probability that the user continues to the next item.",
     "x": "Multiple of the number of relevant items at which the list is cut.",
 }
 """Parameters that most measures share and do not explain."""

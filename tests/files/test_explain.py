@@ -26,6 +26,8 @@ def test_a_convention_is_explained_by_its_source_its_rules_and_all_its_words(nam
             assert f"    {word}: {measure}\n" in text
     assert all(f"  * {note}" in text for note in convention.notes)
     assert (f"    ties: {convention.ties}" in text) == (convention.ties != "id-desc")
+    averaged = f"    average-over: {convention.average_over}"
+    assert (averaged in text) == (convention.average_over != "judged")
     assert ("    unit: percent" in text) == (convention.unit == "percent")
     rules = text.partition("  measures by default:")[0]
     assert "True" not in rules

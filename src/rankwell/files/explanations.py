@@ -251,7 +251,7 @@ def _text_of(value: Any) -> str:
 _RULES = (
     "ties",
     "single_precision",
-    "queries",
+    "average_over",
     "no_relevant",
     "exclude_self",
     "negative_grades",
