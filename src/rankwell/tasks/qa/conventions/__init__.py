@@ -40,9 +40,9 @@ class AnswerConvention(NamedTuple):
     extra: whether a prediction without a question is ignored (`ignore`), or is an `error`.
     context_share: for relevance by context, the share of the shorter text that two documents must
         have in common to be the same context, above 0 and at most 1.
-    context_similarity: instead, how similar their whole texts are, for paraphrases: `words` (F1 of
-        the words), or 1 minus a normalised distance; None for the share.
-    context_threshold: the lowest similarity of the same context, above 0 and at most 1.
+    context_similarity: in place of `context_share`, the similarity of whole texts, for paraphrases:
+        `words` (F1 of the words), or 1 minus a normalised distance; None for the share.
+    context_threshold: the lowest such similarity of the same context, above 0 and at most 1.
     """
 
     labels: tuple[str, ...] = ()
