@@ -29,7 +29,7 @@ def another_format_possible(file: str, format: str, others: Sequence[str]) -> st
 
 @finding("warning")
 def doubtful_columns(doubt: str, file: str = "") -> str:
-    """A column was chosen by its name, but another one could be meant as well.
+    """A column was chosen by its name, but you may have meant another one.
 
     Name the column with `--columns` or `--qrels-columns`.
     """
@@ -154,7 +154,7 @@ def some_query_ids_in_two_notations(
 ) -> str:
     """A few missing queries would match if case, leading zeros, hyphens or suffixes were ignored.
 
-    They may be different queries. If they are the same, write the ids alike in both files.
+    They may be different queries. If not, write the ids in the same way in both files.
     """
     return _notation_of_queries(len(queries), missing, notation, example, effect)
 
@@ -203,7 +203,7 @@ def some_item_ids_in_two_notations(
 ) -> str:
     """A few more judged items would match if case, leading zeros, hyphens or suffixes were ignored.
 
-    They may be different items. If they are the same, write the ids alike in both files.
+    They may be different items. If not, write the ids in the same way in both files.
     """
     return _notation_of_items(n, several, notation, example, effect)
 
@@ -245,7 +245,7 @@ def judgments_and_run_swapped(grade: float, run_name: str, scores: str) -> str:
 
 @finding("error")
 def ranks_and_scores_swapped(run: str, highest: float, lowest: float) -> str:
-    """The scores count up and the ranks fall: the two columns are exchanged.
+    """The scores count up and the ranks fall: the two columns are swapped.
 
     Exchange them in the file.
     """
@@ -281,8 +281,8 @@ def rising_scores(run: str, lists: str, rows: int) -> str:
 
 @finding("warning")
 def relevant_items_last(run: str, share: float, n_queries: int) -> str:
-    """Relevant items stand near the end of the lists, which a random order would do less than once
-    in a million.
+    """Relevant items are so near the ends of the lists that a random order would do this less than
+    once in a million times.
 
     Are the scores distances? Negate them: the highest score ranks first.
     """
@@ -394,7 +394,7 @@ def only_relevant_items_judged() -> str:
     """The judgments list relevant items only, as lists of gold documents and of purchases do, so
     that nearly all retrieved items are unjudged.
 
-    They count as not relevant, and nothing bounds how many of them are relevant all the same.
+    Unjudged items count as not relevant, although any number of them may be relevant.
     """
     return "judgments: they list relevant items only; all others count as not relevant"
 
@@ -410,7 +410,7 @@ def grades_alike(label: str, low: float, high: float, leads: str, weighing: str)
     """One measure treats all relevant grades alike, another does not, and they may disagree.
 
     nDCG of sentence-transformers has binary gains, and nDCG of trec_eval takes grades as gains.
-    Where they have different winners, say which one you report.
+    If they have different winners, say which one you report.
     """
     weighed = f"by {weighing}, which weighs them"
     return f"{label} treats the grades {low:g} to {high:g} alike: {leads} {weighed}"
@@ -490,7 +490,7 @@ def queries_without_relevant(queries: Sequence[str], labels: Sequence[str] = ())
 def values_depend_on_ties(run: str, labels: Sequence[str], queries: Sequence[str]) -> str:
     """Some items have equal scores, and another order of them would change values.
 
-    The tie rule decides. Take the mean over all orders of tied items if you want none to matter.
+    The tie rule decides. If no order should, take the mean over all orders of tied items.
     """
     number = count_of(len(queries), "query", "queries")
     verb = "depends" if len(labels) == 1 else "depend"
@@ -553,8 +553,8 @@ def so_on_every_query(flag: str) -> str:
 def recall_of_retrieved(run: str, labels: Sequence[str], what: str) -> str:
     """Relevant items that no run retrieved are unknown, so recall is a share of what was found.
 
-    You can compare these runs by it, and no others. Judge more items (`rankwell judge pool`), or
-    name the texts of the collection if answers decide what is relevant.
+    You can compare only these runs by it. Judge more items (`rankwell judge pool`), or name the
+    texts of the collection if answers decide what is relevant.
     """
     return f"{', '.join(labels)} {'is' if len(labels) == 1 else 'are'} relative to {what}"
 
@@ -566,15 +566,15 @@ def recall_of_retrieved(run: str, labels: Sequence[str], what: str) -> str:
 def few_queries(least: int, sizes: str, unit: str, columns: str = "") -> str:
     """You have too few queries for an interval.
 
-    Below 10 queries no method keeps the promise of a 95% interval. Judge more queries.
+    With fewer than 10 queries, no method reaches the nominal level of 95%. Judge more queries.
     """
     return f"no interval below {least} {unit} (here {sizes}){columns and f': {columns}'}"
 
 
 @finding("info")
 def small_sample(n: int, unit: str, held: str, columns: str = "") -> str:
-    """With fewer than about 50 queries, intervals hold the true mean slightly less often than they
-    promise.
+    """With fewer than about 50 queries, intervals contain the true mean slightly less often than
+    their level says.
     """
     return f"with {n} {unit} 95 % intervals {held}{columns and f': {columns}'}"
 
@@ -599,8 +599,8 @@ def long_tail(columns: str) -> str:
 
 @finding("warning")
 def close_values(n: int, share: float, columns: str) -> str:
-    """All values are close together, so the interval cannot account for rare values that are far
-    off.
+    """All values are close together, so the interval cannot account for rare, very different
+    values.
     """
     return (
         f"all values are close together; {n} queries cannot rule out that up to {share:.0f} % of "
@@ -712,7 +712,7 @@ def different_rules(rules: str) -> str:
 
 @finding("info")
 def attributes_differ(examples: str, names: Sequence[str]) -> str:
-    """The attributes of queries differ between folders, so their names carry the folder's name."""
+    """Query attributes differ between folders, so their names include the folder's name."""
     return (
         f"attributes of queries that differ between folders bear the name of their folder, such as "
         f"{examples}: {', '.join(names)}"

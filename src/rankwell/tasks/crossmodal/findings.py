@@ -86,7 +86,7 @@ def intervals_beyond_range(labels: Sequence[str]) -> str:
 @finding("info")
 def places_counted(directions: str) -> str:
     """Under `--ties multiplied`, n counts places instead of queries: a query counts once for each
-    place of a tie.
+    place of its tie.
     """
     return (
         f"ties=multiplied ({directions}): a query with a tied positive counts once for each place"

@@ -24,7 +24,7 @@ export const say = {
   reference: "reference ",
   notListed: "Not in the list of the reference",
   similarity: "Similarity under the reference",
-  marginTitle: "Similarity under the reference less that of the last item it counts",
+  marginTitle: "Similarity under the reference minus that of the last item it counts",
   margin: "margin ",
   /** @param {number} tolerance */
   within: tolerance => `Within ${tolerance} of what counts`,

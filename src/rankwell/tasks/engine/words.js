@@ -10,8 +10,8 @@ export const say = {
   choice: "Choice",
   /** @type {Record<string, [string, string]>} */
   choices: {
-    cheapest: ["cheapest", "The cheapest setting that reaches the recall, or of those as good as the best"],
-    accepted: ["reaches recall", "Its lower confidence bound is above the recall to reach"],
+    cheapest: ["cheapest", "The cheapest setting that reaches the target recall, or is as good as the best"],
+    accepted: ["reaches recall", "Its lower confidence bound is above the target recall"],
     best: ["as good", "Indistinguishable from the best by all pairs"],
     baseline: ["default", "The engine's own parameters, or the first setting"],
   },
@@ -19,7 +19,7 @@ export const say = {
   noParameter: "This engine does not have the parameter",
   /** @param {string} share */
   others: share => `others ${share}`,
-  othersTitle: "Processor time of other processes meanwhile, of one processor; the times may be theirs",
+  othersTitle: "Processor time of other processes meanwhile, as a share of one processor; they may have slowed the engine",
   unanswered: "Queries without an answer",
   /** @param {number} n @param {number} shown */
   unansweredNote: (n, shown) => `${n} ${pick(n, "request", "requests")}${shown < n ? `, the first ${shown}` : ""}; queries without any answer count as empty.`,

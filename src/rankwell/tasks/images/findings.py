@@ -17,7 +17,7 @@ def images_left_out(counts: str, file: str = "") -> str:
 
 @finding("warning")
 def images_unmatched(problem: str, run: str = "") -> str:
-    """Some images of one input are missing from another one."""
+    """Some images of one input are missing from another."""
     return problem
 
 

@@ -22,13 +22,13 @@ def nothing_to_retrieve(run: str, queries: Sequence[str]) -> str:
 
 @finding("warning")
 def documents_unmatched(run: str, problem: str) -> str:
-    """The ids of retrieved or answered documents do not match those that the questions name."""
+    """The ids of documents in the run or the answers do not match those in the questions."""
     return problem
 
 
 @finding("warning")
 def odd_answers(run: str, problem: str) -> str:
-    """Some answers contradict their texts, for example by positions that hold other words."""
+    """Some answers or claims contradict the texts, such as positions that hold other words."""
     return problem
 
 
@@ -40,13 +40,13 @@ def no_answer_numbers(run: str, problem: str) -> str:
 
 @finding("info")
 def measures_left_out(reason: str) -> str:
-    """Some measures or options are left out, because your data have nothing for them."""
+    """Some measures or options are left out, because your data do not support them."""
     return reason
 
 
 @finding("info")
 def rules_of_language(languages: str) -> str:
-    """Texts are normalised by the rules of other languages than the answers'."""
+    """You named no language, so texts are normalised by the rules of the convention's first one."""
     return (
         f"the rules are those of {languages}; for other answers name the language in a convention "
         "of your own"

@@ -8,7 +8,7 @@ from rankwell.errors import count_of, flag
 
 @finding("warning")
 def questions_without_statements(run: str, queries: Sequence[str], total: int) -> str:
-    """This run has no statements for some questions for which another run has them."""
+    """This run has no statements for some questions, but another run has."""
     return (
         f"{len(queries)} of the {total} questions have no statement ({examples(queries)}), and do "
         "not count"

@@ -31,7 +31,7 @@ def run_not_evaluated(reason: str) -> str:
 
 @finding("warning", "--ties expected")
 def ties_decide_score(run: str, label: str, by_rule: float, by_chance: float) -> str:
-    """Tied items decide the mean of a run: with ties in random order it would be another.
+    """Tied items decide the mean of a run: with ties in random order it would be different.
 
     Write more digits of the scores, or take the mean over all orders of tied items.
     """
@@ -61,9 +61,9 @@ def order_hardly_matters(
     reaches 90% of the best one: the cut-off is as deep as the candidates, or their grades are the
     same.
 
-    Take a lower cut-off or more candidates. Such queries cannot distinguish systems. The figures
-    are the share of the best order that a random one reaches in each query, by the measure with the
-    highest share.
+    Such queries cannot distinguish systems. Take a lower cut-off or more candidates. The figures
+    are the share of the best value that a random order reaches for each query, by the measure with
+    the highest share.
     """
     verb = "distinguishes" if len(labels) == 1 else "distinguish"
     return (
@@ -99,8 +99,8 @@ def same_item_relevant(item: str, n: int, total: int, label: str, score: float) 
 
 @finding("warning", "--unjudged skip")
 def judged_for_other_runs(run: str, share: float, other: str, other_share: float, k: int) -> str:
-    """Most of the first items of another run are judged, but few of this one: the judgments were
-    pooled without it, and favour the other run.
+    """Most of the first items of another run are judged, but few of this one's: the judgments were
+    pooled without this run, and favour the other.
 
     Judge the items of this run too (`rankwell judge pool`), or leave unjudged items out.
     """

@@ -25,10 +25,11 @@ class CaptionConvention(NamedTuple):
     orders of tied items.
 
     t2v, v2t: the tie rule from text to video and from video to text.
-    aggregates: sums and means of recalls that are reported where the user names no measure.
-    protocol: the protocol from video to text.
-    hits_after_last: whether a query without positives, whose rank is one after the last item,
-        counts as a hit at a K beyond the last item.
+    aggregates: sums and means of recalls that are reported if you name no measure.
+    protocol: the candidates from video to text: all captions, of which a video's best one counts
+        (`among-captions`), or all videos, each scored by its best caption (`among-videos`).
+    hits_after_last: whether a query without positives, which ranks one place after the last item,
+        is a hit if K is larger than the gallery.
     """
 
     t2v: CaptionTies = "expected"

@@ -10,7 +10,7 @@ _EXAMPLE = """
 
 RSUM = add_figure(
     "rsum",
-    "The sum of R@1, R@5 and R@10 of both directions, in their own unit: 600 percent at most.",
+    "The sum of R@1, R@5 and R@10 of both directions, in their own unit: at most 600 percent.",
     source="Lee and others 2018, SCAN",
     printed_by=("crossmodal",),
     details="""
@@ -22,7 +22,7 @@ Sum of recalls, for one number per model, as papers on text and images report it
 )
 GMEAN = add_figure(
     "gmean",
-    "The geometric mean of R@1, R@5 and R@10 of one direction; 0 where one is 0.",
+    "The geometric mean of R@1, R@5 and R@10 of one direction; 0 if one of them is 0.",
     source="Liu and others 2019, Use what you have",
     printed_by=("crossmodal",),
     details="""

@@ -7,7 +7,7 @@ class AgreementConvention(NamedTuple):
     """Options of a convention for comparison with a reference.
 
     gold_depth: number of the reference's first items that are relevant at a cut-off: the cut-off
-        itself (`cut`), the greatest cut-off (`max`), or a number of items.
+        itself (`cut`), the largest cut-off (`max`), or a fixed number.
     seed: seed of the sample (NumPy's RandomState) and of the bootstrap.
     """
 

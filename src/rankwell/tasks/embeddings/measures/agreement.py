@@ -44,16 +44,17 @@ def _chance_overlap(pairs: RankingPairs, *, k: int) -> Floats:
     chance=_chance_overlap,
 )
 def overlap(pairs: RankingPairs, *, k: int) -> Floats:
-    """The share of the first `k` places of the reference and of the candidate that hold the same
-    items, in whatever order.
+    """The share of items that the first `k` places of the reference and of the candidate have in
+    common, in any order.
 
     Overlap, for how many nearest neighbours two models share:
 
         Overlap@k = |A ∩ B| / k
         A, B: the first k items of the two lists
 
-    Where both lists are shorter than `k`, the longer one's length takes its place, so that equal
-    lists reach 1; not counted where both are empty. By chance: k / n for n candidates.
+    If both lists are shorter than `k`, the length of the longer one replaces `k`, so that equal
+    lists score 1. A query with two empty lists is not counted. The chance level is k / n for n
+    candidates.
 
     >>> from rankwell import ranking_pairs
     >>> overlap(ranking_pairs([7, 23, 156, 89, 42], [7, 89, 12, 23, 99]), k=5).tolist()
@@ -78,10 +79,10 @@ def _jaccard(shared: Ints, first: int | Ints, second: int | Ints) -> Floats:
     chance=lambda pairs, *, k: pairs.mean_by_chance(_jaccard, k),
 )
 def jaccard(pairs: RankingPairs, *, k: int) -> Floats:
-    """The number of items that the first `k` places of both lists share, over that of either; not
-    counted where both are empty.
+    """The number of items in the first `k` places of both lists, over the number in either; not
+    counted if both are empty.
 
-    Jaccard similarity, for how many neighbours two models share of all that either has:
+    Jaccard similarity, for what share of all their neighbours two models have in common:
 
         Jaccard@k = |A ∩ B| / |A ∪ B|
         A, B: the first k items of the two lists
@@ -117,8 +118,8 @@ def _chance_average_overlap(pairs: RankingPairs, *, k: int | None = None) -> Flo
     "AO", source=_FAGIN, aliases="average_overlap", exempt=_LONGER, chance=_chance_average_overlap
 )
 def average_overlap(pairs: RankingPairs, *, k: int | None = None) -> Floats:
-    """The mean over the depths 1 to `k` of the share of items that the lists have in common down to
-    that depth.
+    """The share of items that the lists have in common at each depth from 1 to `k`, averaged over
+    the depths.
 
     Average overlap, for shared neighbours, where the top counts more:
 
@@ -174,21 +175,20 @@ def rbo(
     ties: Ties = "order",
     k: int | None = None,
 ) -> Floats:
-    """The share of common items at each depth, averaged with weights that fall by `p` per place;
-    not counted for two empty lists.
+    """The overlap at each depth, averaged with weights that fall by a factor of `p` per place; not
+    counted for two empty lists.
 
     Rank-biased overlap, for two rankings of any length, where the top counts most:
 
         RBO = (1 - p) · Σ(d≥1) p^(d - 1) · |A(d) ∩ B(d)| / d
         A(d), B(d): the first d items of the two lists
 
-    p: above 0 and below 1; at 0.9 the first 10 places have 86 % of the weight, at 0.98 the first
-    50.
-    kind: `ext` carries the agreement seen so far on beyond the lists; `min` is the least that it
-    can come to, with nothing more in common, and `res` what it can grow by; `truncated` stops at
-    the end of the longer list and divides by the weights so far. ties: items of equal similarity
-    keep the order of the list, or have the first of their ranks in common (`shared`).
-    k: only the first `k` places of either list are looked at. Raises BadUsage for another `p`.
+    p: above 0 and below 1; the first 10 places have 86 % of the weight at 0.9, the first 50 at
+    0.98. kind: `ext` extrapolates the agreement beyond the lists; `min` is the lower bound, with
+    nothing more in common, and `res` the residual, the most that can be added to it; `truncated`
+    stops at the end of the longer list and divides by the weights up to there. ties: items of equal
+    similarity keep the `order` of the list, or all have the first of their ranks (`shared`). k:
+    only the first `k` places of each list count. Raises BadUsage for another `p`.
 
     >>> from rankwell import ranking_pairs
     >>> view = ranking_pairs(["a", "b", "c"], ["a", "c", "b"])

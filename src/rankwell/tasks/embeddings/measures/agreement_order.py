@@ -48,7 +48,7 @@ def _chance_correlation(pairs: RankingPairs, *, k: int | None = None) -> Floats:
 @measure("Spearman", source=_SPEARMAN, scale=_CORRELATION, chance=_chance_correlation)
 def spearman(pairs: RankingPairs, *, k: int | None = None) -> Floats:
     """Spearman's rank correlation of the items in the first `k` places of both lists; not counted
-    below 2 of them.
+    for fewer than 2 items.
 
     Spearman's rank correlation of shared items, for two orders of the same items:
 
@@ -56,7 +56,7 @@ def spearman(pairs: RankingPairs, *, k: int | None = None) -> Floats:
         d: the difference of the two ranks of an item
         n: the number of shared items
 
-    Shared items are ranked again among themselves. The value does not show how many they are, so
+    Shared items are ranked again among themselves. The value does not show how many there are, so
     read it beside Overlap.
 
     >>> from rankwell import ranking_pairs
@@ -100,15 +100,15 @@ def spearman_union(pairs: RankingPairs, *, k: int | None = None) -> Floats:
     """Spearman's rank correlation of the items in the first `k` places of either list, by their
     ranks in both models.
 
-    Spearman's rank correlation of all items, for two orders, items that only one list holds
-    included:
+    Spearman's rank correlation of all items, for two orders, including items that only one list
+    holds:
 
         SpearmanUnion = 1 - 6 · Σ d² / (n · (n² - 1))
         d: the difference of the two ranks of an item
         n: the number of items in either list
 
-    Items are ranked again among themselves. A query is not counted with fewer than 2 of them, or if
-    an item's rank in the other model is unknown. The chance level is below 0, since an item that
+    Items are ranked again among themselves. A query is not counted if it has fewer than 2 items, or
+    if an item's rank in the other model is unknown. The chance level is below 0, since an item that
     only one list holds is far down in the other.
 
     >>> from rankwell import ranking_pairs
@@ -149,16 +149,16 @@ def _earlier_and_smaller(values: Ints, offsets: Ints) -> Ints:
     chance=_chance_correlation,
 )
 def tau_ap(pairs: RankingPairs, *, k: int | None = None) -> Floats:
-    """The rank correlation of the items in the first `k` places of both lists that weighs their
-    upper places most.
+    """The rank correlation of the items in the first `k` places of both lists, with the most weight
+    on the top ranks.
 
     AP correlation, for two orders of the same items, where the top counts most:
 
         TauAP = 2 / (n - 1) · Σ(i=2…n) C(i) / (i - 1) - 1
         C(i): the items above rank i of the candidate that are above it in the reference too
 
-    A query is not counted with fewer than 2 items. The measure is not symmetric: the reference is
-    the truth.
+    A query is not counted if it has fewer than 2 items. The measure is not symmetric: the reference
+    is the truth.
 
     >>> from rankwell import ranking_pairs
     >>> tau_ap(ranking_pairs(["a", "b", "c"], ["b", "a", "c"])).tolist()
@@ -210,15 +210,15 @@ _FIRST = {"empty": "the item ranks after all candidates where the list lacks it"
 def median_rank_of_first(
     pairs: RankingPairs, *, missing: Literal["last", "skip"] = "last"
 ) -> Floats:
-    """The candidate's rank of the reference's first item, from 1; its median over the queries.
+    """The candidate's rank of the reference's first item, from 1; the median over queries.
 
-    Median rank of the reference's first item, for where a small model finds the nearest neighbour:
+    Median rank of the reference's first item, for where a small model ranks the nearest neighbour:
 
         MedR_first = median over the queries of the candidate's rank of the reference's first item
 
-    missing: where the candidate's list lacks the item and its exact rank is not known, it counts as
-    ranked after all candidates (`last`), which leaves a median within the lists right, or the query
-    is not counted (`skip`).
+    missing: if the candidate's list lacks the item and its exact rank is unknown, the item ranks
+    after all candidates (`last`), which does not change a median within the lists, or the query is
+    not counted (`skip`).
 
     >>> from rankwell import ranking_pairs
     >>> median_rank_of_first(ranking_pairs(["a", "b"], ["c", "b", "a"])).tolist()
@@ -229,15 +229,15 @@ def median_rank_of_first(
 
 @measure("MnR_first", source=_HODOSH, scale=RANK, at=None, exempt=_FIRST, chance=_chance_first)
 def mean_rank_of_first(pairs: RankingPairs, *, missing: Literal["last", "skip"] = "last") -> Floats:
-    """The candidate's rank of the reference's first item, from 1; its mean over the queries.
+    """The candidate's rank of the reference's first item, from 1; the mean over queries.
 
-    Mean rank of the reference's first item, for where a small model finds the nearest neighbour on
+    Mean rank of the reference's first item, for where a small model ranks the nearest neighbour on
     average:
 
         MnR_first = mean over the queries of the candidate's rank of the reference's first item
 
-    missing: as for `MedR_first`; a mean needs exact ranks, since a single item ranked `last` weighs
-    much.
+    missing: as for `MedR_first`; a mean needs exact ranks, since a single item ranked `last` can
+    dominate it.
 
     >>> from rankwell import ranking_pairs
     >>> mean_rank_of_first(ranking_pairs(["a", "b"], ["c", "b"], n_candidates=9)).tolist()

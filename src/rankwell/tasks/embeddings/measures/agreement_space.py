@@ -48,20 +48,18 @@ def _chance_eps_recall(pairs: RankingPairs, *, k: int, eps: float = 0.0) -> Floa
     chance=_chance_eps_recall,
 )
 def eps_recall(pairs: RankingPairs, *, k: int, eps: float = 0.0) -> Floats:
-    """The share of the candidate's first `k` items that are, under the reference, as similar as its
-    own k-th item, or `eps` less.
+    """The share of the candidate's first `k` items that the reference finds at most `eps` less
+    similar than its own k-th item.
 
-    ε-recall, for approximate search, where equally near items are as good:
+    ε-recall, for approximate search, where equally near items are equally good:
 
         EpsRecall@k = (items of the candidate's first k with s ≥ s_k - eps) / k
         s: the similarity under the reference
         s_k: the similarity of its own k-th item
 
-    eps: how much less similar an item may be.
-
-    Where the reference's list is shorter than `k`, its length takes the place of `k`. Not counted
-    where the reference's similarities are unknown, or that of an item which its first `k` do not
-    hold. Raises BadUsage for an `eps` below 0.
+    If the reference's list is shorter than `k`, its length replaces `k`. A query is not counted if
+    the reference's similarities are unknown, or lack a candidate's item that is not among its own
+    first `k`. eps: how much less similar an item may be. Raises BadUsage for an `eps` below 0.
 
     >>> from rankwell import ranking_pairs
     >>> view = ranking_pairs({"a": 0.9, "b": 0.8, "c": 0.79, "d": 0.1}, ["c", "a", "d"], depth=2)
@@ -88,20 +86,19 @@ def eps_recall(pairs: RankingPairs, *, k: int, eps: float = 0.0) -> Floats:
     exempt={"empty": "it looks at the reference alone, whatever the candidate lists"},
 )
 def margin(pairs: RankingPairs, *, k: int, eps: float = 0.005) -> Floats:
-    """The number of other items of the reference within `eps` of the similarity of its k-th; the
-    median over the queries.
+    """The number of the reference's other items within `eps` of the similarity of its k-th item;
+    the median over queries.
 
     Margin, for how arbitrary the choice of the k nearest is:
 
         Margin@k = median over the queries of the number of items with |s - s_k| ≤ eps
-        s_k: the similarity of the k-th item, which does not count itself
-
-    eps: the difference of similarity that counts as none.
+        s_k: the similarity of the k-th item, which is not counted itself
 
     If there are many, chance decides which of them are among the first `k`, and you cannot blame a
-    candidate for others. A list that ends within `eps` gives the least that it can be, which leaves
-    a median right that is smaller than the lists are deep. Not counted where the list is shorter
-    than `k` or the similarities are unknown. Raises BadUsage for an `eps` below 0.
+    candidate for returning others. A list that ends within `eps` gives a lower bound; a median
+    below the depth of the lists minus `k` is still exact. A query is not counted if its list is
+    shorter than `k` or its similarities are unknown. eps: the largest difference in similarity that
+    is ignored. Raises BadUsage for an `eps` below 0.
 
     >>> from rankwell import ranking_pairs
     >>> margin(ranking_pairs({"a": 0.9, "b": 0.8, "c": 0.799, "d": 0.1}, []), k=2).tolist()
@@ -159,18 +156,18 @@ def _chance_nearness(pairs: RankingPairs, *, k: int) -> Floats:
     chance=_chance_nearness,
 )
 def trustworthiness(pairs: RankingPairs, *, k: int) -> Floats:
-    """The nearness of the candidate's first `k` items to the reference's first `k`: 1 if they are
-    the same, 0 at the farthest.
+    """How high the reference ranks the candidate's first `k` items: 1 if they are its own first
+    `k`, 0 if as low as possible.
 
-    Trustworthiness, for false neighbours of a smaller space:
+    Trustworthiness, for false neighbours in a smaller space:
 
         Trustworthiness@k = 1 - Σ(false neighbours) (r - k) / (k · (2n - 3k - 1) / 2)
         r: the rank of the neighbour under the reference
         n: the number of points
 
-    Each item that the reference lacks among its first `k` costs its rank there minus `k`. A query
-    is not counted if a list is shorter than `k`, if a rank is unknown, or unless `k` is below half
-    of the points. The chance level is near 1/2 for small `k`.
+    A false neighbour is not among the reference's first `k`, and costs its rank there minus `k`. A
+    query is not counted if a list is shorter than `k`, if a rank is unknown, or if `k` is half of
+    the points or more. The chance level is near 1/2 for small `k`.
 
     >>> from rankwell import ranking_pairs
     >>> view = ranking_pairs(["a", "b", "c", "d", "e"], ["c", "a", "b", "e", "d"], depth=2)
@@ -188,8 +185,8 @@ def trustworthiness(pairs: RankingPairs, *, k: int) -> Floats:
     chance=_chance_nearness,
 )
 def continuity(pairs: RankingPairs, *, k: int) -> Floats:
-    """The nearness of the reference's first `k` items to the candidate's first `k`: 1 if they are
-    the same, 0 at the farthest.
+    """How high the candidate ranks the reference's first `k` items: 1 if they are its own first
+    `k`, 0 if as low as possible.
 
     Continuity, for neighbours that a smaller space loses:
 
@@ -197,8 +194,8 @@ def continuity(pairs: RankingPairs, *, k: int) -> Floats:
         r: the rank of the neighbour under the candidate
         n: the number of points
 
-    Each item that the candidate misses costs its rank there minus `k`. A query is not counted where
-    `Trustworthiness` is not. Here the ranks under the candidate must be known.
+    A lost neighbour is not among the candidate's first `k`, and costs its rank there minus `k`.
+    Queries are left out as for `Trustworthiness`, but the ranks under the candidate must be known.
 
     >>> from rankwell import ranking_pairs
     >>> view = ranking_pairs(["a", "b", "c", "d", "e"], ["c", "a", "b", "e", "d"], depth=2)

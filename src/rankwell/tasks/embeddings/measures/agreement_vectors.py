@@ -36,7 +36,7 @@ Linear centred kernel alignment, for how alike two spaces are, whatever their ax
 )
 add_figure(
     "CKA(kind='debiased')",
-    "the same from unbiased estimates; 0 in the mean by chance",
+    "CKA from unbiased estimates of HSIC; 0 on average by chance",
     source="Nguyen, Raghu and Kornblith 2021",
     printed_by=("embeddings",),
     details="""
@@ -49,7 +49,7 @@ Debiased centred kernel alignment, for CKA with few items or many dimensions:
 )
 add_figure(
     "Hubness",
-    "skewness of how often an item is among the first k of a query",
+    "skewness of the number of queries that have an item among their first k",
     better="lower",
     source=_RADOVANOVIC,
     printed_by=("embeddings",),
@@ -63,7 +63,7 @@ Hubness, for items that are neighbours of everything:
 )
 add_figure(
     "Hubness(kind='largest')",
-    "how often the most frequent item is among the first k",
+    "number of queries that have the most frequent item among their first k",
     better="lower",
     source=_RADOVANOVIC,
     printed_by=("embeddings",),
@@ -91,8 +91,8 @@ Antihubs, for items that no query finds:
 )
 add_figure(
     "Change",
-    "relative change of the mean of a measure against that of the first candidate, over "
-    "queries that count in both",
+    "relative change of a measure's mean from that of the first candidate, over queries "
+    "that count in both",
     better="neither",
     printed_by=("embeddings",),
     details="""

@@ -19,16 +19,14 @@ class InstanceConvention(NamedTuple):
 
     ties: the tie rule for matrices and embeddings; it replaces the convention's general one.
     exclude: the kinds of references that are removed from every ranking.
-    level: which references are relevant where a ground truth marks them as easy or hard; see
-        `Level`.
-    absent: whether a query whose instance no reference shows is left out beforehand (`filter`), or
-        treated by `no_relevant` (`keep`).
-    contentless: whether references without content are left out beforehand (`filter`), or stay
-        (`keep`).
+    level: the relevant references if the ground truth marks them: `easy`, `medium` (easy and hard)
+        or `hard` ones. The others that it lists are junk.
+    absent: whether a query whose instance no reference shows is left out (`filter`), or follows
+        `no_relevant` (`keep`).
+    contentless: whether references that show nothing are left out (`filter`) or stay (`keep`).
     junk_label: label of references that are removed; None for no such label.
-    cut: length of the list for measures of a whole list, precision and recall; None for no such
-        measures.
-    labels: whether results include how often the best reference names the query's instance.
+    cut: length of the list for precision and recall of a whole list; None to leave these out.
+    labels: whether results include how often the best reference has the query's label.
     precision_recall: the rule for the area under the curve over queries (--confidence).
     """
 

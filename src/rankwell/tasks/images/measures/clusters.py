@@ -17,7 +17,7 @@ _EXAMPLE = """
 
 NMI = add_figure(
     "NMI",
-    "Mutual information of clusters and labels over the mean of both entropies.",
+    "Mutual information of clusters and labels, divided by the mean of their entropies.",
     source=_SOURCE,
     printed_by=("images --clusters",),
     details="""
@@ -30,8 +30,8 @@ Normalised mutual information, for clusters against labels:
 )
 AMI = add_figure(
     "AMI",
-    "Mutual information of clusters and labels adjusted for chance: 0 for random clusters, 1 "
-    "for the labels.",
+    "Mutual information of clusters and labels, adjusted for chance: near 0 for random "
+    "clusters, 1 if both agree.",
     source=_SOURCE,
     printed_by=("images --clusters",),
     details="""
@@ -47,7 +47,7 @@ Adjusted mutual information, for clusters against labels, adjusted for chance:
 
 add_figure(
     "TP/PRED",
-    "share of the queries whose best reference has their label, among those whose best "
+    "share of queries whose best reference has the query's label, among those whose best "
     "reference has any label",
     printed_by=("images",),
 )

@@ -54,7 +54,7 @@ CORRELATIONS = (
         "Spearman 1904",
         labels="spearman_* spearman_max",
         details="""
-Spearman's rank correlation, for the order of similarities and targets, the usual figure of STS:
+Spearman's rank correlation, for whether similarities order pairs as targets do, as usual in STS:
 
     Spearman = Pearson correlation of the ranks
 """
@@ -66,7 +66,7 @@ Spearman's rank correlation, for the order of similarities and targets, the usua
         "Pearson 1895",
         labels="pearson_* pearson_max",
         details="""
-Pearson correlation, for a linear relation of similarities and targets:
+Pearson correlation, for a linear relation between similarities and targets:
 
     Pearson = Σ (x - mean) · (y - mean) / √(Σ (x - mean)² · Σ (y - mean)²)
 """
@@ -74,14 +74,14 @@ Pearson correlation, for a linear relation of similarities and targets:
     ),
     _add(
         "Kendall",
-        "tau-b: pairs of pairs in the same order less those in the other, corrected for ties",
+        "tau-b: concordant minus discordant pairs of pairs, corrected for ties",
         "Kendall 1945",
         details="""
-Kendall's tau-b, for the order of similarities and targets:
+Kendall's tau-b, for whether similarities order pairs as targets do:
 
     Kendall = (C - D) / √((C + D + T) · (C + D + U))
-    C, D: pairs in the same and in the other order
-    T, U: ties in one of the two only
+    C, D: concordant and discordant pairs of pairs
+    T, U: ties in only one of the two
 """
         + _CORRELATION.format(name="kendall", value="0.3333"),
     ),
@@ -113,7 +113,7 @@ Mean squared error, for similarities where large errors weigh more:
     ),
     _add(
         "MAE(fit='affine')",
-        "mean of |slope · similarity + intercept - target|, by the least-squares line",
+        "mean of |slope · similarity + intercept - target|, for the least-squares line",
         "Legendre 1805",
         "lower",
         details="""
@@ -128,8 +128,7 @@ Mean absolute error after a linear fit, for similarities on another scale:
 CLASSES = (
     _add(
         "AP",
-        "of targets 0 and 1, the sum of the precision at each similarity times the recall "
-        "that it adds",
+        "the sum over thresholds of precision times the increase in recall, for targets 0 and 1",
         "scikit-learn",
         labels="*_ap",
         details="""
@@ -141,11 +140,11 @@ Average precision of pairs, for similarities against labels 0 and 1:
     ),
     _add(
         "F1",
-        "2 · precision · recall / (precision + recall) at the threshold that makes it largest",
+        "the highest 2 · precision · recall / (precision + recall) over all thresholds",
         "van Rijsbergen 1979",
         labels="*_f1",
         details="""
-Best F1 of pairs, for similarities with the best threshold:
+Best F1 of pairs, for similarities used with the best threshold:
 
     F1 = max over the thresholds of 2 · P · R / (P + R)
 """
@@ -153,7 +152,7 @@ Best F1 of pairs, for similarities with the best threshold:
     ),
     _add(
         "Threshold",
-        "the similarity from which a pair is a 1, midway between two, for that F1",
+        "the threshold of the best F1, midway between two similarities; pairs above it count as 1",
         "sentence-transformers",
         "neither",
         labels="*_f1_threshold",
@@ -166,7 +165,7 @@ Best threshold of pairs, for deciding whether two texts are alike:
     ),
     _add(
         "MCC",
-        "correlation of the targets with the classes at that threshold",
+        "correlation between the targets and the classes at the threshold of the best F1",
         "Matthews 1975",
         labels="*_mcc",
         details="""

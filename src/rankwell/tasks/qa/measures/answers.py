@@ -250,22 +250,22 @@ def answer_em(
     retrieval: Retrieval = "ignored",
     k: int | None = None,
 ) -> Floats:
-    """1 if one of the first `k` answers is exactly a right one, else 0; an impossible question asks
-    for no answer.
+    """1 if one of the first `k` answers equals a right answer, else 0; for an impossible question,
+    1 if there is no answer.
 
-    Exact match (EM), for short answers that must be right to the letter:
+    Exact match (EM), for short answers that must match exactly:
 
         AnswerEM@k = 1 if one of the first k answers equals a right one, else 0
 
-    normalizer: how texts are brought to their normal form, `squad` unless given. match: the same
-    `text` in its normal form, or the same `offset`s in the same document. no_answer: the right
-    reply to an impossible question: `blank`, an empty answer or list; `explicit`, only None;
-    `normalized`, an answer that is empty in its normal form; `squad2`, the same, with right answers
-    dropped that normalise to nothing; `wrong`, no reply at all; `never`, no reply, and a blank
-    answer is wrong everywhere; `refuse`, such a question is an error. na_threshold: above this
-    probability of there being no answer, none is given. population: the questions that count:
+    A question without a prediction scores 0. normalizer: the rules that normalise texts, `squad` by
+    default. match: compare normalised `text`, or `offset`s in the same document. no_answer: the
+    right reply to an impossible question: `blank`, an empty answer or list; `explicit`, only None;
+    `normalized`, an answer that is empty after normalisation, or an empty list; `squad2`, the same,
+    and right answers that normalise to nothing are dropped; `wrong`, none; `never`, none, and a
+    blank answer is always wrong; `refuse`, such a question is an error. na_threshold: a question
+    with a higher no-answer probability counts as unanswered. population: the questions that count:
     `all`, `answerable` or `impossible`. retrieval: `only` counts questions whose evidence was
-    retrieved; `required` gives the others 0. A question without a prediction is 0.
+    retrieved; `required` gives the others 0.
 
     >>> from rankwell.tasks.qa.answer_pairs import answer_pairs
     >>> pairs = answer_pairs({"q": ["the Paris metro", "Paris"]}, {"q": ["Lyon", "Paris Metro!"]})
@@ -299,19 +299,19 @@ def answer_f1(
     retrieval: Retrieval = "ignored",
     k: int | None = None,
 ) -> Floats:
-    """The best F1 among the first `k` answers, each with the right one that it shares most with;
-    repeated units count repeatedly.
+    """The best F1 of the first `k` answers, each compared with the right answer that it overlaps
+    most.
 
-    Token F1, for short answers, where nearly right counts in part:
+    Token F1, for short answers, with credit for nearly right ones:
 
         AnswerF1 = 2 · P · R / (P + R)
         P, R: the shared tokens over the tokens of the answer, and of the right answer
 
-    unit: what an answer and a right one share: `token`s of their normal forms, `char`acters of
-    them, or characters at the same place of the same document (`offset`). over: `mean` is the mean
-    over the first `k` answers instead. Two texts that are both empty in their normal form share
-    all, but nothing under no_answer `wrong`, `never` and `refuse`. no_answer, na_threshold,
-    population, retrieval, normalizer: see AnswerEM.
+    A repeated unit counts each time. Two texts that are both empty after normalisation have F1 1,
+    but 0 if no_answer is `wrong`, `never` or `refuse`. unit: what is compared: the `token`s or
+    `char`acters of normalised texts, or the characters by position in the same document (`offset`).
+    over: the `best` or the `mean` of the first `k` answers. no_answer, na_threshold, population,
+    retrieval, normalizer: see AnswerEM.
 
     >>> from rankwell.tasks.qa.answer_pairs import answer_pairs
     >>> pairs = answer_pairs({"q": ["Paris"]}, {"q": ["Paris, France", "Lyon"]})
@@ -341,17 +341,17 @@ def answer_accuracy(
     retrieval: Retrieval = "ignored",
     k: int | None = None,
 ) -> Floats:
-    """1 if one of the first `k` answers is right in part, else 0; an impossible question asks for
-    no answer.
+    """1 if one of the first `k` answers overlaps a right answer, else 0; for an impossible
+    question, 1 if there is no answer.
 
     Answer accuracy, for answers that contain or touch a right one:
 
         AnswerAccuracy@k = 1 if one of the first k answers overlaps or contains a right one, else 0
 
-    match: the positions of the answer and a right one in the same document `overlap` or touch, or
-    `intersect` in a character at least; the answer's normal form `contains` a right one's, or
-    `contains-tokens` of a right one in a row, or `either` contains the other. no_answer,
-    na_threshold, population, retrieval, normalizer: see AnswerEM.
+    match: in the same document, the spans of the answer and of a right one `overlap` or touch, or
+    `intersect` in at least one character; after normalisation, the answer `contains` a right one,
+    or `contains-tokens` of it in sequence, or `either` contains the other. no_answer, na_threshold,
+    population, retrieval, normalizer: see AnswerEM.
 
     >>> from rankwell.tasks.qa.answer_pairs import answer_pairs
     >>> pairs = answer_pairs({"q": ["Paris"]}, {"q": ["in Parisian style", "in Paris itself"]})

@@ -18,16 +18,16 @@ _KILT = (
 
 @measure("EvidenceRprec", source=_KILT, aliases="kilt_rprec")
 def evidence_rprec(grouped: GroupRankings, *, rel: float = 1) -> Floats:
-    """The greatest share, over the sets of evidence, of the first R places that hold one of the R
-    items of the set.
+    """The best R-precision over the evidence sets: the share of the first R places that hold one of
+    a set's R items.
 
     KILT R-precision, for evidence without choosing a cut-off:
 
         EvidenceRprec = max over the sets of |set ∩ first R places| / R
         R: the number of items of the set
 
-    A group of the judgments is a set, its items those with grade `rel` or more. 0 for a question
-    without such an item.
+    A set is the items of a group of the judgments with grade `rel` or more. A question without such
+    items scores 0.
 
     >>> from rankwell import group_rankings
     >>> evidence_rprec(
@@ -81,8 +81,8 @@ def _completed(grouped: GroupRankings, rel: float, k: int | None) -> tuple[Float
 
 @measure("EvidenceP", source=_KILT, aliases="kilt_precision")
 def evidence_precision(grouped: GroupRankings, *, k: int, rel: float = 1) -> Floats:
-    """The share of the first `k` places at which a set of evidence is complete; what was retrieved
-    of a set takes one place.
+    """The share of the first `k` places that complete an evidence set; all retrieved items of a set
+    take one place.
 
     KILT precision, for evidence that consists of several passages:
 
@@ -100,8 +100,8 @@ def evidence_precision(grouped: GroupRankings, *, k: int, rel: float = 1) -> Flo
 
 @measure("EvidenceR", source=_KILT, aliases="kilt_recall")
 def evidence_recall(grouped: GroupRankings, *, rel: float = 1, k: int | None = None) -> Floats:
-    """The share of the distinct sets of evidence that are complete in the first `k` places, each
-    taking one place.
+    """The share of the distinct evidence sets that are complete in the first `k` places; a set
+    takes one place.
 
     KILT recall, for evidence that consists of several passages:
 
@@ -119,7 +119,7 @@ def evidence_recall(grouped: GroupRankings, *, rel: float = 1, k: int | None = N
 
 @measure("EvidenceSuccess", source=_KILT, aliases="kilt_success_rate")
 def evidence_success(grouped: GroupRankings, *, k: int, rel: float = 1) -> Floats:
-    """1 if a set of evidence is complete in the first `k` places, each taking one place, else 0.
+    """1 if an evidence set is complete in the first `k` places, else 0; a set takes one place.
 
     KILT success rate, for whether one complete set of evidence is found:
 

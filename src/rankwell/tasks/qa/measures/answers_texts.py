@@ -109,19 +109,19 @@ def answer_similarity(
     retrieval: Retrieval = "ignored",
     k: int | None = None,
 ) -> Floats:
-    """The cosine of the vectors of an answer and a right one, the best of the first `k` answers and
-    of all right ones.
+    """The highest cosine similarity between the vector of one of the first `k` answers and that of
+    a right answer.
 
-    Semantic answer similarity (SAS), for answers in other words:
+    Semantic answer similarity (SAS), for answers that paraphrase a right one:
 
         AnswerSimilarity = u · v / (|u| · |v|)
         u, v: the vectors of the answer and of a right one
 
-    encoder: a model of sentence-transformers by name or folder, or `./FILE.py:FUNCTION` or
-    `module:function` of what is installed, of a list of texts an array (texts, d). A blank answer
-    is 1 for an impossible question, else 0. population, retrieval: see AnswerEM. Raises BadInput
-    for vectors that are not finite numbers, and for a zero one, which has no direction, of a text
-    that is compared.
+    A blank answer scores 1 for an impossible question, else 0. encoder: the name or folder of a
+    sentence-transformers model, or a function from a list of texts to an array (texts, d):
+    `./FILE.py:FUNCTION`, or an installed `module:function`. population, retrieval: see AnswerEM.
+    Raises BadInput for vectors that are not finite, and for zero vectors of compared texts, since
+    they have no direction.
 
     >>> import sys, types
     >>> sys.modules["vowels"] = types.SimpleNamespace(
@@ -172,18 +172,19 @@ def answer_rouge(
     retrieval: Retrieval = "ignored",
     k: int | None = None,
 ) -> Floats:
-    """The F1 of the longest common subsequence of words with a right answer, the best of the first
-    `k` answers.
+    """The best F1 of the first `k` answers with a right answer, by their longest common subsequence
+    of words.
 
-    ROUGE of an answer, for longer answers, by shared words in order:
+    ROUGE of an answer, for longer answers, by words in the same order:
 
         AnswerROUGE = 2 · P · R / (P + R)
         P = L / (words of the answer), R = L / (words of a right answer)
         L: the length of the longest common subsequence of words
 
-    form: of words (rouge1) or of pairs of words (rouge2) instead. Words are runs of a-z and 0-9 in
-    lower case, as in rouge-score: texts in other scripts have none. stemmer: Porter's, of words
-    longer than 3. population, retrieval: see AnswerEM. Raises MissingExtra without rouge-score.
+    As in rouge-score, words are runs of a-z and 0-9 in lower case, so texts in other scripts have
+    none. form: `rouge1` compares single words, `rouge2` pairs of words. stemmer: stem words of more
+    than 3 letters (Porter). population, retrieval: see AnswerEM. Raises MissingExtra without
+    rouge-score.
 
     >>> from rankwell.tasks.qa.answer_pairs import answer_pairs
     >>> answer_rouge(answer_pairs({"q": ["the red car waits"]}, {"q": ["a red car"]})).round(
@@ -220,20 +221,18 @@ def answer_bleu(
     retrieval: Retrieval = "ignored",
     k: int | None = None,
 ) -> Floats:
-    """The BLEU of an answer, all right answers being its references, as a share; the best of the
-    first `k` answers.
+    """The best BLEU of the first `k` answers, from 0 to 1, with all right answers as references.
 
     BLEU of an answer, for longer answers, by shared phrases:
 
         AnswerBLEU = B · exp(mean of ln p_n over n = 1…4)
-        p_n: the share of n-grams of the answer that a right one has
+        p_n: the share of the answer's n-grams that a right answer has
         B: the brevity penalty
 
-    tokenize, smoothing: as in sacrebleu.
-
-    sacrebleu's signature is `case:mixed|eff:yes|tok:<tokenize>|smooth:<smoothing>`: of short
-    answers only the n-grams that they have count. The mean over questions is not the BLEU of a
-    corpus. population, retrieval: see AnswerEM. Raises MissingExtra without sacrebleu.
+    sacrebleu's signature is `case:mixed|eff:yes|tok:<tokenize>|smooth:<smoothing>`: a short answer
+    is scored only by the n-gram orders that it has. The mean over questions is not corpus BLEU.
+    tokenize, smoothing: as in sacrebleu. population, retrieval: see AnswerEM. Raises MissingExtra
+    without sacrebleu.
 
     >>> from rankwell.tasks.qa.answer_pairs import answer_pairs
     >>> answer_bleu(answer_pairs({"q": ["the red car waits"]}, {"q": ["the red car"]})).round(
@@ -267,18 +266,17 @@ def answer_judge(
     retrieval: Retrieval = "ignored",
     k: int | None = None,
 ) -> Floats:
-    """The grade from 0 to 1 that a function gives an answer, the best of the first `k` answers.
+    """The best grade, from 0 to 1, that a function gives to one of the first `k` answers.
 
-    Answer grade of a judge, for a function of your own, such as a language model:
+    Answer grade of a judge, for grades by your own function, such as a language model:
 
         AnswerJudge@k = max over the first k answers of judge(question, answer, right answers)
 
-    judge: `./FILE.py:FUNCTION`, `module:function` of what is installed, or in Python the name of a
-    `rankwell.answer_judge`.
-    It is called with the texts of question and answer and the list of right answers, once for each
-    of these answers that is not blank, where there is a right one. An exception, or anything but a
-    number from 0 to 1, is an error that names the question: no grade is ever filled in. population,
-    retrieval: see AnswerEM.
+    judge: `./FILE.py:FUNCTION`, an installed `module:function`, or in Python the name of a
+    `rankwell.answer_judge`. The function takes the question, the answer and the list of right
+    answers. It is called for each answer that is not blank, if the question has a right one. An
+    exception, or anything but a number from 0 to 1, is an error that names the question; no grade
+    is filled in. population, retrieval: see AnswerEM.
 
     >>> import sys, types
     >>> sys.modules["mine"] = types.SimpleNamespace(

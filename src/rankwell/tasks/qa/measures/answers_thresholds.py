@@ -14,8 +14,8 @@ _EXAMPLE = """
 
 add_figure(
     "Best",
-    "the greatest mean that a threshold on the no-answer numbers reaches, questions above it "
-    "being answered by nothing",
+    "the highest mean over thresholds on the no-answer probability, above which a question "
+    "counts as unanswered",
     source=_SOURCE,
     printed_by=("qa",),
     aliases="best_exact best_f1",
@@ -28,7 +28,7 @@ Best score over no-answer thresholds, for what the best threshold would give:
 )
 add_figure(
     "BestThreshold",
-    "the threshold of the greatest mean, the lowest of equally good ones",
+    "the threshold with the highest mean; the lowest if several are equally good",
     better="neither",
     source=_SOURCE,
     printed_by=("qa",),
@@ -42,8 +42,8 @@ Best no-answer threshold, for setting the threshold of a reader:
 )
 add_figure(
     "AnswerAP",
-    "the sum of precision × gain of recall over all thresholds, answering the surest "
-    "questions first",
+    "the sum over thresholds of precision × increase in recall, with the most confident "
+    "answers first",
     source=_SOURCE,
     printed_by=("qa",),
     aliases="pr_exact_ap pr_f1_ap pr_oracle_ap",

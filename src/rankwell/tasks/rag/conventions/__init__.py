@@ -6,7 +6,7 @@ from typing import NamedTuple
 class RagConvention(NamedTuple):
     """Options of a convention for retrieved chunks.
 
-    of_chunks: words of further measures, reported where all chunks of the collection are given.
+    of_chunks: further measures, reported if you name all chunks of the collection.
     """
 
     of_chunks: tuple[str, ...] = ()

@@ -17,8 +17,8 @@ _FURTHER = {"unjudged tail": "every further statement has to be supported as wel
 
 @measure("CitationR", source=_ALCE, aliases="citation_rec", exempt=_FURTHER)
 def citation_recall(view: CitedStatements) -> Floats:
-    """The share of the statements of an answer that are entailed by all that they cite; one that
-    cites nothing is not.
+    """The share of an answer's statements that their citations together entail; a statement without
+    citations is not entailed.
 
     Citation recall, for whether every statement of an answer is backed by its citations:
 
@@ -42,14 +42,14 @@ def citation_recall(view: CitedStatements) -> Floats:
 
 @measure("CitationP", source=_ALCE, aliases="citation_prec")
 def citation_precision(view: CitedStatements) -> Floats:
-    """The share of the citations of an answer that support their statements; 0 without citations.
+    """The share of an answer's citations that support their statements; 0 without citations.
 
     Citation precision, for whether the citations of an answer support it:
 
         CitationP = (citations that support their statement) / (citations)
 
-    A citation supports its statement if all citations together entail the statement, and if this
-    one entails it alone or the others do not without it.
+    A citation supports its statement if all citations together entail the statement, and either
+    this one entails it alone or the others do not.
 
     >>> from rankwell.tasks.rag.passages import CitedStatements, Statement
     >>> a, b, both = frozenset("a"), frozenset("b"), frozenset("ab")

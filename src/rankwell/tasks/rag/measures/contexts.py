@@ -128,8 +128,8 @@ def context_precision(
     similarity: ContextMatch = "containment",
     threshold: float | None = None,
 ) -> Floats:
-    """The mean precision at those of the first `k` chunks that hold a gold passage or are a part of
-    one; 0 without one.
+    """The mean of the precision at each of the first `k` chunks that contains, or is part of, a
+    gold passage; 0 if none does.
 
     Context precision, for whether good chunks come first:
 
@@ -137,11 +137,11 @@ def context_precision(
         rel(i): 1 if chunk i holds a gold passage or is a part of one
         hits(k): the sum of rel(i)
 
-    An average precision over the chunks that were retrieved: gold passages that are in no chunk
-    cost nothing. similarity: containment, whatever the white space and the normal form of Unicode;
-    or levenshtein, hamming, jaro, jaro-winkler (rapidfuzz, 1 less the normalised distance) or words
-    (F1 of the words), for paraphrases. threshold: the similarity to a gold passage from which a
-    chunk counts, 0.5 unless given.
+    This is average precision over retrieved chunks only: gold passages that no chunk holds cost
+    nothing. similarity: `containment`, regardless of white space and Unicode normal form; or, for
+    paraphrases, `levenshtein`, `hamming`, `jaro`, `jaro-winkler` (rapidfuzz, 1 minus the normalised
+    distance) or `words` (F1 of the words). threshold: the lowest similarity to a gold passage with
+    which a chunk counts, 0.5 by default.
 
     >>> from rankwell.tasks.rag.passages import DocumentPassage as Passage, RetrievedPassages
     >>> gold, chunks = (
@@ -166,15 +166,15 @@ def context_recall(
     similarity: ContextMatch = "containment",
     threshold: float | None = None,
 ) -> Floats:
-    """The share of the gold passages that are wholly in one of the first `k` chunks, or in several
-    that are parts of them.
+    """The share of gold passages that one of the first `k` chunks contains, or that several chunks
+    within them cover together.
 
     Context recall, for how much of the gold text reached the model:
 
         ContextR@k = (gold passages in the first k chunks) / (gold passages)
 
-    similarity: as for `ContextP`. threshold: the similarity above which a passage is found, 0.5
-    unless given: above, not at it, as in RAGAS.
+    similarity: as for `ContextP`. threshold: a passage is found if the similarity is above this,
+    not at it (as in RAGAS); 0.5 by default.
 
     >>> from rankwell.tasks.rag.passages import DocumentPassage as Passage, RetrievedPassages
     >>> gold = Passage(None, text="a red car"), Passage(None, text="rain")

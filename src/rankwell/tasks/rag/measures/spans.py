@@ -119,7 +119,7 @@ def _share(numerators: Ints, denominators: Ints, rule: Rule) -> Floats:
 def span_precision(
     view: RetrievedPassages, *, k: int | None = None, unit: Unit = "characters", rule: Rule = "set"
 ) -> Floats:
-    """The share of the text of the first `k` chunks that is gold text; text in several chunks
+    """The share of the text in the first `k` chunks that is gold text; text in several chunks
     counts once.
 
     Span precision, for how much of the retrieved text is useful:
@@ -127,11 +127,11 @@ def span_precision(
         SpanP@k = |gold ∩ retrieved| / |retrieved|
         |…|: characters, words or tokens
 
-    unit: `characters`, `words` of the regular expression `\\w+|[^\\w\\s]`, or tokens,
-    `tokenizers:PLACE` or `tiktoken:ENCODING`; any character of a word or token counts as all of it.
-    rule: `chunking_evaluation` counts text in several chunks as often as it was retrieved; without
-    `k` it takes as many chunks as there are that hold gold text or touch it, 20 at most, and a
-    question without any is not counted.
+    unit: `characters`, `words` (by the regular expression `\\w+|[^\\w\\s]`) or tokens
+    (`tokenizers:PLACE` or `tiktoken:ENCODING`); any character of a word or token stands for all of
+    it. rule: `chunking_evaluation` counts text in several chunks repeatedly in the divisor; without
+    `k` it takes as many chunks as hold or touch gold text in the whole collection, at most 20, and
+    does not count a question without any.
 
     >>> from rankwell.tasks.rag.passages import DocumentPassage as Passage, RetrievedPassages
     >>> chunks = (Passage("doc", 0, 10), Passage("doc", 5, 15))
@@ -157,8 +157,8 @@ def span_recall(
         SpanR@k = |gold ∩ retrieved| / |gold|
         |…|: characters, words or tokens
 
-    unit, rule: as for `SpanP`; `chunking_evaluation` divides by gold text that is in several
-    passages as often.
+    unit, rule: as for `SpanP`; `chunking_evaluation` counts text in several gold passages
+    repeatedly in the divisor.
 
     >>> from rankwell.tasks.rag.passages import DocumentPassage as Passage, RetrievedPassages
     >>> span_recall(
@@ -174,7 +174,7 @@ def span_recall(
 def span_iou(
     view: RetrievedPassages, *, k: int | None = None, unit: Unit = "characters", rule: Rule = "set"
 ) -> Floats:
-    """The text that is gold and in the first `k` chunks, over the text that is either.
+    """The size of the text that is both gold and in the first `k` chunks, over that of either.
 
     Span intersection over union, for comparing ways to cut documents into chunks:
 
@@ -196,15 +196,15 @@ def span_iou(
 @measure("SpanPOmega", source=_SOURCE, exempt=_ANY_LIST)
 def span_precision_omega(view: RetrievedPassages, *, rule: Rule = "set") -> Floats:
     """The IoU of all chunks of the collection that hold gold text: the precision of a retriever
-    that misses none of it.
+    that returns exactly these.
 
-    Best possible span precision, for what a way of chunking allows at best:
+    Best possible span precision, for the best precision that a chunking allows:
 
         SpanPOmega = |gold ∩ bearing| / |gold ∪ bearing|
         bearing: the text of all chunks of the collection that hold gold text
 
-    rule: `chunking_evaluation` takes chunks that only touch gold text, too. Needs all chunks
-    (`--chunks`), and gold passages of a question in one document.
+    Needs all chunks (`--chunks`), and the gold passages of a question in one document. rule:
+    `chunking_evaluation` also takes chunks that only touch gold text.
 
     >>> from rankwell.tasks.rag.passages import DocumentPassage as Passage, RetrievedPassages
     >>> every = (Passage("doc", 0, 10), Passage("doc", 10, 20))
