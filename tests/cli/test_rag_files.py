@@ -87,7 +87,7 @@ def test_every_command_reads_the_files_as_they_come(
     ):
         assert run_command(monkeypatch, *words) == 0, words
     printed = capsys.readouterr().err
-    assert "several chunks of a document count as one, at the place of the first" in printed
+    assert "several chunks of a document count as one, at the rank of the first" in printed
     assert rw.read_ranking("v1.run").to_dict() == by_documents("v1")
     assert rw.read_judgments("qrels.txt").to_dict() == by_questions()
     assert "Case 3?" in Path("out/report.html").read_text()

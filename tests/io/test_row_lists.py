@@ -125,7 +125,7 @@ def test_the_best_chunk_counts_for_its_document(tmp_path: Path):
     place = lines(tmp_path / "v1.jsonl", RETRIEVED)
     assert rw.read_ranking(place, findings=findings).to_dict() == DOCUMENTS
     assert kinds(findings) == ["chunks-of-one-document"]
-    assert "count as one, at the place of the first, in 1 list" in findings[0]
+    assert "count as one, at the rank of the first, in 1 list" in findings[0]
 
     # The best by its score, wherever it is listed; without scores the first.
     rows = [{"id": "Q1", "chunks": RETRIEVED[0]["chunks"][::-1]}]
@@ -308,6 +308,28 @@ def test_columns_that_are_not_there_are_refused(tmp_path: Path):
         rw.read_judgments(gold, qrels_columns="grade=stars")
     with pytest.raises(BadInput, match="no groups or intents"):
         rw.read_judgments(gold, aspects="groups")
+
+
+@pytest.mark.parametrize("n_rows", [1, 2])
+def test_a_list_under_an_unknown_name_is_to_be_named(tmp_path: Path, n_rows: int):
+    rows = [{"id": f"q{n}", "found": [{"doc_id": "b"}, {"doc_id": "a"}]} for n in range(n_rows)]
+    place = lines(tmp_path / "run.jsonl", rows)
+    advice = "; if 'found' lists the items of a query, say so with "
+    with pytest.raises(BadInput, match=f"{advice}columns='item=found'"):
+        rw.read_ranking(place)
+    assert rw.read_ranking(place, columns="item=found").items == ["b", "a"] * n_rows
+    with pytest.raises(BadInput, match=f"'found'{advice}columns='item=found'"):
+        rw.read_ranking(place, columns="item=doc_id")
+    gold = [{"id": f"q{n}", "found": ["b"]} for n in range(n_rows)]
+    with pytest.raises(BadInput, match=f"{advice}qrels_columns='item=found'"):
+        rw.read_judgments(lines(tmp_path / "gold.jsonl", gold))
+
+
+def test_a_table_with_several_lists_or_none_is_refused_without_advice(tmp_path: Path):
+    for row in ({"id": "q", "found": ["b"], "sources": ["c"]}, {"id": "q", "words": "b"}):
+        with pytest.raises(BadInput) as refused:
+            rw.read_ranking(lines(tmp_path / "run.jsonl", [row, row]))
+        assert "say so" not in str(refused.value)
 
 
 def test_other_tables_and_mappings_keep_their_formats(tmp_path: Path):

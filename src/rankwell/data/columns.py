@@ -260,6 +260,17 @@ def row_keys(names: tuple[str, ...], holds: str) -> tuple[str | None, str | None
     return _column(names, _LISTING), _column(names, _LISTS[holds])
 
 
+def unknown_list(row: Mapping[str, Any], holds: Literal["run", "judgments"]) -> str:
+    """Advice for a row that has a list beside other values, under no name of such lists; "" for any
+    other row.
+    """
+    lists = [name for name, value in row.items() if isinstance(value, list)]
+    if len(lists) != 1 or len(row) == 1 or not may_choose(holds):
+        return ""
+    choice = flag(_CHOICES[holds][0], f"item={lists[0]}")
+    return f"; if {lists[0]!r} lists the items of a query, say so with {choice}"
+
+
 def query_key(names: Sequence[str]) -> str | None:
     """The key of a query's id. Raises BadInput where two mean the same."""
     return _column(names, _QUERY)

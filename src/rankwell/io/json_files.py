@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
-from rankwell.data.columns import Repeats, repeated_item, row_keys, unique_rows
+from rankwell.data.columns import Repeats, repeated_item, row_keys, unique_rows, unknown_list
 from rankwell.data.findings.kinds import reading_choice
 from rankwell.data.rankings import Hits, Ranking
 from rankwell.data.tables import Judgments, columns_of, id_text
@@ -105,6 +105,7 @@ def load_mapping(source: Source, request: Request, *, is_run: bool = True) -> Ma
     if not mapping:
         raise BadInput(f"{source.name}: the JSON object is empty; {wanted}.")
     _refuse_repeated(source.name, "$", mapping)
+    wanted += unknown_list(mapping, "run" if is_run else "judgments")
     for query, scored in mapping.items():
         path = f"$[{query!r}]"
         if isinstance(scored, _Repeated) and request.oddities is not None:

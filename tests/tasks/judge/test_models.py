@@ -485,6 +485,15 @@ def test_a_function_grades_and_the_report_warns_of_the_system_it_favours(
     assert {"Cohen's kappa", "Krippendorff's alpha (ordinal)"} <= {row.get("name") for row in rows}
 
 
+def test_a_sign_that_nobody_can_correct_is_unknown(tmp_path, study, truth, monkeypatch):
+    report = model_judge(
+        str(study), model=grade_function(tmp_path, monkeypatch, truth, favour="a"), format="json"
+    )
+
+    signs = [row for row in json.loads(report.text)["rows"] if row["kind"] == "sign"]
+    assert [(row["model_alone"], row["corrected"]) for row in signs] == [("−", "?")]
+
+
 def test_the_bias_by_system_is_that_of_plain_sums(tmp_path, study, truth, monkeypatch):
     judge_batches(study, truth)
     done = model_judge(

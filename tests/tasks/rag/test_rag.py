@@ -469,3 +469,13 @@ def test_every_cut_off_of_a_list_has_the_values_of_a_call_with_it_alone(
 
     assert evaluated(k) == evaluated(1) | evaluated(3)
     assert len(evaluated(k)) == 6
+
+
+def test_the_text_that_words_are_counted_in_is_to_be_given_with_its_id():
+    gold = [{"id": "q", "passages": [{"document": "guide", "start": 0, "end": 3}]}]
+    found = [{"id": "q", "chunks": [{"document": "guide", "start": 0, "end": 3}]}]
+    measure = "SpanP(unit='words')@1"
+    with pytest.raises(BadUsage, match="'guide' is unknown; name a file with it by documents"):
+        rw.evaluate_rag(gold, found, measure)
+    with pytest.raises(BadInput, match="'guide' is unknown; documents has texts of '0', …"):
+        rw.evaluate_rag(gold, found, measure, documents={"0": "a b", "1": "c"})

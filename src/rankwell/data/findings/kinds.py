@@ -78,7 +78,7 @@ def chunks_of_one_document(queries: Sequence[str], file: str = "") -> str:
     `--columns item=chunk_id` ranks the chunks themselves.
     """
     return (
-        "several chunks of a document count as one, at the place of the first, in "
+        "several chunks of a document count as one, at the rank of the first, in "
         f"{count_of(len(queries), 'list')}"
     )
 

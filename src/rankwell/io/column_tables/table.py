@@ -19,6 +19,7 @@ from rankwell.data.columns import (
     quoted,
     refuse_names,
     sql_text,
+    unknown_list,
 )
 from rankwell.documents import (
     TAB,
@@ -509,7 +510,14 @@ def opened(
     with opened_table(source, dialect, _numbered(source, dialect, request)) as table:
         if request.part and holds == "run":
             table.choose_run(request.part)
-        columns = request.choose(table.columns_to_choose(holds), holds)
+        try:
+            columns = request.choose(table.columns_to_choose(holds), holds)
+        except BadInput as error:
+            rows = first_objects(Head.of(source).text) if dialect.name == "jsonl" else []
+            if holds not in ("run", "judgments") or not rows:
+                raise
+            advice = unknown_list(rows[0], holds)
+            raise BadInput(f"{str(error).removesuffix('.')}{advice}.") from error
         if request.recognised and holds in ("run", "judgments") and columns.value:
             _refuse_doubtful(dialect, Head.of(source), holds, columns.value)
         # Queries whose ranks do not follow their scores are warnings, where these are requested.

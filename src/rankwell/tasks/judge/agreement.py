@@ -641,7 +641,7 @@ class ModelReport:
 
 def _sign(value: float | None) -> str:
     if value is None or math.isnan(value):
-        return "–"
+        return "?"
     return "0" if value == 0 else "+" if value > 0 else "−"
 
 

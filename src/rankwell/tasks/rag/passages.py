@@ -24,6 +24,7 @@ from rankwell.errors import (
     MissingExtra,
     UnknownName,
     flag,
+    shown,
     typed,
 )
 from rankwell.io.records import Record, load
@@ -214,9 +215,13 @@ class RetrievedPassages:
         if (unit, document) not in self._words:
             positions = tokenizer_of(unit).positions
             if document not in self.documents:
-                raise BadUsage(
-                    f"unit={unit!r}: the text of the document {document!r} is unknown; name a file "
-                    f"with it by {flag('--documents')}."
+                problem = f"unit={unit!r}: the text of the document {document!r} is unknown"
+                if not self.documents:
+                    raise BadUsage(f"{problem}; name a file with it by {flag('--documents')}.")
+                ids = f"{shown(next(iter(self.documents)))}{', …' * (len(self.documents) > 1)}"
+                raise BadInput(
+                    f"{problem}; {flag('--documents')} has texts of {ids}; write its text beside "
+                    f'its id, as in {{"id": "{document}", "text": …}}.'
                 )
             self._words[unit, document] = positions(self.documents[document])
         starts, ends = self._words[unit, document]
