@@ -423,6 +423,45 @@ def test_a_terminal_of_usual_width_gets_every_column_in_panels(width):
     assert text.count("54.80") == len(TWO_WAYS)
 
 
+def test_each_panel_of_texts_has_the_columns_that_tell_rows_apart():
+    rows = [
+        {
+            "engine": engine,
+            "parameter": name,
+            "default": "some words",
+            "about": f"{name} of {engine}",
+        }
+        for engine in ("first", "second")
+        for name in ("address", "seconds for an answer")
+    ]
+
+    text = render_rows(
+        [row | {"about": f"{row['about']} {'x' * 40}"} for row in rows], terminal=Terminal(80)
+    )
+
+    assert text.count("\n\n") == 1, text
+    for panel in text.split("\n\n"):
+        assert panel.split()[:2] == ["engine", "parameter"], panel
+
+
+def test_scores_of_which_only_the_first_has_room_for_intervals_say_so_and_leave_no_gaps():
+    rows = [
+        SummaryRow.of(run, label, label, value, 0.1, low, high, 100, unit)
+        for run in ("small", "noisy", "third")
+        for label, value, low, high, unit in [
+            ("P@1", 0.5, 0.4, 0.6, "share"),
+            *((f"rank of {number}", 1234.0, 1000.0, 2000.0, "rank") for number in range(4)),
+        ]
+    ]
+
+    text = printed(rows, rules={}, width=60, details=False)
+
+    table, note = text.rstrip("\n").rsplit("\n\n", 1)
+    assert "\n\n" not in table.lstrip("\n"), text
+    assert table.count("[.400, .600]") == 3, text
+    assert note == "The other intervals need more room; --verbose shows all."
+
+
 def test_a_table_that_fits_keeps_every_column():
     assert printed(TWO_WAYS, width=200) == printed(TWO_WAYS)
     assert "exact name" in printed(TWO_WAYS)

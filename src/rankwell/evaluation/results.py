@@ -25,7 +25,7 @@ from rankwell.data.tables import Bools, Floats, Summary, ValueRows, Values, posi
 from rankwell.errors import BadInput, BadUsage, UnknownName
 from rankwell.evaluation.bounds import UnjudgedItems
 from rankwell.evaluation.judged import JudgedRun
-from rankwell.stats import Intervals, SummaryRow, figure_of, summarise, summary_findings
+from rankwell.stats import Intervals, SummaryRow, figure_of, summarise, summary_findings, told_apart
 from rankwell.store import Source, unchanged
 
 SCHEMA_VERSION = 2
@@ -165,6 +165,7 @@ class ResultData:
                 *self.data_findings,
                 *summary_findings(
                     self.values[: self.n_summarised],
+                    parts=self._parts(self._attributes)[: self.n_summarised],
                     intervals=self.intervals,
                     population_sd=self.population_sd,
                 ),
@@ -173,21 +174,31 @@ class ResultData:
             ]
         )
 
+    def _parts(self, attributes: Sequence[Mapping[str, Any]]) -> list[str]:
+        """What tells apart values of the same run and measure, such as the direction."""
+        return [
+            ", ".join(str(of_value[name]) for name in self.query_columns if of_value.get(name))
+            for of_value in attributes
+        ]
+
     def _below_chance(self) -> Iterator[Finding]:
         """The findings on runs whose interval is not wholly better than chance."""
         if not any("chance" in attributes for attributes in self.row_attributes):
             return
-        labels_by_run: dict[str, dict[str, None]] = {}
-        for row in self.summary:
+        numbers_by_run: dict[str, list[int]] = {}
+        for number, row in enumerate(self.summary):
             chance, definition = row.get("chance"), self.rules["measures"].get(row["measure"], {})
             low, high = row["ci_low"], row["ci_high"]
             if chance is None or low is None or high is None:
                 continue
             better = definition.get("better", "higher")
             if (better == "higher" and low <= chance) or (better == "lower" and high >= chance):
-                labels_by_run.setdefault(row["run"], {})[row["label"]] = None
-        for run, labels in labels_by_run.items():
-            yield not_above_chance(run, list(labels))
+                numbers_by_run.setdefault(row["run"], []).append(number)
+        names = [f"{row['run']} {row['label']}" for row in self.summary]
+        parts = self._parts(self.summary)
+        for run, numbers in numbers_by_run.items():
+            labels = [name.removeprefix(f"{run} ") for name in told_apart(names, parts, numbers)]
+            yield not_above_chance(run, labels)
 
     def per_query(self) -> Iterable[dict[str, Any]]:
         """One row per run, query and measure with the task's further columns; `value` is None where

@@ -3,6 +3,7 @@ interval.
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -188,23 +189,50 @@ def figure_of(values: Floats, summary: Summary, weights: Floats | None = None) -
 
 
 def summary_findings(
-    values: Sequence[Values], *, intervals: Intervals = "bootstrap-t", population_sd: bool = False
+    values: Sequence[Values],
+    *,
+    parts: Sequence[str] = (),
+    intervals: Intervals = "bootstrap-t",
+    population_sd: bool = False,
 ) -> list[Finding]:
     """Findings on the summary of these values: what is undefined, and which intervals rest on few
-    or equal values. population_sd: whether a single query has a standard deviation, 0.
+    or equal values.
+
+    parts: what tells apart values of the same run and measure, such as the direction.
+    population_sd: whether a single query has a standard deviation, 0.
     """
     columns = [_Counted.of(column, intervals) for column in values]
     short = sorted({column.n for column in columns if column.n < MIN_QUERIES})
-    columns_by_fact: dict[tuple[Any, ...], list[Values]] = {}
-    for source, counted in zip(values, columns, strict=True):
+    names = [f"{column.run} {column.label}" for column in values]
+    columns_by_fact: dict[tuple[Any, ...], list[int]] = {}
+    for number, counted in enumerate(columns):
         if counted.n == 1 and not population_sd:
-            columns_by_fact.setdefault((5,), []).append(source)
+            columns_by_fact.setdefault((5,), []).append(number)
         for fact in _facts_of(counted, intervals, short):
-            columns_by_fact.setdefault(fact, []).append(source)
+            columns_by_fact.setdefault(fact, []).append(number)
+
+    def _named(numbers: Sequence[int]) -> str:
+        return first_of(told_apart(names, parts or [""] * len(names), numbers), 6)
+
     return [
-        _KINDS[place](*facts, columns=_column_names(columns_by_fact[place, *facts]))
+        _KINDS[place](*facts, columns=_named(columns_by_fact[place, *facts]))
         for place, *facts in sorted(columns_by_fact)
     ]
+
+
+def told_apart(names: Sequence[str], parts: Sequence[str], numbers: Sequence[int]) -> list[str]:
+    """The names of these elements; with their parts where others of the same name are not among
+    them.
+    """
+    uses, used = Counter(names), Counter(names[number] for number in numbers)
+    return list(
+        dict.fromkeys(
+            names[number]
+            if used[names[number]] == uses[names[number]] or not parts[number]
+            else f"{names[number]} ({parts[number]})"
+            for number in numbers
+        )
+    )
 
 
 _KINDS: tuple[FindingKind[...], ...] = (
@@ -248,11 +276,6 @@ def _facts_of(
     elif is_studentised and n < FEW_QUERIES and counted.successes is None:
         held = "of values other than 0 and 1 held the true mean in 89 to 98 % of simulations"
         yield 1, n, "queries", held
-
-
-def _column_names(values: Sequence[Values]) -> str:
-    names = list(dict.fromkeys(f"{column.run} {column.label}" for column in values))
-    return first_of(names, 6)
 
 
 @dataclass(frozen=True, eq=False)

@@ -918,3 +918,17 @@ def test_what_does_not_exist_or_fit_is_refused(
 ):
     with pytest.raises(error, match=message):
         evaluate_crossmodal(np.eye(3), **options)
+
+
+def test_a_finding_on_one_direction_names_it():
+    scores = np.random.default_rng(0).normal(size=(12, 12)) + 9 * np.eye(12)
+    scores[:, 0] += 20
+
+    findings = rankwell.evaluate_crossmodal(scores, k=(1,)).findings
+    both = rankwell.evaluate_crossmodal(9 * np.eye(12), k=(1,)).findings
+
+    texts = {finding.name: str(finding) for finding in findings}
+    assert texts["equal-values"].endswith(": scores MnR (v2t)")
+    assert any(str(finding).endswith(": scores R@1 (v2t)") for finding in findings)
+    assert texts["not-above-chance"].endswith(" by R@1 (t2v)")
+    assert any(str(finding).endswith(": scores R@1") for finding in both)

@@ -439,6 +439,17 @@ def test_the_cheapest_setting_is_tested_from_the_last_down_and_the_best_by_all_p
     )
 
 
+def test_the_star_is_explained_only_where_a_setting_has_one(tmp_path: Path) -> None:
+    smallest.write(tmp_path)
+    (tmp_path / "exact.run").write_text("q1 Q0 a 1 2 x\nq2 Q0 b 1 2 x\n", encoding="utf-8")
+    line = f"{smallest.COMMAND} --sweep words=any,all --truth exact.run --depth 1"
+
+    none = command(tmp_path, f"{line} --recall 0.95")
+
+    assert "No setting reaches a recall of 0.95" in none.stdout, none.stderr
+    assert "*" not in none.stdout
+
+
 def test_the_bound_in_the_sentence_is_on_the_side_of_the_target_that_the_test_found() -> None:
     from rankwell.tasks.engine.comparison import cheapest
 

@@ -555,7 +555,8 @@ def test_clips_of_the_same_drive_are_left_out():
             table, vectors, exclude_group="id:_clip", measures=["R@2"], intervals="none"
         )
     ) == {"R@2": 1.0}
-    with pytest.raises(BadUsage, match="no such column"):
+    message = "no such column in the annotations; all columns are keywords"
+    with pytest.raises(BadUsage, match=message):
         evaluate_keywords(table, vectors, exclude_group="drive")
 
 

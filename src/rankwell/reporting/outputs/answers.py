@@ -344,7 +344,8 @@ class _Layout(NamedTuple):
                 figure, blank, interval = text.partition(" [") if number else (text, "", "")
                 shown = styled(figure, "1", terminal) if is_bold else figure
                 lines[number] += f"  {gaps[number]}{shown}{blank}{interval}"
-        return [line.rstrip() for line in lines]
+        # A line without any interval has none below it.
+        return [line for line in map(str.rstrip, lines) if line]
 
     def _texts(self, column: Sequence[ScoreCell]) -> list[str]:
         """The cells of a column on one line each, or on one for the figure and one below."""
@@ -359,7 +360,7 @@ class _Layout(NamedTuple):
 
 def score_lines(rows: Sequence[Row], terminal: Terminal) -> str:
     """A table of systems by measures: the arrangement with the fewest lines that fits the terminal.
-    Where none does, intervals of the first measure alone are shown.
+    Where none does, intervals of the first measure alone are shown, and a line says so.
 
     rows: a row per system with its name and a cell per measure, as `wide_rows` gives them.
     """
@@ -374,7 +375,9 @@ def score_lines(rows: Sequence[Row], terminal: Terminal) -> str:
         [first, *(ScoreCell(cell.figure, cell.marks, "", cell.place) for cell in others)]
         for first, *others in cells
     ]
-    for shown in (cells, fewer):
+    hidden = any(cell.beside for _, *others in cells for cell in others)
+    note = lines_for("The other intervals need more room; --verbose shows all.", terminal)
+    for shown, below in ((cells, ""), (fewer, f"\n\n{note}" if hidden else "")):
         turned = [[*line] for line in zip(*shown, strict=True)]
         layouts = [
             layout
@@ -387,7 +390,8 @@ def score_lines(rows: Sequence[Row], terminal: Terminal) -> str:
         ]
         if layouts:
             best = min(layouts, key=lambda layout: len(layout.lines(PLAIN)))
-            return "\n".join(best.lines(terminal))
+            return "\n".join(best.lines(terminal)) + below
     texts = [[name, *row] for name, row in zip(names, fewer, strict=True)]
     is_figure = [False, *(True for _ in columns)]
-    return fitted(Grid(["system", *columns], is_figure, texts, ruled=False), terminal)
+    grid = Grid(["system", *columns], is_figure, texts, ruled=False)
+    return fitted(grid, terminal) + below

@@ -94,8 +94,9 @@ def _total(widths: Sequence[int]) -> int:
 
 
 def _panels(grid: Grid, terminal: Terminal, room: int) -> str:
-    """The columns in as many tables as needed, each with those that name the rows; long texts are
-    wrapped. "" without room.
+    """The columns in as many tables as needed, each with those that name the rows: all before the
+    first figure, or in a table of texts as many as tell the rows apart. Long texts are wrapped. ""
+    without room.
     """
     natural = _widths(grid)
     least = [
@@ -113,7 +114,12 @@ def _panels(grid: Grid, terminal: Terminal, room: int) -> str:
         for index, (width, number) in enumerate(zip(natural, grid.numeric, strict=True))
     ]
     first = max([*grid.numeric, True].index(True), 1)
-    figure_columns = range(1 if first == len(natural) else first, len(natural))
+    if first == len(natural):
+        counts = range(1, max(first, 2))
+        rows = len({*map(tuple, grid.rows)})
+        apart = (n for n in counts if len({tuple(row[:n]) for row in grid.rows}) == rows)
+        first = next(apart, 1)
+    figure_columns = range(first, len(natural))
     # What is the same in all rows is said once, above them.
     same = [
         index

@@ -70,7 +70,7 @@ def embeddings_answer(result: Any) -> Answer:
     rows.sort(key=lambda row: row["mean"], reverse=True)
     items = "nearest neighbour" if result.panel.rows else "first result"
     items = items if deepest == 1 else f"{deepest} {items}s"
-    kept = [f"{row['run']} keeps {row['mean']:.0%}" for row in rows]
+    kept = [f"{row['run']} keeps {row['mean']:.1%}" for row in rows]
     chance = rows[0].get("chance")
     by_chance = "" if chance is None else f" Chance: {chance:.1%}."
     sentence = f"Of the {items} of {result.reference}, {', '.join(kept)}.{by_chance}"

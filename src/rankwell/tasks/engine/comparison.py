@@ -648,7 +648,8 @@ def engine_answer(result: Any) -> Answer:
         }
         for row in shown
     ]
-    legend = [mark for name, mark in _MARKS.items() if name in settings[0]][-1:]
+    is_marked = any(row["setting"].endswith(" *") for row in table)
+    legend = [mark for name, mark in _MARKS.items() if is_marked and name in settings[0]][-1:]
     if hidden := len(settings) - len(shown):
         legend.append(count_of(hidden, "more setting", "more settings"))
     verdicts = "\n".join(row["text"] for row in result.verdicts)

@@ -181,9 +181,11 @@ class ClipInputs:
         }
         if not drives:
             columns = ", ".join(map(repr, sorted(set().union(*attributes.values()))))
+            others = f"other columns are {columns}" if columns else "all columns are keywords"
             raise BadUsage(
-                f"{flag('--exclude-group', column)}: no such column in the annotations; there are "
-                f"{columns or 'none beside the keywords'}. id:_clip takes it from ids."
+                f"{flag('--exclude-group', column)}: no such column in the annotations; {others}. "
+                "Add the column, or write id:_clip to group clips by what their ids have before "
+                "'_clip'."
             )
         return drives
 

@@ -48,15 +48,15 @@ def list(*, format: Annotated[TableOrJson, JsonTables(rows=FamilyObject)] = "tab
         for group in GROUPS:
             for parameter in getattr(family, group):
                 value = parameter.default
-                text = "" if value is None else str(value)
+                text = str(value).lower() if isinstance(value, bool) else str(value or "")
                 choices = f" ({', '.join(parameter.choices)})" if parameter.choices else ""
+                default = f"; {text} by default" if text else ""
                 rows.append(
                     {
                         "engine": family.name,
                         "set": group,
                         "parameter": parameter.name,
-                        "default": text.lower() if isinstance(value, bool) else text,
-                        "about": f"{parameter.text}{choices}",
+                        "about": f"{parameter.text}{choices}{default}",
                     }
                 )
     tables = [reporting.render_rows(part, "table", terminal=terminal) for part in (heads, rows)]
