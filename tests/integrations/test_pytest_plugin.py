@@ -67,6 +67,11 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> str:
         rw.evaluate(qrels, {"mine": {query: {"a": score, "b": 1.0} for query in qrels}}, "RR").save(
             folder / name, charts=False
         )
+    return typed_tests(folder)
+
+
+def typed_tests(folder: Path) -> str:
+    """The output of pytest with the plugin alone on the tests of a folder, some of which fail."""
     own = {"PYTHONPATH": str(ROOT / "src"), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "COLUMNS": "100"}
     words = [
         sys.executable,
@@ -153,3 +158,18 @@ def test_the_entry_point_imports_nothing_heavy():
     )
 
     assert done.stdout.strip() == ""
+
+
+def test_the_page_shows_what_pytest_prints(tmp_path: Path):
+    page = (ROOT / "docs" / "guide" / "gate.md").read_text(encoding="utf-8")
+    script = page.split('```python title="test_search.py"\n')[1].partition("```")[0]
+    shown = page.split("without a traceback:\n")[1].split("```text\n")[1].partition("…")[0]
+    (tmp_path / "test_search.py").write_text(script, encoding="utf-8")
+    demo = [sys.executable, "-m", "rankwell", "demo", "-o", "demo", "--quiet"]
+    subprocess.run(demo, cwd=tmp_path, capture_output=True, check=True)
+    runs = {"results": "whole_docs", "main-results": "first_sentences"}
+    for name, run in runs.items():
+        files = tmp_path / "demo" / "qrels.txt", tmp_path / "demo" / f"{run}.run"
+        rw.evaluate(*files, ["nDCG@10", "RR"]).save(tmp_path / name, charts=False)
+
+    assert shown in typed_tests(tmp_path)

@@ -97,6 +97,8 @@ def test_html_has_what_latex_has():
     assert html.paragraphs[0] == "Best in bold, second best underlined."
     assert html.paragraphs[1].startswith("Superscripts: ")
     assert html.paragraphs[2].startswith("Test: randomisation")
+    assert html.paragraphs[3] == "Scores over 40 queries."
+    assert "Scores over 40 queries.\\par" in latex
     assert html.comments[0].startswith(" rules: 40 queries counted")
 
 
@@ -113,7 +115,8 @@ def test_markdown_has_what_latex_has():
     assert all(re.fullmatch(r"<u>0\.\d\d</u>(<sup>a</sup>)?", cell) for cell in rows[3][2:])
     assert all(re.fullmatch(r"\*\*0\.\d\d\*\*<sup>ab?</sup>", cell) for cell in rows[4][2:])
     assert legend[0] == "Best in bold, second best underlined."
-    assert [line.partition(":")[0] for line in legend[1:]] == ["Superscripts", "Test"]
+    assert [line.partition(":")[0] for line in legend[1:-1]] == ["Superscripts", "Test"]
+    assert legend[-1] == "Scores over 40 queries."
     assert rules.startswith("<!-- rules: 40 queries counted")
 
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from rankwell.data.findings import Finding
+from rankwell.data.frames import Heading
 from rankwell.data.registry import Better
 from rankwell.reporting import (
     FOR_PEOPLE,
@@ -282,7 +283,7 @@ class SystemTable:
         return notes
 
 
-_PAPER_DIGITS = 3
+_PAPER_DIGITS, _SIZED = 3, "Scores over "
 
 
 def for_paper(table: SystemTable, style: TableStyle, *, intervals: bool) -> SystemTable:
@@ -346,7 +347,7 @@ def score_table(
     directions: dict[str, Better] = {
         heading: better[row["measure"]] for row, heading in named_rows if row["measure"] in better
     }
-    name = f"Scores over {sizes.pop()} {noun}" if same_size and None not in sizes else "Scores"
+    name = f"{_SIZED}{sizes.pop()} {noun}" if same_size and None not in sizes else "Scores"
     return SystemTable("", "", cells, None, rules, directions, name=name)
 
 
@@ -469,7 +470,7 @@ def cost_rows(table: SystemTable) -> list[Row]:
     names = [f"{cost.system}, {cost.dataset}" if several else cost.system for cost in took]
     # Two systems may be called the same by their users.
     names = [
-        f"{name} ({number})" if names.count(name) > 1 or name == " " else name
+        Heading(f"{name} ({number})" if names.count(name) > 1 or name == " " else name)
         for number, name in enumerate(names, 1)
     ]
     rows: list[Row] = []
@@ -564,6 +565,9 @@ def _wide_text(
         below.append(f"Superscripts: {footnotes['superscripts']}.")
         if "test" in table.rules:
             below.append(f"Test: {table.rules['test']}, level {table.rules.get('alpha')}.")
+    if style.caption and table.name.startswith(_SIZED):
+        # The reader's caption replaces the title, which has the number of queries.
+        below.append(f"{table.name}.")
     gaps = dict.fromkeys(cell.gap for cell in table.cells if cell.gap)
     below += [f"{gap}: {footnotes[gap]}" for gap in gaps if gap in footnotes]
     below += [footnotes["impossible"]] if "impossible" in footnotes else []

@@ -844,6 +844,12 @@ def test_on_eighty_columns_every_number_stands_under_its_system_and_beside_its_n
     assert max(map(len, lines)) <= 80
 
 
+def test_costs_name_systems_as_the_scores_do() -> None:
+    costs = render_system_tables([measured("first_sentences", "b")]).split("Performance\n")[1]
+
+    assert costs.split("\n")[1].split() == ["first_sentences", "b"]
+
+
 def test_a_time_with_vectors_from_the_cache_is_marked() -> None:
     text = render_system_tables([measured("first", "second")])
 

@@ -311,6 +311,7 @@ def test_a_run_that_is_added_has_a_round_of_its_own_and_a_verdict_only_if_planne
         {("b", "a"): b - a, ("c", "a"): c - a, ("c", "b"): c - b}
     )
     assert [row["better"] for row in rows] == ["b", None, None]
+    assert "rankwell judge pool --pairs-planned" in estimate(str(study)).text
 
 
 def test_in_several_rounds_the_estimate_uses_the_greatest_chance(tmp_path, truth):

@@ -614,7 +614,10 @@ def print_estimates(
     plan, label, refusal = study.plan, estimates.label, ""
     if look > plan.looks:
         refusal = f"{count_of(plan.looks, 'look')} had been planned, and this is number {look}"
-    late = f"{count_of(looks.pairs, 'pair')} had been planned at the first look (--pairs-planned)"
+    late = (
+        f"{count_of(looks.pairs, 'pair')} had been planned before the first look "
+        "(rankwell judge pool --pairs-planned)"
+    )
     # Pairs of the runs that were added last are beyond the plan.
     pairs = [
         (later, earlier)
