@@ -48,7 +48,8 @@ def list(*, format: Annotated[TableOrJson, JsonTables(rows=FamilyObject)] = "tab
         for group in GROUPS:
             for parameter in getattr(family, group):
                 value = parameter.default
-                text = str(value).lower() if isinstance(value, bool) else str(value or "")
+                text = "" if value is None else str(value)
+                text = text.lower() if isinstance(value, bool) else text
                 choices = f" ({', '.join(parameter.choices)})" if parameter.choices else ""
                 default = f"; {text} by default" if text else ""
                 rows.append(
