@@ -1,6 +1,7 @@
 """`rankwell compare --plan`: the queries that find a difference, without the difference seen."""
 
 import json
+import re
 from functools import partial
 
 import numpy as np
@@ -51,6 +52,18 @@ def test_the_same_seed_gives_the_same_bytes(results):
 
     assert forecast(folder).text == forecast(folder).text
     assert "queries for 0.05" in forecast(folder).text
+
+
+def test_the_answer_is_a_sentence(results):
+    _, folder = results
+
+    sentence = " ".join(forecast(folder).text.split())
+
+    assert re.match(
+        r"Detecting a difference of 0\.05 RR between two and one takes about \d+ queries "
+        r"\(\d+ to \d+\); you have 40\.",
+        sentence,
+    )
 
 
 def test_few_queries_and_wrong_numbers_are_refused(tmp_path, results):

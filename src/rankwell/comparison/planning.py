@@ -84,10 +84,11 @@ def forecast(
     if format == "table":
         first = rows[0]
         name = next(name for name in first if name.startswith("queries for "))
+        needed, _, interval = str(first[name]).partition(" ")
         sentence = (
-            f"To find a difference of {name.removeprefix('queries for ')} {first['measure']} "
-            f"between {first['run']} and {first['against']} takes {first[name]} queries; you have "
-            f"{first['n']}."
+            f"Detecting a difference of {name.removeprefix('queries for ')} {first['measure']} "
+            f"between {first['run']} and {first['against']} takes about {needed} queries "
+            f"{interval}; you have {first['n']}."
         )
         answer = reporting.Answer(sentence, table=rows, legend=[rule])
         document = reporting.Document((), terminal=terminal, answer=answer)

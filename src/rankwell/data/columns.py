@@ -51,6 +51,8 @@ NOTHING = "-1"
 _QUERY: tuple[str, ...] = ("queryid", "qid", "topicid", "topic", "query")
 _USER: tuple[str, ...] = ("userid", "user")
 """The query in a table of a recommender, where no column is named as one."""
+_QUESTION: tuple[str, ...] = ("questionid", "question")
+"""The query in judgments or a run, where no column is named as one; elsewhere it is a text."""
 _ITEM = (
     "docno",
     "docid",
@@ -283,7 +285,18 @@ def row_names(rows: Any) -> list[str]:
 
 def known_columns(names: Sequence[str]) -> int:
     """Number of columns with a recognised name."""
-    words = {*_QUERY, *_USER, *_ITEM, *_SCORE, *_DISTANCE, *_RANK, *_GRADE, *_ID, *_TEXT}
+    words = {
+        *_QUERY,
+        *_USER,
+        *_QUESTION,
+        *_ITEM,
+        *_SCORE,
+        *_DISTANCE,
+        *_RANK,
+        *_GRADE,
+        *_ID,
+        *_TEXT,
+    }
     return sum(_plain(name) in words for name in names)
 
 
@@ -313,6 +326,7 @@ def likelihood(names: Sequence[str], holds: Holds, *, has_integer_scores: bool) 
         fits = bool(_id_of_texts(names) and _column(names, _TEXT)) and not (query and item)
         return 0.9 if fits else UNKNOWN * bool(known_columns(names))
     if holds in ("run", "judgments"):
+        query = query or _column(names, _QUESTION)
         item = _column(names, _item_words(holds))
     run, graded = bool(score or _column(names, (*_DISTANCE, *_RANK))), bool(_column(names, _GRADE))
     beir = has_integer_scores and {_plain(name) for name in names} == {
@@ -450,7 +464,7 @@ def choose_columns(
     if holds == "texts":
         owner = item = _id_of_texts(names)
     else:
-        owner = chosen_names.get("query") or _column(names, (*_QUERY, *_USER))
+        owner = chosen_names.get("query") or _column(names, (*_QUERY, *_USER, *_QUESTION))
         item = chosen_names.get("item") or _column(names, _item_words(holds))
     words = {"run": _SCORE, "judgments": (*_GRADE, "score"), "texts": _TEXT}[holds]
     distance, rank = (
@@ -483,7 +497,7 @@ def choose_columns(
             return Columns(owner, item, "", doubts=doubts)
     unread_words = (*_DISTANCE, *_RANK) if holds == "run" else ()
     wanted: dict[str, tuple[str | None, tuple[str, ...]]] = {
-        "query": (owner, (*_QUERY, *_USER)),
+        "query": (owner, (*_QUERY, *_USER, *_QUESTION)),
         "item": (item, _item_words(holds)),
         "score" if holds == "run" else "grade": (value, words + unread_words),
     }
