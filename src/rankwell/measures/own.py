@@ -30,12 +30,11 @@ def measure(
     empty: float = 0.0,
     summary: Summary = "mean",
 ) -> Any:
-    """Registers a function of yours as a measure, which every command and function then knows by
-    name.
+    """Registers your function as a measure that every command and function knows by name.
 
     The function takes `JudgedRankings` and returns a number for each query. Its other parameters
-    need defaults, and are written in brackets, `k` after `@`: `hits(rel=2)@5`. A function of the
-    same name replaces the former one.
+    need defaults, and are written in brackets, `k` after `@`: `hits(rel=2)@5`. A function with the
+    same name replaces the earlier one.
     Returns the function; without one, a decorator.
     Raises BadUsage for a name that is not one, or belongs to a measure of rankwell.
 
