@@ -165,7 +165,7 @@ def without_credentials(text: str) -> str:
 
 
 class RankwellError(Exception):
-    """An error with a message for the user, in which no credential is; `exit_code` is what the
+    """An error with a message for the user, which contains no credentials; `exit_code` is what the
     command line returns for it.
     """
 
@@ -178,7 +178,7 @@ class RankwellError(Exception):
 
 
 class BadInput(RankwellError):
-    """A file, table or array that cannot be read as what it should be."""
+    """A file, table or array that cannot be read in the form it should have."""
 
 
 def missing_column(
@@ -208,8 +208,8 @@ def missing_column(
 
 
 class BadLine(BadInput):
-    """A line of a text file that does not have the form its format demands; the message names file,
-    line and text.
+    """A line of a text file that does not have the form of its format; the message names file, line
+    and text.
     """
 
 
@@ -269,9 +269,7 @@ class NothingToEvaluate(RankwellError):
 
 
 class Unfinished(RankwellError):
-    """Work of which parts are still missing; the message lists them. The same call again goes
-    on.
-    """
+    """Work with parts still missing; the message lists them. The same call resumes it."""
 
     exit_code = 5
 

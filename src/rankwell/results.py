@@ -42,7 +42,7 @@ class Results(ResultData, Displayable):
     mean; of several runs, a dictionary with the mean of each.
 
     summary: the means, a row per run and measure.
-    findings: what there is to say about the data.
+    findings: findings on the data.
     counts: how many queries counted.
     values: the value of each query, an element for each run and measure.
     rules: every choice that decided a number, by name.
@@ -84,7 +84,7 @@ class Results(ResultData, Displayable):
     def compare(
         self, *, options: ComparisonOptions, group: str | None = None, cluster: str | None = None
     ) -> "ComparisonResults":
-        """Compares the runs on the same queries: which is better, by how much, and how sure that
+        """Compares the runs on the same queries: which is better, by how much, and how certain that
         is.
 
         Returns the differences with intervals and corrected tests; printed, it says which run is
@@ -178,7 +178,7 @@ class Results(ResultData, Displayable):
     def gate(self, *required: str, options: GateOptions) -> Self:
         """Checks the results against your requirements, for tests and pipelines.
 
-        Without any requirement, a comparison is held against its own baseline.
+        Without any requirement, a comparison is checked against its own baseline.
         Returns the results themselves, so that calls can be chained.
         Raises GateFailed with a sentence for each requirement that is not met, BadUsage and
         UnknownName for a requirement that cannot be read, or names a measure that is not there.
@@ -237,10 +237,10 @@ class Results(ResultData, Displayable):
 
     @own_arithmetic
     def save(self, directory: str | Path, *, overwrite: bool = False, charts: bool = True) -> Self:
-        """Writes the results into a folder, which every command reads.
+        """Writes the results to a folder that every command can read.
 
         Call it on a comparison to save its tables, too. Evaluate with `details=True` first if the
-        folder should hold the lists of single queries.
+        folder should hold the lists of individual queries.
         Returns the results themselves, so that calls can be chained.
         Raises BadUsage for a folder that cannot be written, one that holds other files, and,
         without `overwrite`, one with other results.
@@ -248,7 +248,7 @@ class Results(ResultData, Displayable):
         Parameters
         ----------
         directory
-            The folder; it is made where it does not exist.
+            The folder; it is made if it does not exist.
         overwrite
             Replace other results that are there.
         charts
@@ -294,7 +294,7 @@ class Results(ResultData, Displayable):
     ) -> "ReportPath":
         """Writes the page of the results: one HTML file that opens anywhere.
 
-        A notebook shows the page. Evaluate with `details=True` first to see the lists of single
+        A notebook shows the page. Evaluate with `details=True` first to see the lists of individual
         queries on it.
         Returns the path of the page.
         Raises BadUsage for a place that cannot be written, and, without `overwrite`, for another
@@ -307,13 +307,13 @@ class Results(ResultData, Displayable):
         documents
             Texts of the items: a file, or a mapping from id to text.
         queries
-            Texts of the queries, likewise, where the results do not have them.
+            Texts of the queries, in the same form, if the results do not have them.
         thumbnails
             Pictures of the items: a folder, or a pattern such as `img/{id}.jpg`.
         title
             Title of the page. By default the names of the runs.
         seed
-            Seed of the comparison, and of the choice of queries where not all can be shown.
+            Seed for the comparison, and for the choice of queries if not all can be shown.
         overwrite
             Replace another file.
 
@@ -369,10 +369,10 @@ class ComparisonResults(ComparisonData, Results):
     differences: a row for each measure and pair of runs: the difference, its interval, the p-value
         and whether it is decisive.
     verdicts: a sentence for each pair.
-    headlines: the verdicts in short, by the first measure alone.
+    headlines: the verdicts in short, on the first measure only.
     groups: the differences in each group of queries.
-    systems: for three runs or more, mean and rank of each by each measure, and the runs that it is
-        significantly better than.
+    systems: for three or more runs, the mean and rank of each by each measure, and the runs that it
+        is significantly better than.
     orders: correlations between two orders of the runs: by two measures, or over all queries and
         over a group.
     borda: Borda points of each run over the measures that all runs have.
@@ -407,7 +407,7 @@ def compare_values(
     cluster: Attribute | None = None,
     origin: Origin | None = None,
 ) -> ComparisonResults:
-    """Compares two systems or more by values per query that you already have.
+    """Compares two or more systems by per-query values that you already have.
 
     Use `Results.compare` for runs that you evaluate here. Each pair is compared on the queries that
     count for both. The same values and seed give the same figures, whatever the order of the
@@ -420,8 +420,8 @@ def compare_values(
     values
         One element for each run and measure.
     row_attributes
-        For each element, columns that tell it from others with the same run and measure, such as
-        `direction`.
+        For each element, columns that distinguish it from others with the same run and measure,
+        such as `direction`.
     pairs
         The pairs to compare. By default all pairs, or all with the baseline.
     group

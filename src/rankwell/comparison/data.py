@@ -46,9 +46,9 @@ Kind = TypeVar("Kind")
 DifferenceIntervals = Annotated[
     Kind,
     Doc(
-        "Intervals of the differences: `bootstrap-t` (the studentised bootstrap, at least as wide "
-        "as Student's t; for differences of 0/1 values Bonett and Price's), `bootstrap` "
-        "(percentiles), or Student's `t`."
+        "Confidence intervals of differences: `bootstrap-t` (studentised bootstrap, never "
+        "narrower than Student's t; Bonett and Price's interval for differences of 0/1 values), "
+        "`bootstrap` (percentile), or Student's `t`."
     ),
 ]
 
@@ -62,7 +62,7 @@ class DifferenceOptions:
     intervals: DifferenceIntervals[Intervals] = "bootstrap-t"
     level: Level = 0.95
     resamples: Annotated[
-        int, Doc("Number of resamples of the bootstrap, and of tests that draw.")
+        int, Doc("Number of resamples in the bootstrap and in randomisation tests.")
     ] = 10_000
     seed: Seed = 0
 
@@ -78,48 +78,48 @@ class ComparisonOptions(DifferenceOptions):
     baseline: Annotated[
         str | None,
         Doc(
-            "The run that all others are compared with. [default: the first of two, and all"
-            " pairs of more]",
+            "The run that all others are compared with. [default: the first of two runs, or all "
+            "pairs of more]",
             is_common=True,
         ),
     ] = None
     measures: Annotated[
         MeasureNames,
         Doc(
-            "Only this measure; repeat it for more. The first is the primary one, which "
-            "the verdicts are about.",
+            "Compare only this measure; repeat it for more. The first is the primary measure, "
+            "which decides the verdicts.",
             "Measures and rules",
         ),
     ] = None
     test: Annotated[
         Test,
         Doc(
-            "Sign flips at random (exact for few queries), Student's t, Wilcoxon's signed "
-            "ranks, the sign test, or the studentised bootstrap; all two-sided.",
+            "Two-sided test: random sign flips (exact for few queries), Student's t, Wilcoxon's "
+            "signed-rank test, the sign test, or the studentised bootstrap.",
             is_common=True,
         ),
     ] = "randomisation"
     family: Annotated[
         TestFamily,
         Doc(
-            "The tests that are corrected together: those of all pairs by one measure, "
-            "where measures other than the primary one are secondary; or those of all "
-            "pairs by all measures."
+            "Family of tests to correct together: all pairs on one measure, where measures other "
+            "than the primary one are secondary; or all pairs on all measures."
         ),
     ] = "primary"
     correction: Annotated[
         Correction,
         Doc(
-            "For several tests: Holm, Benjamini and Hochberg's false discovery rate, the "
-            "largest t under shared sign flips, Tukey's HSD by randomisation over all "
-            "systems of each measure, or none.",
+            "Correction for multiple tests: Holm, Benjamini and Hochberg's false discovery rate, "
+            "the largest t under shared sign flips, randomised Tukey HSD over all systems on each "
+            "measure, or none.",
             is_common=True,
         ),
     ] = "holm"
     power: Annotated[
         float,
         Doc(
-            "Probability that a test finds a difference of the size that is reported as detectable."
+            "Power: the probability that a test finds a difference of the size reported as "
+            "detectable."
         ),
     ] = 0.8
 
@@ -142,7 +142,7 @@ class ComparisonOptions(DifferenceOptions):
             )
 
     def check_clusters(self) -> None:
-        """Raises BadUsage for a test that takes queries for independent."""
+        """Raises BadUsage for a test that assumes independent queries."""
         if self.test in ("wilcoxon", "sign") or self.correction == "tukey":
             test_name = "Tukey's test" if self.correction == "tukey" else f"the {self.test} test"
             raise BadUsage(
@@ -178,28 +178,26 @@ class GateOptions(DifferenceOptions):
         Sequence[str] | str | None,
         Option(("--require", "-r"), kind=list[str]),
         Doc(
-            "[RUN:]MEASURE.FIGURE, then >=, >, <=, < or == and a number, as in "
-            "'nDCG@10.ci_low >= 0.38'; repeat it for more. 'Difference(Recall@5) against "
-            "main >= -0.02' allows a loss of 2 points, in results of rankwell compare. "
-            "'AP within 1% of 0.747' fails above as well. FIGURE is mean (where none is "
-            "named), sd, ci_low, ci_high, n, or another column of summary.csv; or median, min "
-            "or max of the queries. "
-            "Without a run it is required of every run but that of --baseline; "
-            "R@1[direction=t2v] chooses rows. Numbers are in the unit of the results; 38% "
-            "is 0.38 of shares and 38 of percentages. FILE.toml has require = [...], "
-            "baseline, tolerance and measures = [...]; options go before it.",
+            "[RUN:]MEASURE.FIGURE, then >=, >, <=, < or == and a number, as in 'nDCG@10.ci_low >= "
+            "0.38'; repeat it for more. 'Difference(Recall@5) against main >= -0.02' allows a "
+            "loss of 2 points, in results of rankwell compare. 'AP within 1% of 0.747' also fails "
+            "above that range. FIGURE is mean (the default), sd, ci_low, ci_high, n or another "
+            "column of summary.csv, or the median, min or max over queries. Without a run, it "
+            "applies to every run except that of --baseline; R@1[direction=t2v] selects rows. "
+            "Numbers are in the unit of the results; 38% is 0.38 for shares and 38 for "
+            "percentages. FILE.toml has require = [...], baseline, tolerance and measures = "
+            "[...]; options override it.",
             "Measures and rules",
         ),
     ] = None
     baseline: Annotated[
         str | None,
         Doc(
-            "A run of the folder, or another folder of results, whose runs "
-            "are compared with those of the same name (a single one with all). Fails "
-            "where a run is significantly worse: the interval of the paired difference, "
-            "as in rankwell compare, lies wholly on the worse side of 0. With few queries "
-            "a worse run may pass: the test has little power. Times of queries are "
-            "compared only where --measure names them (-m latency).",
+            "A run of the folder, or another folder of results, whose runs are compared with "
+            "those of the same name (a single run with all). Fails if a run is significantly "
+            "worse: the interval of the paired difference, as in rankwell compare, lies entirely "
+            "on the worse side of 0. With few queries, a worse run may pass because the test has "
+            "little power. Query times are compared only if --measure names them (-m latency).",
             "Measures and rules",
             is_common=True,
         ),
@@ -208,16 +206,16 @@ class GateOptions(DifferenceOptions):
         float | str | None,
         Option(kind=str),
         Doc(
-            "Fail instead where a run may be worse by more than this (non-inferiority): "
-            "where that interval reaches further on the worse side. In the measure's "
-            "unit, or in percent of the baseline's mean (1%).",
+            "Fail instead if a run may be worse by more than this margin (non-inferiority): if "
+            "the interval extends beyond it. In the measure's unit, or in percent of the "
+            "baseline's mean (1%).",
             "Measures and rules",
             is_common=True,
         ),
     ] = None
     measures: Annotated[
         MeasureNames,
-        Doc("Only this measure must not be worse; repeat it for more.", "Measures and rules"),
+        Doc("Check only this measure for a loss; repeat it for more.", "Measures and rules"),
     ] = None
     intervals: DifferenceIntervals[Literal["bootstrap-t", "bootstrap", "t"]] = "bootstrap-t"
 
@@ -317,7 +315,7 @@ class ComparisonData(ResultData):
     baseline: the run that all others are compared with, None where there are several.
     differences: a row for each measure and pair of runs.
     verdicts: sentences, one for each pair, or a single one about the leader of many.
-    headlines: the verdicts in short, by the first measure alone.
+    headlines: the verdicts in short, on the first measure only.
     groups: the differences in each group of queries; empty where queries are not grouped.
     systems: for three systems or more, the mean and rank of each by each measure, and the systems
         that it is significantly better than.

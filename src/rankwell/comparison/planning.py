@@ -85,10 +85,13 @@ def forecast(
         first = rows[0]
         name = next(name for name in first if name.startswith("queries for "))
         needed, _, interval = str(first[name]).partition(" ")
+        amount = "more than a billion queries"
+        if needed != "–":
+            amount = f"about {needed} queries {interval}"
         sentence = (
             f"Detecting a difference of {name.removeprefix('queries for ')} {first['measure']} "
-            f"between {first['run']} and {first['against']} takes about {needed} queries "
-            f"{interval}; you have {first['n']}."
+            f"between {first['run']} and {first['against']} takes {amount}; "
+            f"you have {first['n']}."
         )
         answer = reporting.Answer(sentence, table=rows, legend=[rule])
         document = reporting.Document((), terminal=terminal, answer=answer)

@@ -55,8 +55,8 @@ class RankedRows(QueryRows):
         ]
 
     def within(self, depth: Depth) -> Bools:
-        """Whether each row stands in the first places; `depth` is one number, one per query, or
-        None for all places.
+        """Whether each row's rank is within the depth; `depth` is one number, one per query, or
+        None for all ranks.
         """
         if depth is None:
             return np.ones(len(self.ranks), dtype=np.bool_)
@@ -65,10 +65,10 @@ class RankedRows(QueryRows):
 
 @dataclass(frozen=True, eq=False)
 class JudgedRankings(RankedRows):
-    """A run joined with its judgments: what a measure of yours receives.
+    """A run joined with its judgments, as a measure of your own receives it.
 
     Flat arrays with a row per judged item that was retrieved, by query and rank. Junk counts
-    nowhere, hidden items count in the truth alone. `judged_rankings` makes one of mappings.
+    nowhere; hidden items count only in the truth. `judged_rankings` makes one from mappings.
 
     queries: ids of the queries.
     offsets: (queries + 1,) where the rows of each query begin.
@@ -156,7 +156,7 @@ class JudgedRankings(RankedRows):
         return sum_by(self.query_of_judged, values, len(self.queries))
 
     def count_so_far(self, mask: Bools) -> Ints:
-        """Running number of the rows of the mask within each query."""
+        """Running count of the rows of the mask within each query."""
         return running_sum(mask.astype(np.int64), self.offsets)
 
     def first_rank(self, mask: Bools) -> Floats:
@@ -166,7 +166,7 @@ class JudgedRankings(RankedRows):
         return first
 
     def max_rows(self, values: Floats) -> Floats:
-        """Greatest of the rows' values of each query; 0 without rows or where all are below."""
+        """Maximum of the rows' values of each query; 0 without rows or if all are negative."""
         most = np.zeros(len(self.queries))
         np.maximum.at(most, self.query_of_row, values)
         return most
@@ -181,15 +181,11 @@ class JudgedRankings(RankedRows):
         return np.where(rows > self.offsets[queries], sums[rows], 0.0)
 
     def relevant(self, rel: float) -> Bools:
-        """Whether each row is judged with grade `rel` or more, and with none below 0, whatever
-        `rel` is.
-        """
+        """Whether each row's grade is at least `rel` and not below 0, whatever `rel` is."""
         return self.grades >= max(rel, 0)
 
     def n_relevant(self, rel: float) -> Floats:
-        """Number of items of each query that are judged with grade `rel` or more, retrieved or
-        not.
-        """
+        """Number of items of each query with a grade of at least `rel`, retrieved or not."""
         return self.sum_judged(self.judged_grades >= max(rel, 0))
 
     @property
@@ -208,19 +204,19 @@ class JudgedRankings(RankedRows):
         return replace(self, least_judged=0.0)
 
     def list_length(self, depth: int | None) -> Ints:
-        """Number of items in the first `depth` places of each query; of all that were retrieved for
-        None.
+        """Number of items in the first `depth` ranks of each query; for None, of all retrieved
+        items.
         """
         return self.n_retrieved if depth is None else np.minimum(self.n_retrieved, depth)
 
     def share_within(self, depth: Depth) -> Floats | Bools:
-        """Whether each row stands in the first places; the chance that it does if ties are in
-        random order.
+        """Whether each row's rank is within the depth; the probability of it if ties are in random
+        order.
         """
         return self.chance_within(depth) if self.in_random_order else self.within(depth)
 
     def value_within(self, worth: Callable[[Ints], Floats], depth: Depth) -> Floats:
-        """`worth(rank)` of each row in the first places, else 0; its mean if ties are in random
+        """`worth(rank)` of each row within the depth, otherwise 0; its mean if ties are in random
         order.
         """
         if self.in_random_order:
@@ -242,16 +238,14 @@ class JudgedRankings(RankedRows):
         return self.condensed if when else self
 
     def chance_within(self, depth: Depth) -> Floats:
-        """Chance that each row stands in the first places when tied items are put in random
-        order.
-        """
+        """Probability that each row's rank is within the depth if ties are in random order."""
         if depth is None:
             return np.ones(len(self.ranks))
         return np.clip((self.depth_of_row(depth) - self.above) / self.tied, 0.0, 1.0)
 
     def mean_over_ties(self, worth: Callable[[Ints], Floats], depth: Depth) -> Floats:
-        """Mean of `worth(rank)` over the ranks that each row may have by its ties; worth nothing
-        beyond the depth.
+        """Mean of `worth(rank)` over the ranks that ties allow each row; ranks beyond the depth are
+        worth 0.
         """
         last = self.depth_of_row(np.iinfo(np.int64).max if depth is None else depth)
         alone = self.above + 1
@@ -327,7 +321,7 @@ class JudgedRankings(RankedRows):
 
     def resolve(self, ties: TieRule) -> "JudgedRankings":
         """The view with tied items at their best (`optimistic`) or worst (`pessimistic`) places;
-        other rules place them already.
+        under other rules, they are ordered already.
 
         Raises TieRefused under `error` if a judged item is tied with any other.
         """

@@ -459,7 +459,7 @@ class Embeddings:
     vectors: (n, d) float16, float32, float64, int8 or uint8.
     shards: the files that hold the rows, with the first row of each; empty for one file.
 
-    The code that reads the vectors looks for NaN, infinite and zero ones, since reading takes the
+    NaN, infinite and zero vectors are found only when the vectors are read, since reading takes
     time. Raises BadInput for another shape or type, or another number of ids; DuplicateItem for an
     id that appears twice.
     """
@@ -484,7 +484,7 @@ class Embeddings:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The kind of their numbers."""
+        """The number type of the vectors."""
         return self.vectors.dtype
 
     def names(self) -> Sequence[str]:

@@ -293,24 +293,20 @@ InputData = Annotated[Any, Input()]
 MeasureNames = Annotated[Sequence[str] | str | None, Option(("--measure", "-m"), kind=list[str])]
 ConventionName = Annotated[str, Option(("--convention", "-c"))]
 _QUERY_TEXTS = Doc(
-    "File of what the queries say (BEIR queries.jsonl, or any table with an id column); "
-    "further columns are attributes to group and filter by."
+    "File of query texts (BEIR queries.jsonl, or any table with an id column); further columns "
+    "are attributes to group and filter by."
 )
-_DOCUMENT_TEXTS = Doc(
-    "File of what the items say (BEIR corpus.jsonl, or any table with an id column)."
-)
+_DOCUMENT_TEXTS = Doc("File of item texts (BEIR corpus.jsonl, or any table with an id column).")
 QueryTexts = Annotated[InputData, _QUERY_TEXTS]
 DocumentTexts = Annotated[InputData, _DOCUMENT_TEXTS]
 ShownQueryTexts = Annotated[str | None, _QUERY_TEXTS]
 """Texts that a page shows; they decide no result."""
 ShownDocumentTexts = Annotated[str | None, _DOCUMENT_TEXTS]
 Pictures = Annotated[
-    str | None, Doc("Pictures of the items: a folder, or the place of each as 'img/{id}.jpg'.")
+    str | None, Doc("Pictures of the items: a folder, or a pattern such as 'img/{id}.jpg'.")
 ]
 TargetFormat = Annotated[
-    str | None,
-    Option(("--to",)),
-    Doc("Name of the target's format, where its suffix does not determine it."),
+    str | None, Option(("--to",)), Doc("Format of the target, if its suffix does not determine it.")
 ]
 
 
@@ -322,8 +318,8 @@ RunColumns = Annotated[
     ColumnChoice | None,
     Option(("--columns",), kind=str),
     Doc(
-        "Columns of the runs by name, or by number from 1: query=1,item=2,score=3, or rank= in "
-        "place of score=.",
+        "Columns of the runs, by name or by number from 1: query=1,item=2,score=3, or rank= "
+        "instead of score=.",
         "Input",
     ),
 ]
@@ -331,8 +327,8 @@ JudgmentColumns = Annotated[
     ColumnChoice | None,
     Option(("--qrels-columns",), kind=str),
     Doc(
-        "Columns of the judgments, likewise: query=1,item=2,grade=3, or some of these in a table "
-        "with a header.",
+        "Columns of the judgments, in the same form: query=1,item=2,grade=3, or only some of "
+        "these for a table with a header.",
         "Input",
     ),
 ]
@@ -650,7 +646,7 @@ def _bare(parameter: Parameter, kind: Any) -> Parameter:
 _PYTHON_TEXTS = {
     "options": "All choices at once, in place of keywords.",
     "details": "Keep single queries and items, for a page.",
-    "progress": "Function called with a word, the number done and the number of all.",
+    "progress": "Function called with a word, the number done and the total.",
 }
 _FLAG = re.compile(r"(?<![\w-])--?[a-z][\w-]*")
 
@@ -789,7 +785,7 @@ def texts_of(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
     return about, {name: text for name, text in texts.items() if text}
 
 
-_COMMON_TEXTS = {"overwrite": "Replace files that are there."}
+_COMMON_TEXTS = {"overwrite": "Replace existing files."}
 """The texts of parameters that no function declares."""
 THREADS = "Number of threads. [env: RANKWELL_THREADS] [default: all available cores]"
 """The text of `--threads`, which every command takes."""
@@ -940,13 +936,13 @@ class _Once(Action):
 ExecutorOption = Annotated[
     str | None,
     Doc(
-        "What runs the parts: here, processes:N, ray, ray:HOST:PORT, or array, which "
-        "prints what to submit to a cluster.",
+        "Where to run the parts: here, processes:N, ray, ray:HOST:PORT, or array, which prints "
+        "what to submit to a cluster.",
         "Scaling",
     ),
 ]
 MemoryOption = Annotated[
-    str | None, Doc("Memory of a part, such as 500M or 8G. [default: 2G]", "Scaling")
+    str | None, Doc("Memory per part, such as 500M or 8G. [default: 2G]", "Scaling")
 ]
 DeviceOption = Annotated[
     str | None,
@@ -962,16 +958,16 @@ WorkOption = Annotated[
 GpusOption = Annotated[
     int | None,
     Doc(
-        "GPUs of a part: each process sees its own, Ray places parts on nodes that "
-        "have as many, and an array requests them.",
+        "GPUs per part: each process sees only its own, Ray places parts on nodes with enough "
+        "GPUs, and an array job requests them.",
         "Scaling",
     ),
 ]
 PartTimeoutOption = Annotated[
     float | None,
     Doc(
-        "Seconds that a part may take; processes and Ray end one that takes longer, and start "
-        "it again, 3 times at most.",
+        "Time limit per part, in seconds; processes and Ray stop a part that exceeds it and "
+        "restart it, at most 3 times.",
         "Scaling",
     ),
 ]
@@ -989,14 +985,14 @@ class PartOptions:
     shards: Annotated[
         int | None,
         Doc(
-            "Number of ranges into which the input is cut. [default: as many as the memory and "
-            "the executor need]"
+            "Number of ranges to split the input into. [default: as many as the memory and the "
+            "executor need]"
         ),
     ] = None
     gpus: GpusOption = None
     part_timeout: PartTimeoutOption = None
     dry_run: Annotated[
-        bool, Doc("Print the parts, passes, products and bytes; no vectors are read.")
+        bool, Doc("Print the plan (parts, passes, products and bytes) without reading vectors.")
     ] = False
 
     @property

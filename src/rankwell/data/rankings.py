@@ -44,8 +44,8 @@ _BY_ID = ("id-asc", "id-desc")
 class Ranking(Framed, QueryRows):
     """A run: scored items by query.
 
-    `read_ranking` makes one of a file, a mapping or a data frame. Queries are in the order of their
-    bytes, the items of a query in the order they were given.
+    `read_ranking` makes one from a file, a mapping or a data frame. Queries are in the order of
+    their bytes, the items of a query in the order they were given.
 
     queries: every query, also one without items.
     offsets: (queries + 1,) where the rows of each query begin.
@@ -75,7 +75,7 @@ class Ranking(Framed, QueryRows):
         repeated: whether a query may list an item twice, which is then retrieved at each of its
         places.
         Raises BadScore for a score that is NaN or infinite, DuplicateItem if a query lists an item
-        twice, and may not.
+        twice and must not.
         """
         score = unmasked(scores, "the column of scores", np.float64)
         names, owner = index_queries(queries, all_queries)
@@ -114,8 +114,8 @@ class Ranking(Framed, QueryRows):
         return {"query": self.row_queries, "item": list(self.items), "score": self.scores.tolist()}
 
     def of_queries(self, queries: Sequence[str], *, single_precision: bool = False) -> "Ranking":
-        """The rankings of some queries, which are in the order of their bytes; one that the table
-        lacks has no items.
+        """The rankings of some queries, which are in the order of their bytes; a query missing from
+        the table has no items.
         """
         index = positions_by_id(queries)
         owner = np.array([index.get(query, -1) for query in self.queries], dtype=np.int64)

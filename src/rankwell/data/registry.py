@@ -236,7 +236,7 @@ class Measure(NamedTuple):
 
     @property
     def cutoff(self) -> int | None:
-        """The number of ranks that it looks at, or None where it has no cut-off."""
+        """The number of ranks that it inspects, or None if it has no cut-off."""
         return self.parameters.get("k")
 
     @own_arithmetic
@@ -289,8 +289,8 @@ def parse_measure(text: str, words: Mapping[str, str] | None = None) -> Measure:
     text
         The name, such as `nDCG@10`, `ndcg_cut.10`, `ndcg@10-l2` or `map`.
     words
-        A convention's words, each with the measure that it means there; they go before every other
-        reading.
+        A convention's names, each with the measure that it means there; they take precedence over
+        every other reading.
 
     >>> import rankwell as rw
     >>> str(rw.parse_measure("ndcg_cut.10")), rw.parse_measure("P@5").cutoff

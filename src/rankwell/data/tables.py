@@ -439,7 +439,7 @@ class QueryRows:
         return positions_by_id(self.queries)
 
     def rows_of(self, query: str) -> slice:
-        """The rows of a query, none of an unknown one."""
+        """The rows of a query; none for an unknown query."""
         at = self.index.get(query)
         return slice(0, 0) if at is None else slice(*self.offsets[at : at + 2].tolist())
 
@@ -458,7 +458,7 @@ class QueryRows:
         return sum_by(self.query_of_row, values, len(self.queries))
 
     def by_query(self, items: Sequence[str], numbers: Floats) -> dict[str, dict[str, float]]:
-        """The mapping query -> item -> number of the items and numbers of all rows."""
+        """The mapping query -> item -> number, from the items and numbers of all rows."""
         cells: list[float] = numbers.tolist()
         return {
             query: dict(zip(items[start:stop], cells[start:stop], strict=True))
@@ -472,7 +472,7 @@ class QueryRows:
 class Judgments(Framed, QueryRows):
     """Judgments: the judged items of each query with their grades.
 
-    `read_judgments` makes them of a file, a mapping or a data frame. Rows are sorted by the bytes
+    `read_judgments` makes them from a file, a mapping or a data frame. Rows are sorted by the bytes
     of query, aspect and item, so that the order of the input does not matter.
 
     queries: every query, also one without rows.
@@ -537,7 +537,7 @@ class Judgments(Framed, QueryRows):
         return cls.from_rows(*nested_columns(judgments, 2), all_queries=judgments)
 
     def to_dict(self) -> dict[str, dict[str, float]]:
-        """The mapping query -> item -> grade; of an item judged under several aspects the highest
+        """The mapping query -> item -> grade; for an item judged under several aspects, its highest
         grade.
         """
         flat = self.flat
@@ -632,8 +632,8 @@ class Judgments(Framed, QueryRows):
         return ~self.real if self.hidden is None else ~self.real | self.hidden
 
     def hide_queries(self) -> "Judgments":
-        """The same truth with each query's own item, that of its id, removed from its ranking; its
-        judgment stays.
+        """The same truth with each query's own item (that with its id) removed from its ranking;
+        its judgment stays.
         """
         judged_alone = {query for query, item in self.pairs if query == item}
         table = self.with_junk(

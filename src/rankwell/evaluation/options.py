@@ -14,29 +14,30 @@ from rankwell.data.options import (
 )
 from rankwell.stats import Intervals
 
-Seed = Annotated[int, Doc("Seed of everything that is drawn.", "Statistics")]
+Seed = Annotated[int, Doc("Random seed.", "Statistics")]
 Level = Annotated[
-    float, Doc("Level of the two-sided intervals; tests are at 1 minus this level.", "Statistics")
+    float,
+    Doc("Confidence level of two-sided intervals; tests use 1 minus this level.", "Statistics"),
 ]
 Similarity = Annotated[
     Literal["cosine", "dot", "l2"] | None,
     Doc("Similarity of vectors: cosine, dot, or l2 (negative distance). [default: cosine]"),
 ]
 EmbeddingIds = Annotated[
-    InputData, Doc("File or column of the items' ids, for embeddings that have none of their own.")
+    InputData, Doc("File or column of item ids, for embeddings without ids of their own.")
 ]
 BankOption = Annotated[
     InputData,
     Doc(
-        "What a transform learns on: scores of other queries with the same gallery (querybank), or "
-        "vectors of other images in place of the references (whitening)."
+        "Training data for a transform: scores of other queries on the same gallery (querybank), "
+        "or vectors of other images instead of the references (whitening)."
     ),
 ]
 PrintedFigures = Annotated[
     list[str] | None,
     Doc(
-        "A printed share in percent, such as 70.08: is it possible with as many queries? Repeat it "
-        "for more.",
+        "Published percentage to check, such as 70.08: is it possible with this many queries? "
+        "Repeat it for more.",
         "Statistics",
     ),
 ]
@@ -61,16 +62,16 @@ class TieOptions:
     ties: Annotated[
         str | None,
         Doc(
-            "Order of items with equal scores: id-desc, id-asc, input (of matrices and vectors "
-            "input-desc, too), expected, optimistic, pessimistic, error. [default: the "
+            "Order of items with equal scores: id-desc, id-asc, input (also input-desc for "
+            "matrices and vectors), expected, optimistic, pessimistic, error. [default: the "
             "convention's]"
         ),
     ] = None
     no_relevant: Annotated[
         Literal["empty", "skip", "error"] | None,
         Doc(
-            "A query without anything relevant: counts as for an empty ranking, is left out "
-            "(skip), or is an error. [default: the convention's]"
+            "A query without relevant items: is scored like an empty ranking, left out (skip), or "
+            "an error. [default: the convention's]"
         ),
     ] = None
 
@@ -84,9 +85,9 @@ class IntervalOptions:
     intervals: Annotated[
         Intervals,
         Doc(
-            "95 % intervals over queries: `bootstrap-t` (exact for values of 0 and 1, else the "
-            "studentised bootstrap, at least as wide as Student's t), `bootstrap` (percentiles), "
-            "Student's `t`, or none."
+            "95 % confidence intervals over queries: `bootstrap-t` (exact for values of 0 and 1, "
+            "otherwise the studentised bootstrap, never narrower than Student's t), `bootstrap` "
+            "(percentile), Student's `t`, or none."
         ),
     ] = "bootstrap-t"
 
@@ -107,8 +108,8 @@ class JudgmentFileOptions:
     qrels_format: Annotated[
         str | None,
         Doc(
-            "Name of the judgments' format, where their content does not show it: trec, letor, "
-            "beir, csv, tsv, jsonl, json, parquet."
+            "Format of the judgments, if their content does not show it: trec, letor, beir, csv, "
+            "tsv, jsonl, json, parquet."
         ),
     ] = None
     qrels_columns: JudgmentColumns = None
@@ -123,8 +124,8 @@ class RunFormOptions:
     run_format: Annotated[
         str | None,
         Doc(
-            "Name of the runs' format, where their content does not show it; also letor:FEATURE, "
-            "msmarco, mteb, sentence-transformers."
+            "Format of the runs, if their content does not show it; also letor:FEATURE, msmarco, "
+            "mteb, sentence-transformers."
         ),
     ] = None
     columns: RunColumns = None
@@ -138,7 +139,9 @@ class DuplicateOptions:
 
     duplicates: Annotated[
         Duplicates,
-        Doc("An item that a query lists twice: an error, or keep the first or the best-scored."),
+        Doc(
+            "Item listed twice for a query: an error, or keep the first or the highest-scored one."
+        ),
     ] = "error"
 
 

@@ -157,8 +157,8 @@ class ResultData:
     @cached_property
     @own_arithmetic
     def findings(self) -> tuple[Finding, ...]:
-        """What there is to say about the data and the summary, each with its `name`, `level` and
-        `queries`; as a string it is a sentence.
+        """Findings on the data and the summary, each with its `name`, `level` and `queries`; as a
+        string, each is a sentence.
         """
         return unignored(
             [

@@ -58,23 +58,21 @@ class ConvertOptions(DuplicateOptions):
     source_format: Annotated[
         str | None,
         Option(("--from",)),
-        Doc(
-            "Name of the source's format, where its content does not determine it.", is_common=True
-        ),
+        Doc("Format of the source, if its content does not determine it.", is_common=True),
     ] = None
     target_format: TargetFormat = None
     holds: Annotated[
         Literal["run", "judgments"] | None,
         Doc(
-            "Whether the source holds a run or judgments, where its content does not determine it; "
+            "Whether the source holds a run or judgments, if its content does not determine it; "
             "neighbours in HDF5 are judgments."
         ),
     ] = None
     queries: Annotated[
         InputData,
         Doc(
-            "Texts of queries, for formats that name a query by its text. "
-            "[default: those beside the source]"
+            "Texts of queries, for formats that identify a query by its text. [default: those "
+            "beside the source]"
         ),
     ] = None
     columns: RunColumns = None
@@ -85,11 +83,11 @@ class ConvertOptions(DuplicateOptions):
 def convert(
     source: str | Path, target: str | Path, *, options: ConvertOptions, overwrite: bool = False
 ) -> Conversion:
-    r"""Converts a file of a run or of judgments to another format.
+    r"""Converts a file with a run or judgments to another format.
 
-    Use `write_run` and `write_judgments` for what is in memory.
-    Raises BadUsage for a target that is there already or is the source, UnknownName for a format
-    that does not exist, BadInput, BadScore and DuplicateItem for rows that cannot be read.
+    Use `write_run` and `write_judgments` for data in memory.
+    Raises BadUsage for a target that already exists or is the source, UnknownName for a format that
+    does not exist, BadInput, BadScore and DuplicateItem for rows that cannot be read.
 
     Parameters
     ----------

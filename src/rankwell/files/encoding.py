@@ -45,8 +45,8 @@ class EncodeFileOptions(EncodeOptions, PartOptions):
     mixed: Annotated[
         bool,
         Doc(
-            "Merge parts of different processors, devices or versions, which no one "
-            "machine can make again; the manifest lists them."
+            "Merge parts from different processors, devices or versions, which no single machine "
+            "can reproduce; the manifest lists them."
         ),
     ] = False
 
@@ -64,11 +64,11 @@ def encode(
     r"""Encodes the texts of a file and writes their embeddings, as `rankwell encode` does.
 
     Ids and a manifest are written beside the file. The same call resumes after an interruption, and
-    does nothing where the file was made from these texts in this way. Parts give the same bytes as
-    one process.
+    does nothing if the file was already made from these texts in this way. Parts give the same
+    bytes as one process.
     Returns the embeddings.
-    Raises BadInput for texts that cannot be read, BadUsage for a file that is there and was made
-    otherwise, MissingExtra without the package of the encoder, Unfinished with `executor="array"`
+    Raises BadInput for texts that cannot be read, BadUsage for an existing file that was made
+    differently, MissingExtra without the package of the encoder, Unfinished with `executor="array"`
     while parts are missing.
 
     Parameters

@@ -65,7 +65,7 @@ def explain(name: str | Measure | Callable[..., Any]) -> Explanation:
     """Explains a name: a measure with formula, source and example, a convention or a finding.
 
     Print the result to read it, as `rankwell explain` shows it.
-    Raises UnknownName for a name that means nothing.
+    Raises UnknownName for an unknown name.
 
     Parameters
     ----------

@@ -34,7 +34,9 @@ _TABLE = ".images.csv"
 class ImagePlaces:
     """Where the images of a table are, and where their vectors are kept."""
 
-    root: Annotated[str | None, Doc("Folder of the images that a table or a JSON lists.")] = None
+    root: Annotated[str | None, Doc("Folder of the images listed in a table or a JSON file.")] = (
+        None
+    )
     cache: ImageCache = None
 
 

@@ -22,40 +22,40 @@ from rankwell.vectors.neighbours import search as find
 
 @dataclass(frozen=True, kw_only=True)
 class KnnOptions(PartOptions):
-    """Options of `knn`: of its two sides, and of the parts in which it is done."""
+    """Options of `knn`: those of items and queries, and those of the parts in which it is done."""
 
     neighbours: Annotated[int, Doc("Number of items to find for each query.", is_common=True)] = 100
     metric: Annotated[
         Metric,
         Doc(
-            "Cosine, dot product, or Euclidean distance (`l2`); a run holds the negative of a "
-            "distance, so that higher is nearer.",
+            "Cosine, dot product, or Euclidean distance (`l2`); a run holds negative distances, "
+            "so that higher means nearer.",
             is_common=True,
         ),
     ] = "cosine"
-    exclude_self: Annotated[bool, Doc("Leave out the item that has the query's id.")] = False
+    exclude_self: Annotated[bool, Doc("Leave out the item with the query's own id.")] = False
     item_ids: Annotated[
         str | None,
         Doc(
-            "File of the items' ids: one a line, a JSON list, a table's column "
-            "(`items.csv:id`). Without, those in or beside ITEMS."
+            "File of item ids: one per line, a JSON list or a table column (`items.csv:id`). "
+            "Without it, the ids in or beside ITEMS."
         ),
     ] = None
-    query_ids: Annotated[str | None, Doc("File of the queries' ids.")] = None
+    query_ids: Annotated[str | None, Doc("File of query ids.")] = None
     exclude_group: Annotated[
         str | None,
         Doc(
-            "File of a label per item, as for ids; items with the query's label are left "
+            "File with a label per item, in the same forms; items with the query's label are left "
             "out. Needs --query-groups."
         ),
     ] = None
-    query_groups: Annotated[str | None, Doc("File of a label per query.")] = None
+    query_groups: Annotated[str | None, Doc("File with a label per query.")] = None
     backend: Annotated[
-        Literal["numpy", "torch", "faiss"], Doc("Library that multiplies; all give the same bytes.")
+        Literal["numpy", "torch", "faiss"],
+        Doc("Library for the products; all give the same bytes."),
     ] = "numpy"
     device: Annotated[
-        str | None,
-        Doc("Where torch multiplies, such as cuda or cpu. [default: on a GPU where there is one]"),
+        str | None, Doc("Device for torch, such as cuda or cpu. [default: a GPU if there is one]")
     ] = None
 
 
@@ -63,7 +63,7 @@ class KnnOptions(PartOptions):
 def knn(*, items: Any, queries: Any, options: KnnOptions, progress: Progress | None = None) -> TopK:
     """Finds the nearest items of each query, exactly, as `rankwell knn` does.
 
-    Every executor and backend gives the same bytes. With `work`, the same call goes on after an
+    Every executor and backend gives the same bytes. With `work`, the same call resumes after an
     interruption.
     Returns the positions and the similarities of the neighbours, a row per query.
     Raises BadInput for vectors that cannot be read or do not match, BadScore for vectors that are
@@ -77,7 +77,7 @@ def knn(*, items: Any, queries: Any, options: KnnOptions, progress: Progress | N
         Vectors of the items: a path, an array (n, d), Embeddings, or a mapping id -> vector. With
         `executor`, `work` or `shards` it is a path.
     queries
-        Vectors of the queries, likewise.
+        Vectors of the queries, in the same forms.
 
     >>> import numpy as np
     >>> import rankwell as rw

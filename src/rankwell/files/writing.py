@@ -41,13 +41,13 @@ def write_run(
     """Writes a run to a file, whole or not at all.
 
     Returns the name of the format.
-    Raises BadUsage for a file that is there already, or cannot be written, UnknownName for a format
+    Raises BadUsage for a file that already exists or cannot be written, UnknownName for a format
     that does not exist.
 
     Parameters
     ----------
     ranking
-        The run; `read_ranking` makes one of a mapping or a data frame.
+        The run; `read_ranking` makes one from a mapping or a data frame.
     path
         The file. Its suffix decides the format; `.gz` and `.zst` compress.
     format
@@ -76,13 +76,13 @@ def write_judgments(
     """Writes judgments to a file, whole or not at all.
 
     Returns the name of the format.
-    Raises BadUsage for a file that is there already, or cannot be written, UnknownName for a format
+    Raises BadUsage for a file that already exists or cannot be written, UnknownName for a format
     that does not exist.
 
     Parameters
     ----------
     judgments
-        The judgments; `read_judgments` makes them of a mapping or a data frame.
+        The judgments; `read_judgments` makes them from a mapping or a data frame.
     path
         The file. Its suffix decides the format; `.gz` and `.zst` compress.
     format

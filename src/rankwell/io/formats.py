@@ -687,21 +687,21 @@ def find_hits(
     judgments
         Judgments with one row per query and item.
     format
-        Name of the format. By default it is recognised by the content.
+        Name of the format. By default it is recognised from the content.
     ties
         Order of items with equal scores.
     single_precision
         Compare scores as 32-bit numbers, as trec_eval does.
     keep
-        Number of first items to keep, as `hits.top`.
+        Number of top items to keep, as `hits.top`.
     comments
         Skip lines that begin with `#`.
     duplicates
-        An item that a query lists twice: an error, or keep the first or the best-scored.
+        Item listed twice for a query: an error, or keep the first or the highest-scored one.
     columns
         Columns of query, item, and score or rank, by name or number: `query=1,item=2,score=3`.
     progress
-        Function called with the number of bytes read and of all.
+        Function called with the number of bytes read and the total.
 
     >>> import rankwell as rw
     >>> judgments = rw.read_judgments({"q": {"a": 1, "b": 1}})
@@ -791,7 +791,7 @@ def read_judgments(
         A path, the folder of a data set, `irds:ID`, `-`, a mapping query -> item -> grade or query
         -> list or set of ids, any data frame, or Judgments.
     format
-        Name of the format. By default it is recognised by the content.
+        Name of the format. By default it is recognised from the content.
     aspects
         Whether the second field of a qrels file, or the column `aspect` of a table, names judgment
         groups or intents.
@@ -800,7 +800,7 @@ def read_judgments(
     comments
         Skip lines that begin with `#`.
     duplicates
-        An item that a query judges twice: an error, or keep the first or the best.
+        Item judged twice for a query: an error, or keep the first or the best.
 
     >>> import rankwell as rw
     >>> rw.read_judgments({"q1": ["a", "b"], "q2": {"c": 2}}).to_dict()
@@ -867,11 +867,11 @@ def read_ranking(
         A path, `-`, a mapping query -> item -> score or query -> list, any data frame, or a
         Ranking.
     format
-        Name of the format. By default it is recognised by the content.
+        Name of the format. By default it is recognised from the content.
     comments
         Skip lines that begin with `#`.
     duplicates
-        An item that a query lists twice: an error, or keep the first or the best-scored.
+        Item listed twice for a query: an error, or keep the first or the highest-scored one.
     columns
         Columns of query, item, and score or rank, by name or number: `query=1,item=2,score=3`.
     findings

@@ -195,13 +195,13 @@ class TableStyle:
     """The look of a table of scores."""
 
     digits: Annotated[
-        int | None, Doc("Decimals of the scores; 3 unless a convention has others.")
+        int | None, Doc("Number of decimals of scores; 3 unless a convention sets it.")
     ] = None
     caption: Annotated[str | None, Doc("Caption in md, latex and html.")] = None
     label: Annotated[str, Doc("Label of the table in latex, and its id in html.")] = "tab:scores"
-    underline_second: Annotated[bool, Doc("Underline the second best in md, latex and html.")] = (
-        False
-    )
+    underline_second: Annotated[
+        bool, Doc("Underline the second-best score in md, latex and html.")
+    ] = False
 
     def __post_init__(self) -> None:
         if self.digits is not None and not 0 <= self.digits <= _MOST_DIGITS:

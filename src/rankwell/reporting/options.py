@@ -33,13 +33,13 @@ PerQueryOption = Annotated[
     bool,
     Option(("--per-query",)),
     Doc(
-        "Print a row for each query. Formats of one table (csv, tsv, jsonl) have the rows in place "
-        "of the summary.",
+        "Print a row for each query. Single-table formats (csv, tsv, jsonl) have these rows "
+        "instead of the summary.",
         is_common=True,
     ),
 ]
 Printed = TypeVar("Printed")
-PrintedAs = Annotated[Printed, Option(("--format", "-f")), Doc("How to print.")]
+PrintedAs = Annotated[Printed, Option(("--format", "-f")), Doc("Output format.")]
 FormatOption = PrintedAs[Format]
 FolderOption = Annotated[Path | None, Option(("--output", "-o"), writes="folder")]
 PageOption = Annotated[Path | None, Option(("--output", "-o"), writes="page")]

@@ -38,10 +38,10 @@ def bench(
 ) -> Output:
     """Evaluate many systems on many data sets from one TOML file.
 
-    Computes only what has changed, and sets the systems side by side.
+    Recomputes only what has changed, and shows the systems side by side.
 
-    A data set names its command and gives its options by their names on the command line, a
-    system perhaps some of its own:
+    A data set names its command and sets its options by their command-line names; a system may set
+    its own:
 
         [[dataset]]
         name = "scifact"
@@ -53,28 +53,29 @@ def bench(
         [[system]]
         name = "bm25"
 
-    Superscripts are the systems that a figure is significantly better than. A cell that fails is
-    named, the others go on, and the exit code is 2.
+    Superscripts name the systems that a figure is significantly better than. A cell that fails is
+    named, the others continue, and the exit code is 2.
 
-    Systems with call = "./FILE.py:OBJECT" are run, with every combination of their parameters,
-    and [chart] draws what the parameters change. costs = true in [table] shows what each system
-    took, published = true the figures of publications, results = ["DIR"] results that are there
-    already; pages = true writes the page of each cell. docs/guide/many.md has examples of each, and
-    the rule for evaluating a cell again.
+    Systems with call = "./FILE.py:OBJECT" are run, with every combination of their parameters, and
+    [chart] draws the effect of the parameters. costs = true in [table] shows the cost of each
+    system, published = true published figures, results = ["DIR"] existing results; pages = true
+    writes the page of each cell. docs/guide/many.md has examples of each, and the rule for
+    evaluating a cell again.
 
       rankwell bench bench.toml
 
     Parameters
     ----------
     file
-        The bench, TOML: a [[dataset]] for each with name, command (evaluate, qa, embeddings,
-        crossmodal, images, keywords, pairs) and the options of that command, in whose texts
-        {dataset} and {system} are replaced by the names, and a [[system]] for each with name.
+        The bench file (TOML): a [[dataset]] with name, command (evaluate, qa, embeddings,
+        crossmodal, images, keywords, pairs) and the options of that command for each data set,
+        where {dataset} and {system} are replaced by the names, and a [[system]] with name for each
+        system.
     output
         Folder for DATASET/SYSTEM/, each as its command writes it with -o, the tables and
         bench.json; NAME-results beside NAME.toml by default.
     overwrite
-        Evaluate unchanged cells as well, and replace files that are there.
+        Evaluate unchanged cells as well, and replace existing files.
     dry_run
         List the cells that would be evaluated, why, and by which command line; evaluate nothing.
     """

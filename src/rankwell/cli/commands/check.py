@@ -24,11 +24,11 @@ def check(
 ) -> Output:
     """Find mistakes in judgments and runs.
 
-    Reports what is missing, tied, contradictory, duplicated or retrieved by itself, before you
-    trust a number.
+    Reports missing, tied, contradictory and duplicated data, and queries that retrieve themselves,
+    before you trust a number.
 
-    An error is certain to make numbers wrong or undefined; a warning may be right for your
-    data. Exit 1 with an error.
+    An error makes numbers wrong or undefined; a warning may be harmless for your data. Exits with 1
+    on errors.
 
       rankwell check qrels.txt bm25.run
 
@@ -39,7 +39,7 @@ def check(
     runs
         Files of rankings.
     strict
-        Exit 1 with a warning, too.
+        Exit with 1 on warnings, too.
     """
     checked = checks.check(qrels, list(runs), options=options)
     terminal = reporting.terminal_of(sys.stdout)

@@ -39,13 +39,14 @@ class ComparedQueries(JudgedRunOptions):
     """Attributes of the queries that are compared, and the choices for judgments and runs."""
 
     group: Annotated[
-        str | None, Doc("An attribute of the queries: each of its values is judged alone.", "Input")
+        str | None,
+        Doc("Attribute of the queries; each of its values is compared separately.", "Input"),
     ] = None
     cluster: Annotated[
         str | None,
         Doc(
-            "Such an attribute too: queries with the same value (of one document, user or "
-            "session) are drawn and flipped together.",
+            "Attribute of the queries; those with the same value (one document, user or session) "
+            "are resampled and flipped together.",
             "Input",
         ),
     ] = None
@@ -79,11 +80,11 @@ def compare(
 ) -> Output:
     """Test whether one system is better than another.
 
-    Prints the verdict, both means of every measure, and paired differences with intervals; of
-    several systems which is better than which. --verbose adds tests, effects and orders.
+    Prints the verdict, both means of every measure, and paired differences with intervals; for
+    several systems, which is better than which. --verbose adds tests, effects and orders.
 
-    Two systems are compared the second against the first; more of them all with each other, or
-    with --baseline.
+    With two systems, the second is compared with the first; with more, all pairs, or all with
+    --baseline.
 
       rankwell compare qrels.txt bm25.run dense.run
       rankwell compare results-bm25 results-dense -m nDCG@10 -o comparison
@@ -91,15 +92,15 @@ def compare(
     Parameters
     ----------
     places
-        Folders of results (name=FOLDER renames what is in them), or a file of judgments and two
-        files of rankings or more.
+        Folders of results (name=FOLDER renames what is in them), or a file of judgments and two or
+        more files of rankings.
     plan
-        Forecast how many queries would show which of two systems is better, and show neither a
-        difference nor its sign: planning is not a look at the outcome. After each number is the
-        range between its 5th and 95th percentile over resampled queries.
+        Forecast how many queries would show which of two systems is better, without revealing the
+        difference or its sign: planning is not a look at the outcome. Each number is followed by
+        its 5th and 95th percentiles over resampled queries.
     difference
-        With --plan: size of the difference to find, in the unit of the measure; by default 0.05, of
-        percentages 5.
+        With --plan: size of the difference to find, in the unit of the measure; by default 0.05, or
+        5 for percentages.
     output
         Folder for what `rankwell evaluate -o` writes, with the differences, groups.csv,
         systems.csv, orders.csv, verdicts.txt, charts, and report.html, a page of it all.

@@ -16,8 +16,8 @@ def completion(shell: Literal["bash", "zsh", "fish"], /) -> Output:
 
     Completes commands, options, choices, measures and conventions in bash, zsh or fish.
 
-    The script goes where the shell looks for it; for zsh any folder of $fpath will do, before
-    compinit runs:
+    Save the script where the shell looks for it; for zsh, in any folder of $fpath, before compinit
+    runs:
 
       rankwell completion bash > ~/.local/share/bash-completion/completions/rankwell
       rankwell completion zsh > ~/.zfunc/_rankwell

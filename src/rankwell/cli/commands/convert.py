@@ -25,6 +25,6 @@ def convert(
         not judgments (STUDY:model where there is one model).
     target
         File to write, whole or not at all: .run, .trec, .qrels or .txt (TREC), .parquet, .csv,
-        .tsv, .json; with --to quepid or opensearch what those import.
+        .tsv, .json; with --to quepid or opensearch, what those import.
     """
     return Output(messages=convert_file(source, target, options).messages)

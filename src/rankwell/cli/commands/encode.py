@@ -15,8 +15,7 @@ class EncodeCommandOptions(ImagePlaces, EncodeFileOptions):
     """The options of texts, and those of images."""
 
     batch_size: Annotated[  # pyright: ignore[reportIncompatibleVariableOverride]
-        int | None,
-        Doc("Texts or images that the model sees at a time. [default: 32 texts, 16 images]"),
+        int | None, Doc("Number of texts or images per batch. [default: 32 texts, 16 images]")
     ] = None
 
 
@@ -36,12 +35,12 @@ def encode(
 ) -> Output:
     """Encode texts or images to a file of embeddings.
 
-    With any model, or images without one; an interrupted run resumes.
+    Uses any model, or none for images; an interrupted run resumes.
 
-    A folder holds images, and so does a table with a column split; any other file holds texts.
-    Beside NAME.npy are NAME.ids.txt (where the texts have ids), NAME.manifest.json, which
-    records how it was made, and of images NAME.images.csv, which has the time of each, or the
-    reason why it has no vector.
+    A folder or a table with a column split holds images; any other file holds texts. Beside
+    NAME.npy, it writes NAME.ids.txt (if the texts have ids), NAME.manifest.json, which records how
+    it was made, and, for images, NAME.images.csv with the time of each, or the reason why it has no
+    vector.
 
       rankwell encode documents.jsonl --encoder all-MiniLM-L6-v2 -o documents.npy
       rankwell encode photos --encoder clip-ViT-B-32 -o photos.npy
@@ -55,15 +54,15 @@ def encode(
     output
         File to write, .npy; a folder on the way is made.
     encoder
-        Folder or name of a model of sentence-transformers, such as CLIP for images. Texts:
+        Folder or name of a sentence-transformers model, such as CLIP for images. Texts:
         tfidf-svd:DIMENSIONS, which needs --fit. Images: resnet152-im:FILE.onnx,
         alexnet-im:FILE.onnx, gordo:FILE.onnx, any FILE.onnx, torch:./FILE.py:OBJECT,
-        ./FILE.py:OBJECT (a function of paths), or what needs no model:
-        colour-histogram[:BINS], small-grey[:WIDTHxHEIGHT], colours-and-shapes; FILE.toml names one
-        as `model`, with size, mean, std, channels, output, weights, max_size and normalize.
+        ./FILE.py:OBJECT (a function of paths), or, without a model, colour-histogram[:BINS],
+        small-grey[:WIDTHxHEIGHT], colours-and-shapes; FILE.toml names one as `model`, with size,
+        mean, std, channels, output, weights, max_size and normalize.
     overwrite
-        Replace vectors that were made from other texts or images or in another way, and other files
-        of these names.
+        Replace vectors made from other texts or images or in another way, and other files with
+        these names.
     """
     both: dict[str, Any] = {name: getattr(options, name) for name in _OF_BOTH}
     both["normalize"] = options.normalize or None

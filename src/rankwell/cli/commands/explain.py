@@ -22,8 +22,8 @@ def explain(
     schema: Annotated[
         bool,
         Doc(
-            "Print the JSON Schema of a command's `--format json`, or of `manifest`: "
-            "explain compare --schema. Without a name, list those that have one.",
+            "Print the JSON Schema of a command's `--format json` output, or of `manifest`: "
+            "explain compare --schema. Without a name, list what has a schema.",
             is_common=True,
         ),
     ] = False,
@@ -31,8 +31,8 @@ def explain(
 ) -> Output:
     """Explain what a measure, convention or finding means.
 
-    Shows every meaning that the name has anywhere, with formula, source and a worked example;
-    without a name, every measure with its definition and the words that other tools have for it.
+    Shows every meaning of the name, with formula, source and a worked example; without a name,
+    every measure with its definition and its names in other tools.
 
       rankwell explain nDCG@10
       rankwell explain
@@ -44,7 +44,7 @@ def explain(
         things (Recall@5), a figure of a whole collection (nAUC), a convention (ranx), a finding
         (unjudged-in-top), or a function of your own (./my_measures.py:first).
     format
-        How to print the list: json has bounds, directions and sources as well.
+        Output format of the list; json also has bounds, directions and sources.
     """
     terminal = reporting.terminal_of(sys.stdout)
     if schema and format != "table":

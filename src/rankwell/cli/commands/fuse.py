@@ -42,28 +42,26 @@ class TuneOptions:
 
     tune: Annotated[
         str | None,
-        Doc("File of judgments to tune weights, methods and normalisations by.", is_common=True),
+        Doc("File of judgments for tuning weights, methods and normalisations.", is_common=True),
     ] = None
     measures: Annotated[
         MeasureNames,
-        Doc(
-            "With --tune: the measure to tune by, nDCG@10 by default; repeat it for more to report."
-        ),
+        Doc("With --tune: measure to optimise, nDCG@10 by default; repeat it to report more."),
     ] = None
     folds: Annotated[
         int | None,
         Doc(
-            "With --tune: number of parts into which the queries are drawn. [default: 5]",
+            "With --tune: number of folds into which the queries are divided. [default: 5]",
             "Statistics",
         ),
     ] = None
     seed: Annotated[
-        int | None, Doc("With --tune: seed of the folds, and of the intervals. [default: 0]")
+        int | None, Doc("With --tune: seed for the folds and the intervals. [default: 0]")
     ] = None
     format: Annotated[
         reporting.Format | None,
         Option(("--format", "-f")),
-        Doc("With --tune: how to print. [default: table]"),
+        Doc("With --tune: output format. [default: table]"),
         JsonTables(rows=ScoreObject, choices=AnyObject),
     ] = None
 
@@ -78,11 +76,11 @@ def fuse(
 ) -> Output:
     """Fuse runs into one, with given or tuned weights.
 
-    Adds reciprocal ranks or scores, or counts Borda points. Tuned so that no query tunes on
-    itself.
+    Adds reciprocal ranks or scores, or counts Borda points. Tuning is cross-validated: no query is
+    tuned on itself.
 
-    With --tune every judged query is fused by the choice of the other folds, and tables compare
-    the fused run with the runs that it is made of, and list the choice of each fold.
+    With --tune, every judged query is fused with the settings chosen on the other folds; tables
+    compare the fused run with its input runs, and list the choice of each fold.
 
       rankwell fuse bm25.run dense.run -o fused.run
       rankwell fuse bm25.run dense.run --tune qrels.txt -m nDCG@10 -o fused.run

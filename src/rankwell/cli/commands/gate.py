@@ -32,8 +32,8 @@ def gate(
 
     Exits with 1 and the reasons on failure, for continuous integration.
 
-    A requirement that names no run or measure of the results, or a figure that has no value there,
-    is an error (exit 2) and never passes.
+    A requirement that names an unknown run or measure, or a figure without a value, is an error
+    (exit 2) and never passes.
 
       rankwell gate results --require 'nDCG@10 >= 0.3'
 
@@ -42,7 +42,7 @@ def gate(
     folder
         Results of any command that has -o.
     output
-        File to write the same to as JUnit XML; replaces an earlier one of its own.
+        File for the same output as JUnit XML; replaces only an earlier one of its own.
     """
     if output is not None:
         refuse_blocked(output)

@@ -48,7 +48,7 @@ def knn(
         File of the queries' vectors, by the same model.
     output
         Where to write: a run (.parquet, .run, .csv, .tsv, .json), or positions and distances
-        (.hdf5, as ann-benchmarks).
+        (.hdf5, as in ann-benchmarks).
     """
     # Before any work.
     refused = refusal(options, partial(_refuse_output, output, is_dry=options.dry_run))

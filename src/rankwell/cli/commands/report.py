@@ -28,9 +28,9 @@ def report(
 
     The page begins with the verdict. It is one file and opens from disk, offline.
 
-    Several folders, and several runs in one, are compared as `rankwell compare` does it; of
-    more than five runs each with the first alone. A folder with folders of results, such as that
-    of a bench, gets the page of each that has none.
+    Several folders, or several runs in one, are compared as in `rankwell compare`; with more than
+    five runs, each is compared only with the first. In a folder with folders of results, such as
+    that of a bench, each one without a page gets one.
 
       rankwell report results --open
 
@@ -44,8 +44,8 @@ def report(
     title
         Title of the page. [default: the names of the runs]
     open
-        Open the page in a browser. A folder that has the page of its results keeps it, unless
-        another option asks for a new one.
+        Open the page in a browser. An existing page of the results is kept, unless another option
+        asks for a new one.
     """
     if not places:
         raise BadUsage("name a folder of results: rankwell report DIR, or several to compare them.")

@@ -24,20 +24,19 @@ _OFFSET = "RANKWELL_PART_OFFSET"
 def worker(work: str, /, *indices: int, bench: Path | None = None, status: bool = False) -> Output:
     """Compute parts of a work folder.
 
-    As the element of an array job; it also shows the state of all parts.
+    Runs as one element of an array job; also shows the state of all parts.
 
       rankwell worker work --status
 
     Parameters
     ----------
     work
-        The work folder, with a plan that `--executor array` or another command has written.
+        The work folder, with a plan written by `--executor array` or another command.
     indices
         The parts, from 0, computed one after the other.
         [env: SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX, AWS_BATCH_JOB_ARRAY_INDEX]
     bench
-        The experiment file of the plan, where it names code: code that a plan alone names is not
-        run.
+        The experiment file of the plan, if it names code: code named only by a plan is not run.
     status
         Show which parts are done, failed and missing, and compute nothing.
     """

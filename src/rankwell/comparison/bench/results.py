@@ -567,14 +567,14 @@ class BenchResults(Displayable):
 
     @cached_property
     def summary(self) -> Rows:
-        """One row per figure, data set and system, in the columns of table.csv; a figure that is
-        not there has a `gap`.
+        """One row per figure, data set and system, in the columns of table.csv; a missing figure
+        has a `gap`.
         """
         return Rows(row for table in self.system_tables for row in long_rows(table))
 
     @property
     def values(self) -> tuple[Values, ...]:
-        """The values of single queries behind them, as the folders of the cells hold them."""
+        """The per-query values behind the summary, from the folders of the cells."""
         return tuple(values for values, _ in self._values)
 
     @property
@@ -583,7 +583,7 @@ class BenchResults(Displayable):
         return tuple(fact for _, fact in self._values)
 
     def describe(self) -> dict[str, Any]:
-        """The rules that stand below the tables."""
+        """The rules shown below the tables."""
         return {**shared_rules(self.system_tables), "version": __version__}
 
     def render(
@@ -662,8 +662,8 @@ class BenchOptions:
         Sequence[str],
         Option(kind=list[str]),
         Doc(
-            'Evaluate only cells that fit a pattern of DATASET/SYSTEM, as "scifact/*"; '
-            "repeat it for more. Others are left as they are.",
+            'Evaluate only cells that match a pattern of DATASET/SYSTEM, such as "scifact/*"; '
+            "repeat it for more. Other cells stay as they are.",
             "Scaling",
         ),
     ] = ()
@@ -713,9 +713,9 @@ def bench(
 ) -> BenchResults:
     r"""Runs an experiment file: every system on every data set, in one table.
 
-    A cell is evaluated again when its inputs, its options or `RESULTS_VERSION` changed, or when its
-    results were. The code of callables, and pictures that a table lists, are not looked at. While
-    it runs, the working directory of the process is the file's folder.
+    A cell is evaluated again if its inputs, its options, its results or `RESULTS_VERSION` changed.
+    The code of callables and the images listed in a table are not checked. While it runs, the
+    working directory of the process is the file's folder.
     Returns the tables, and in `failed` the cells that could not be evaluated.
     Raises BadInput, BadUsage and UnknownName for a file that cannot be understood, before anything
     is evaluated, Unfinished with `executor="array"` while parts are missing; the message says what
@@ -729,7 +729,7 @@ def bench(
         Folder of the results (`DATASET/SYSTEM/`), the tables and `bench.json`. By default
         `NAME-results` beside NAME.toml.
     overwrite
-        Evaluate unchanged cells as well, and replace files that are there.
+        Evaluate unchanged cells as well, and replace existing files.
 
     >>> import tempfile
     >>> from pathlib import Path

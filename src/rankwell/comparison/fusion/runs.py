@@ -314,11 +314,9 @@ Row = dict[str, Any]
 
 
 DepthOption = Annotated[
-    int | None, Doc("Number of first items of each list that are read. [default: all]")
+    int | None, Doc("Number of top items to read from each list. [default: all]")
 ]
-TopOption = Annotated[
-    int | None, Doc("Number of items of each query that are kept. [default: all]")
-]
+TopOption = Annotated[int | None, Doc("Number of items to keep for each query. [default: all]")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -330,11 +328,10 @@ class FusionOptions(RunFileOptions, JudgmentFileOptions):
         Option(kind=list[str]),
         Doc(
             "rrf (k = 60, or rrf(k=10)), isr, log-isr, logn-isr, rbc(phi=0.9), borda and "
-            "condorcet read ranks; combsum, combmnz, combgmnz(gamma=0.5), wmnz, mixed, "
-            "combanz, combmin, combmax and combmed read scores. bayesfuse, mapfuse, "
-            "posfuse, probfuse(segments=25), segfuse and slidefuse(window=5) learn from "
-            "judged queries. Tuning tries several: repeat it, or separate "
-            "them by blanks.",
+            "condorcet use ranks; combsum, combmnz, combgmnz(gamma=0.5), wmnz, mixed, combanz, "
+            "combmin, combmax and combmed use scores. bayesfuse, mapfuse, posfuse, "
+            "probfuse(segments=25), segfuse and slidefuse(window=5) learn from judged queries. "
+            "Tuning tries several: repeat it, or separate them with spaces.",
             is_common=True,
         ),
     ] = "rrf"
@@ -342,7 +339,7 @@ class FusionOptions(RunFileOptions, JudgmentFileOptions):
         Sequence[float] | None,
         Option(kind=str),
         Doc(
-            "One for each run, in their order, such as 0.3,0.7; a run with weight 0 takes no part.",
+            "One weight for each run, in order, such as 0.3,0.7; a run with weight 0 is ignored.",
             is_common=True,
         ),
     ] = None
@@ -357,22 +354,21 @@ class FusionOptions(RunFileOptions, JudgmentFileOptions):
     absent: Annotated[
         str | None,
         Doc(
-            "Score of an item in a run that lacks it, where scores are added: zero, or "
-            "lowest, that of the run's last item. The default is lowest for z-score and "
-            "zero for all others."
+            "Score of an item that is missing from a run, where scores are added: zero, or "
+            "lowest, the score of the run's last item. The default is lowest for z-score, "
+            "otherwise zero."
         ),
     ] = None
     depth: DepthOption = None
     top: TopOption = None
     train_qrels: Annotated[
-        InputData,
-        Doc("File of judgments that a method learns from; their queries may not be fused."),
+        InputData, Doc("File of judgments to train a method on; their queries must not be fused.")
     ] = None
     train_runs: Annotated[
         Runs | None,
         Option(kind=list[str], takes_all=True),
         Input(),
-        Doc("Files of the runs that it learns from, one for each run, in their order."),
+        Doc("Files of the runs to train on, one for each run, in the same order."),
     ] = None
 
 
@@ -380,12 +376,12 @@ class FusionOptions(RunFileOptions, JudgmentFileOptions):
 class FusionTuningOptions(RunFileOptions, JudgmentFileOptions):
     """The choice of a fusion by judged queries."""
 
-    measure: Annotated[str, Doc("Measure to tune by.")] = "nDCG@10"
+    measure: Annotated[str, Doc("Measure to optimise.")] = "nDCG@10"
     methods: Annotated[Sequence[str], Doc("Methods to try, as in `FusionOptions`.")] = ("rrf",)
     normalization: Annotated[Sequence[str], Doc("Normalisations to try.")] = ()
-    absent: Annotated[str | None, Doc("Score of an item in a run that lacks it.")] = None
-    step: Annotated[float, Doc("Weights are tried in steps of this that sum to 1.")] = 0.1
-    folds: Annotated[int, Doc("Number of parts into which the queries are drawn.")] = 5
+    absent: Annotated[str | None, Doc("Score of an item that is missing from a run.")] = None
+    step: Annotated[float, Doc("Step size of the weights to try, which sum to 1.")] = 0.1
+    folds: Annotated[int, Doc("Number of folds into which the queries are divided.")] = 5
     seed: Seed = 0
     depth: DepthOption = None
     top: TopOption = None
@@ -396,11 +392,11 @@ _Options = FusionOptions | FusionTuningOptions
 
 @takes_options(FusionOptions)
 def fuse(runs: Runs, *, options: FusionOptions, progress: Progress | None = None) -> Ranking:
-    """Fuses two runs or more into one.
+    """Fuses two or more runs into one.
 
-    Items are ordered by falling score, equal scores by falling id. A query that only some runs have
-    is fused from those. The result depends neither on the order of rows nor, without weights, on
-    the order of runs.
+    Items are ordered by descending score, equal scores by descending id. A query that only some
+    runs have is fused from those. The order of rows does not matter, nor, without weights, does the
+    order of runs.
     Raises BadUsage and UnknownName for choices that exclude each other, and for a training query
     that is fused, NothingToEvaluate where no query is in two runs, or none can be learnt from,
     BadScore and DuplicateItem for runs with such rows.
@@ -408,7 +404,7 @@ def fuse(runs: Runs, *, options: FusionOptions, progress: Progress | None = None
     Parameters
     ----------
     runs
-        Two runs or more, as a list, or by name. Each is anything that `read_ranking` takes.
+        Two or more runs, as a list or by name. Each is anything that `read_ranking` takes.
 
     >>> import rankwell as rw
     >>> fused = rw.fuse([{"q": {"a": 3.0, "b": 1.0}}, {"q": {"b": 9.0, "c": 4.0}}])
@@ -595,8 +591,8 @@ class TunedFusion:
 
     @cached_property
     def rows(self) -> list[Row]:
-        """A row for each fold and one for all judged queries: the choice, and its means over other
-        folds and over this one.
+        """A row for each fold and one for all judged queries: the choice, and its means over the
+        other folds and over this fold.
         """
         rows = list[Row]()
         for choice in (*self.choices, self.whole):
@@ -645,10 +641,10 @@ def tune_fusion(
 
     Queries are divided into folds. Each fold is fused by the candidate that is best on the others.
     Candidates are all weights in steps of `step` that sum to 1, with every method and
-    normalisation; methods without weights are tried once. Of candidates with the same mean, the one
-    with the most even weights is taken, then the first. A method that learns does so from the other
-    folds as well. Folds are of equal size and drawn by hashes of seed and query ids, so that
-    neither order nor judgments matter.
+    normalisation; methods without weights are tried once. Among candidates with the same mean, the
+    one with the most even weights is taken, then the first. Methods that learn also do so from the
+    other folds. Folds are of equal size and drawn by hashes of seed and query ids, so neither order
+    nor judgments matter.
     Raises BadUsage for a measure without a mean over queries, and for fewer judged queries than
     folds, UnknownName for a method or normalisation that does not exist, NothingToEvaluate where no
     judged query is in a run.
@@ -656,9 +652,9 @@ def tune_fusion(
     Parameters
     ----------
     runs
-        Two runs or more, as a list, or by name. Each is anything that `read_ranking` takes.
+        Two or more runs, as a list or by name. Each is anything that `read_ranking` takes.
     judgments
-        The judgments that decide, as for `read_judgments`.
+        The judgments to tune on, as for `read_judgments`.
 
     >>> import rankwell as rw
     >>> queries = [f"q{number}" for number in range(10)]

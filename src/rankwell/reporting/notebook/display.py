@@ -161,8 +161,10 @@ class Displayable:
         """A chart as a Vega-Lite specification: `intervals`, `per_query`, and of a comparison
         `differences` and `deltas`.
 
-        name: by default the main one. A notebook draws it; `altair.Chart.from_dict` loads it.
-        Raises UnknownName for another name, BadUsage where this result has nothing to draw in it.
+        name: name of the chart, by default the main one. A notebook draws it;
+        `altair.Chart.from_dict` loads it.
+        Raises UnknownName for another name, BadUsage if this result has nothing to draw in that
+        chart.
         """
         from rankwell.reporting.charts import CHARTS
 

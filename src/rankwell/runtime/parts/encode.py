@@ -66,21 +66,23 @@ class EncodeOptions:
         ColumnChoice | None,
         Option(kind=str),
         Doc(
-            "Columns of the texts: text=body,id=key; without id rows are known by their position, "
-            "from 0. With title=title that column stands before each text, as in BEIR."
+            "Columns of the texts: text=body,id=key; without id, rows are identified by position, "
+            "from 0. With title=title, that column precedes each text, as in BEIR."
         ),
     ] = None
     fit: Annotated[
-        str | None, Doc("File of texts that the encoder is fitted to first (tfidf-svd).", "Input")
+        str | None, Doc("File of texts to fit the encoder to first (tfidf-svd).", "Input")
     ] = None
     normalize: Annotated[
-        bool, Doc("Vectors of length one. Without it they are what the encoder gives.")
+        bool, Doc("Scale vectors to length one. Without it, they are as the encoder returns them.")
     ] = False
-    dimensions: Annotated[int | None, Doc("Keep only the first numbers of each vector.")] = None
-    dtype: Annotated[Literal["float32", "float16"], Doc("Kind of number to store.")] = "float32"
-    batch_size: Annotated[int, Doc("Texts that the model sees at a time.", "Scaling")] = 32
+    dimensions: Annotated[
+        int | None, Doc("Keep only the first dimensions of each vector, this many.")
+    ] = None
+    dtype: Annotated[Literal["float32", "float16"], Doc("Number type to store.")] = "float32"
+    batch_size: Annotated[int, Doc("Number of texts per batch.", "Scaling")] = 32
     device: DeviceOption = None
-    seed: Annotated[int | None, Doc("Seed of the decomposition (tfidf-svd).")] = None
+    seed: Annotated[int | None, Doc("Seed for the decomposition (tfidf-svd).")] = None
 
 
 EncoderTexts = tuple[list[str] | None, list[str]]

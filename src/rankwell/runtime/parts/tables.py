@@ -73,7 +73,7 @@ class ObjectEmbeddings(Embeddings):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The kind of their numbers."""
+        """The number type of the vectors."""
         return self._files.dtype
 
     def named(self, ids: Sequence[str] | None) -> "ObjectEmbeddings":

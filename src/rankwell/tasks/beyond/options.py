@@ -19,57 +19,52 @@ class BeyondOptions(RunFileOptions, JudgmentFileOptions, StatisticsOptions, Meas
     measures: Annotated[
         MeasureNames,
         Doc(
-            "A measure such as Gini@10 or ILD(by='embeddings')@10, or a convention's word "
-            "for one; repeat it for more, or separate names by blanks. Without it: those "
-            "that the inputs allow."
+            "A measure such as Gini@10 or ILD(by='embeddings')@10, or a convention's name for "
+            "one; repeat it for more, or separate names with spaces. Without it, all that the "
+            "inputs allow."
         ),
     ] = None
-    convention: Annotated[ConventionName, Doc("Whose words and rules: rankwell, recbole.")] = (
-        "rankwell"
-    )
+    convention: Annotated[
+        ConventionName, Doc("Convention for names and rules: rankwell, recbole.")
+    ] = "rankwell"
     k: Annotated[
-        CutoffNumbers, Doc("Cut-offs of the measures that are reported without -m. [default: 10]")
+        CutoffNumbers, Doc("Cut-offs of the measures reported without -m. [default: 10]")
     ] = None
     documents: Annotated[
         InputData,
         Doc(
-            "Ids of all items that could be retrieved, one a line or a column of a table "
-            "(items.csv:id); without it those of --interactions.",
+            "Ids of all items that could be retrieved, one per line or a column of a table "
+            "(items.csv:id); without it, the ids in --interactions.",
             is_common=True,
         ),
     ] = None
     interactions: Annotated[
         InputData,
         Doc(
-            "The training set: users and the items that each interacted with, in a table "
-            "with or without grades, lines `user item`, or any format of judgments; "
-            "grades above 0 count. A query has the id of its user.",
+            "Training set: users and the items that each interacted with, as a table with or "
+            "without grades, lines `user item`, or any format of judgments; grades above 0 count. "
+            "The id of a query is that of its user.",
             is_common=True,
         ),
     ] = None
     item_categories: Annotated[
         InputData,
         Doc(
-            "Table of items and their categories: the column of ids is item or id, the other is "
-            "named, as in items.csv:genres; categories of one item are separated by |.",
+            "Table of items and their categories: ids are in the column item or id; name the "
+            "other, as in items.csv:genres; separate the categories of an item with |.",
             is_common=True,
         ),
     ] = None
     item_groups: Annotated[
-        InputData,
-        Doc(
-            "Table of items and the groups that they belong to, in the same form, as in "
-            "items.csv:artist."
-        ),
+        InputData, Doc("Table of items and their groups, in the same form, as in items.csv:artist.")
     ] = None
     item_vectors: Annotated[
-        InputData, Doc("Vectors of items with their ids, in any format of embeddings.")
+        InputData, Doc("Item vectors with their ids, in any format of embeddings.")
     ] = None
     qrels: Annotated[
         InputData,
         Doc(
-            "Relevant items of each query, for Serendipity, EER and EEL; its queries "
-            "count, and no others.",
+            "Relevant items of each query, for Serendipity, EER and EEL; only its queries count.",
             is_common=True,
         ),
     ] = None

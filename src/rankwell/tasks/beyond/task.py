@@ -45,8 +45,8 @@ def evaluate_beyond(runs: Any, *, options: BeyondOptions) -> Results:
     Measures of a whole collection are rows of the summary alone; the others have a value per query.
     In Python, `documents` may be a collection of ids, and `item_categories` and `item_groups`
     mappings item -> names.
-    Raises BadUsage for a measure whose input is missing, BadInput for bad rows and for items that
-    the catalogue lacks, UnknownName for a measure or convention that does not exist,
+    Raises BadUsage for a measure whose input is missing, BadInput for bad rows and for items
+    missing from the catalogue, UnknownName for a measure or convention that does not exist,
     NothingToEvaluate where a run has no queries.
 
     Parameters
@@ -366,8 +366,8 @@ beyond = Task(
 
 Also serendipity, calibration and exposure of groups.
 
-All retrieved items count, judged or not, and most measures need no judgments. Without -m those \
-are reported that the inputs allow. docs/guide/recommenders.md explains them.""",
+All retrieved items count, judged or not, and most measures need no judgments. Without -m, all \
+that the inputs allow are reported. docs/guide/recommenders.md explains them.""",
     command_lines="""
 rankwell beyond recommended.run --interactions ratings.csv
 """,

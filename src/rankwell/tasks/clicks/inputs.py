@@ -629,8 +629,8 @@ def evaluate_clicks(log: Any, *, options: ClickOptions) -> Results:
     Parameters
     ----------
     log
-        A table with a row for each thing that was shown (CSV, TSV, Parquet, JSON lines, or a
-        mapping column -> values): reward, propensity, and perhaps query, item and position.
+        A table with a row for each item that was shown (CSV, TSV, Parquet, JSON lines, or a mapping
+        column -> values): reward, propensity, and optionally query, item and position.
 
     >>> import rankwell as rw
     >>> log = {

@@ -19,9 +19,9 @@ class ClickOptions(StatisticsOptions):
         Input(perhaps=True),
         Option(("--policy",), kind=list[str]),
         Doc(
-            "A target policy: a column of the log with its probability of what was shown, "
-            "or a table of its probabilities by item (and query, and position). NAME=… "
-            "names it; repeat it for more.",
+            "Target policy: a log column with its probability of showing what was shown, or a "
+            "table of its probabilities by item (and query and position). NAME=… names it; repeat "
+            "it for more.",
             is_common=True,
         ),
     ] = None
@@ -29,25 +29,24 @@ class ClickOptions(StatisticsOptions):
         InputData,
         Input(perhaps=True),
         Doc(
-            "A model of rewards, for DM, DR and SNDR: a column of the log with its "
-            "estimate for what was shown, or a table of estimates by item (and query, and "
-            "position)."
+            "Reward model, for DM, DR and SNDR: a log column with its estimate for what was "
+            "shown, or a table of estimates by item (and query and position)."
         ),
     ] = None
     expected: Annotated[
         Any,
         Option(("--expected",), kind=list[str]),
         Doc(
-            "Where policy or reward model is a column: NAME=COLUMN, the log's column with what "
-            "the model expects under the policy NAME; repeat it for more."
+            "If the policy or reward model is a column: NAME=COLUMN, the log column with the "
+            "reward that the model expects under policy NAME; repeat it for more."
         ),
     ] = None
     columns: Annotated[
         ColumnChoice | None,
         Option(kind=str),
         Doc(
-            "Columns of the log by name: reward=dwell_time, or query=, item=, position= or "
-            "propensity=. [default: they go by their usual names]",
+            "Column names of the log: reward=dwell_time, or query=, item=, position= or "
+            "propensity=. [default: the usual names]",
             "Input",
             is_common=True,
         ),
@@ -55,25 +54,25 @@ class ClickOptions(StatisticsOptions):
     measures: Annotated[
         MeasureNames,
         Doc(
-            "CTR, MeanReward, IPS, SNIPS, DM, DR or SNDR; also IPS(clip=10), ipw or "
-            "snipw. Repeat it for more. Without it: those that the inputs allow."
+            "CTR, MeanReward, IPS, SNIPS, DM, DR or SNDR; also IPS(clip=10), ipw or snipw. Repeat "
+            "it for more. Without it, all that the inputs allow."
         ),
     ] = None
     value_of: Annotated[
         ValueOf,
         Doc(
-            "The value of a policy: the mean over rows, or over queries of the sum of "
-            "their rows, as of slates; then weights are normalised position by position. "
-            "With `position` also the mean over the rows of each position alone."
+            "Value of a policy: the mean over rows, or the mean over queries of the sum of their "
+            "rows, as for slates; weights are then normalised position by position. `position` "
+            "adds the mean over the rows of each position."
         ),
     ] = "row"
     intervals: Annotated[
         Intervals,
         Doc(
-            "95 % intervals over queries (rows, where the log has no column of queries): "
-            "`bootstrap-t` (exact for a rate of single clicks, else the studentised "
-            "bootstrap, at least as wide as Student's t), `bootstrap` (percentiles), "
-            "Student's `t`, or none.",
+            "95 % confidence intervals over queries (over rows if the log has no query column): "
+            "`bootstrap-t` (exact for a rate of single clicks, otherwise the studentised "
+            "bootstrap, never narrower than Student's t), `bootstrap` (percentile), Student's "
+            "`t`, or none.",
             "Statistics",
         ),
     ] = "bootstrap-t"

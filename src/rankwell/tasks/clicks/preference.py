@@ -79,22 +79,18 @@ class InterleavingOptions(RunFileOptions):
     method: Annotated[
         str,
         Doc(
-            "`team-draft` (by default): the runs take turns, in random order in each "
-            "round; `balanced`: both runs' first items in turn; `probabilistic(tau=3)`: each "
-            "item from a random run, drawn with probabilities proportional to 1 / rank^tau; "
-            "`optimised(credit=inverse)`: the distribution over lists that is unbiased and most "
-            "sensitive, where a click is worth 1 / rank in the first run less 1 / rank in the "
-            "second, or (`credit=linear`) the difference of ranks.",
+            "`team-draft` (the default): the runs take turns, in random order in each round; "
+            "`balanced`: the top items of both runs alternate; `probabilistic(tau=3)`: each item "
+            "is from a random run, drawn with probability proportional to 1 / rank^tau; "
+            "`optimised(credit=inverse)`: the most sensitive unbiased distribution over lists, "
+            "where a click is worth 1 / rank in the first run minus 1 / rank in the second, or "
+            "(`credit=linear`) the difference in ranks.",
             is_common=True,
         ),
     ] = "team-draft"
-    depth: Annotated[int, Doc("Number of items of a list; fewer where a run has fewer.")] = 10
+    depth: Annotated[int, Doc("Number of items in a list; fewer if a run has fewer.")] = 10
     samples: Annotated[
-        int,
-        Doc(
-            "Number of lists drawn for each query, named QUERY#1, QUERY#2, … where there "
-            "are several."
-        ),
+        int, Doc("Number of lists drawn for each query; several are named QUERY#1, QUERY#2, …")
     ] = 1
     seed: Seed = 0
 
@@ -124,7 +120,7 @@ def parse_method(text: str) -> tuple[Method, dict[str, Any]]:
 
 
 class InterleavedList(NamedTuple):
-    """An interleaved list that was shown, or can be.
+    """An interleaved list that was or can be shown.
 
     name: name of the list.
     query: id of the query that it answers.
@@ -134,7 +130,7 @@ class InterleavedList(NamedTuple):
     marks: a mark for each item, by the method. balanced: the item's ranks in both rankings, None
         where a ranking lacks it. team-draft: the run that added it, 0 or 1. probabilistic: the
         probability that the first run added it, given the list. optimised: the credit of a click on
-        it for the first run less that for the second.
+        it for the first run minus that for the second.
     """
 
     name: str
@@ -408,10 +404,11 @@ def interleave(
     options: InterleavingOptions,
     names: tuple[str, str] = ("first", "second"),
 ) -> list[InterleavedList]:
-    """Mixes two runs into lists to show to users: balanced, team-draft, probabilistic or optimised.
+    """Interleaves two runs into lists to show to users: balanced, team-draft, probabilistic or
+    optimised.
 
-    Only queries that both runs have get lists. A query has the same lists whatever other queries
-    there are. Give the clicks on them to `evaluate_interleaving`.
+    Only queries in both runs get lists. The lists of a query do not depend on other queries. Give
+    the clicks on them to `evaluate_interleaving`.
     Raises NothingToEvaluate where the runs share no query, BadUsage for numbers out of range and
     equal names, UnknownName for a method that does not exist, BadInput, BadScore and DuplicateItem
     for runs with such rows.
@@ -442,9 +439,9 @@ class InterleavingTestOptions(DifferenceOptions):
     test: Annotated[
         Test | None,
         Doc(
-            "The sign test of wins against losses (by default where each query has one "
-            "impression), sign flips at random (by default otherwise), Student's t, "
-            "Wilcoxon's signed ranks, or the studentised bootstrap; all two-sided."
+            "Two-sided test: the sign test of wins against losses (the default if each query has "
+            "one impression), random sign flips (the default otherwise), Student's t, Wilcoxon's "
+            "signed-rank test, or the studentised bootstrap."
         ),
     ] = None
 
@@ -487,8 +484,8 @@ def evaluate_interleaving(
 ) -> ComparisonResults:
     """Compares two runs by the clicks on lists that interleave them.
 
-    `Wins` is 1 for an impression in which a run has more credit, 1/2 for a tie, otherwise 0. The
-    mean of the first run less 1/2 is the Δ of the source. Lists without a row in the clicks do not
+    `Wins` is 1 for an impression in which a run gets more credit, 1/2 for a tie, otherwise 0. The
+    mean of the first run minus 1/2 is the Δ of the source. Lists without a row in the clicks do not
     count.
     Returns wins and credit of each run, their differences and a test.
     Raises BadInput for bad rows, and for clicks on items that were not shown, NothingToEvaluate
@@ -502,8 +499,8 @@ def evaluate_interleaving(
         The file that `rankwell clicks interleave` writes, or what `interleave` returns.
     clicks
         A table, or a mapping column -> values, of the list (or query) and the item of each click. A
-        column `click` tells clicked items from others that were shown, a column `impression`
-        several showings of one list.
+        column `click` distinguishes clicked items from others that were shown, and a column
+        `impression` repeated showings of one list.
 
     >>> import rankwell as rw
     >>> lists = rw.interleave({"q": ["a", "b"]}, {"q": ["b", "a"]}, names=("old", "new"))

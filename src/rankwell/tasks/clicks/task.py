@@ -13,9 +13,9 @@ clicks = Task(
 
 Prints IPS, SNIPS, DM, DR and SNDR estimates, and plain click figures.
 
-The log is a table with a row for each item that was shown: the reward (or click), and for \
-estimates the propensity, the probability with which the logging policy showed it. \
-docs/guide/clicks.md explains it.""",
+The log is a table with a row for each item that was shown: the reward (or click) and, for \
+estimates, the propensity, the probability that the logging policy showed it. docs/guide/clicks.md \
+explains it.""",
     command_lines="""
 rankwell clicks log.csv
 """,
@@ -50,8 +50,8 @@ rankwell clicks credit lists.jsonl clicks.csv
         ),
         TaskInput(
             "clicks",
-            "Table with the list (or query) and the item of each click; a column `click` where it "
-            "has unclicked items, too, and a column `impression` where a list was shown more than "
+            "Table with the list (or query) and the item of each click; a column `click` if it "
+            "also has unclicked items, and a column `impression` if a list was shown more than "
             "once.",
             missing="name the table of clicks",
         ),

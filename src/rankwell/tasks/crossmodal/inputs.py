@@ -546,11 +546,11 @@ def _mask(source: Source) -> Any:
 def eval_q2m(scores: Any, q2m_gts: Any) -> tuple[float, float, float, float, float]:
     """Computes R@1, R@5, R@10, median and mean rank, as the function of this name in hgr_v2t does.
 
-    Recalls are in percent, ranks are those of each query's best positive, from 1. A query without
-    positives has the rank n + 1 of n items. Of equal scores the lower position comes first, where
-    the source's unstable sort leaves it open.
+    Recall is in percent; ranks are those of each query's best positive, from 1. A query without
+    positives has the rank n + 1 of n items. Among equal scores, the lower position comes first; the
+    source's unstable sort leaves that open.
     Returns R@1, R@5, R@10, the median rank and the mean rank.
-    Raises BadInput and BadScore where the source would crash or count what is wrong.
+    Raises BadInput and BadScore where the source would crash or miscount.
     Source: Chen and others 2020, hgr_v2t, t2vretrieval/models/evaluation.py.
 
     Parameters
@@ -559,7 +559,7 @@ def eval_q2m(scores: Any, q2m_gts: Any) -> tuple[float, float, float, float, flo
         Scores (queries, memory): a NumPy array, a tensor of any device, or lists.
     q2m_gts
         The positives of each query, by position: lists, arrays, or a mapping from the query's
-        position. One alone may stand for its list.
+        position. A single position may stand for its list.
 
     >>> import rankwell as rw
     >>> rw.eval_q2m([[0.9, 0.1], [0.8, 0.3]], [[0], [1]])

@@ -32,18 +32,18 @@ class CrossmodalOptions(TieOptions, StatisticsOptions, MeasureOptions):
     direction: Annotated[
         str,
         Doc(
-            "From text to video (t2v: rows are queries), from video to text (v2t: columns are), or "
-            "both; v2t-videos ranks videos, by the best of their captions, where v2t ranks "
-            "captions; t2v,v2t,v2t-videos is all.",
+            "Text to video (t2v: rows are queries), video to text (v2t: columns are queries), or "
+            "both; v2t ranks captions, v2t-videos ranks videos by their best caption; "
+            "t2v,v2t,v2t-videos is all.",
             is_common=True,
         ),
     ] = "both"
     folds: Annotated[
         int | None,
         Doc(
-            "Number of equal parts into which the videos are cut in the order of the "
-            "table, each with its own captions; values are the means over parts. COCO's "
-            "1K is --folds 5 of its 5,000 images."
+            "Number of equal folds to split the videos into, in table order, each with its own "
+            "captions; values are means over folds. COCO's 1K test is --folds 5 on its 5,000 "
+            "images."
         ),
     ] = None
     k: Annotated[
@@ -52,49 +52,48 @@ class CrossmodalOptions(TieOptions, StatisticsOptions, MeasureOptions):
     measures: Annotated[
         MeasureNames,
         Doc(
-            "A measure such as nDCG@10 or AP, a convention's word for one, or rsum, gmean "
-            "or r_mean; repeat it for more."
+            "A measure such as nDCG@10 or AP, a convention's name for one, or rsum, gmean or "
+            "r_mean; repeat it for more."
         ),
     ] = None
     convention: Annotated[
         ConventionName,
         Doc(
-            "Whose words and rules: hgr, mmt, frozen, clip4clip, clip4clip-multi, vse, lavis; "
-            "rankwell for the plain ones, others for their measures."
+            "Convention for names and rules: hgr, mmt, frozen, clip4clip, clip4clip-multi, vse, "
+            "lavis; rankwell for plain rules, others for their measures."
         ),
     ] = "rankwell"
     ties: Annotated[
         str | None,
         Doc(
-            "Items with equal scores: by position (input, input-desc) or id (id-asc, "
-            "id-desc), the mean over all orders (expected), in favour of positives "
-            "(optimistic) or against them (pessimistic), at the mean of their places "
-            "(averaged, MMT), a query for each place (multiplied, CLIP4Clip), refused "
-            "(error). [default: the convention's]"
+            "Order of items with equal scores: by position (input, input-desc) or id (id-asc, "
+            "id-desc), the mean over all orders (expected), positives first (optimistic) or last "
+            "(pessimistic), at their mean rank (averaged, MMT), a query for each tied rank "
+            "(multiplied, CLIP4Clip), refused (error). [default: the convention's]"
         ),
     ] = None
     mask: Annotated[
         InputData,
         Doc(
-            "File of 1 for each caption that is there and 0 for each that is missing: .npy or JSON."
+            "File with 1 for each caption that exists and 0 for each that is missing: .npy or JSON."
         ),
     ] = None
     transform: Annotated[
         str | None,
         Doc(
-            "Change the scores first, such as by 'dual-softmax(temperature=0.02)' or "
+            "Transform the scores first, such as with 'dual-softmax(temperature=0.02)' or "
             "'querybank(beta=20)', which needs --bank."
         ),
     ] = None
     bank: BankOption = None
-    query_ids: Annotated[InputData, Doc("File of the captions' ids, one a line.")] = None
-    item_ids: Annotated[InputData, Doc("File of the videos' ids.")] = None
+    query_ids: Annotated[InputData, Doc("File of caption ids, one per line.")] = None
+    item_ids: Annotated[InputData, Doc("File of video ids.")] = None
     queries: Annotated[
         InputData,
         Doc(
-            "What the captions say, in a file of a line each or of ids and texts: captions of "
-            "equal words hold the ceiling down, and pages of the results show them. Without it, "
-            "captions whose scores are equal to the last bit count as the same.",
+            "Caption texts, in a file with one per line or with ids and texts: captions with "
+            "equal words lower the ceiling, and pages of results show the texts. Without it, "
+            "captions with bit-identical scores count as the same.",
             is_common=True,
         ),
     ] = None

@@ -214,11 +214,11 @@ def evaluate_crossmodal(
 ) -> CaptionResults:
     """Evaluates retrieval between captions and videos (or images), in both directions.
 
-    Give scores, or embeddings of both sides in `query_vectors` and `item_vectors`, of which no
-    matrix is made. Names of rows and columns may be lists, and the mask an array of 1 for every
+    Give scores, or embeddings of both sides in `query_vectors` and `item_vectors`, from which no
+    matrix is built. Names of rows and columns may be lists, and the mask an array of 1 for every
     caption that is there. Embeddings can be compared in parts, with the same result.
-    Returns a row of the summary per run, direction and measure, the values of each query, and in
-    `views` the places of the right items.
+    Returns a row of the summary per run, direction and measure, the values of each query, and the
+    ranks of the right items in `views`.
     Raises BadInput and BadScore for scores and labels that cannot be read, with row and column,
     BadUsage for options that do not go together, UnknownName for a measure or convention that does
     not exist, NothingToEvaluate where no query counts.
@@ -826,14 +826,14 @@ crossmodal = Task(
     name="crossmodal",
     about="""Evaluate text–video and text–image search.
 
-To reproduce HGR: -c hgr. CLIP4Clip: -c clip4clip, clip4clip-multi. MMT and Collaborative \
-Experts: -c mmt. Frozen in Time: -c frozen. VSE++: -c vse. LAVIS: -c lavis.
+To reproduce HGR: -c hgr. CLIP4Clip: -c clip4clip, clip4clip-multi. MMT and Collaborative Experts: \
+-c mmt. Frozen in Time: -c frozen. VSE++: -c vse. LAVIS: -c lavis.
 
 Prints R@K, MedR and MnR in both directions, from a matrix of scores or from embeddings.
 
 From embeddings (--query-vectors A.npy --item-vectors B.npy) the matrix is never built, and \
---executor divides the work. Beside each value are its ceiling, which captions that are the same \
-lower, and its chance level.""",
+--executor divides the work. Each value comes with its ceiling, which identical captions lower, \
+and its chance level.""",
     command_lines="""
 rankwell crossmodal scores.npy
 rankwell crossmodal --query-vectors texts.npy --item-vectors videos.npy -k 1 5

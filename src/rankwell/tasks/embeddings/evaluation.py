@@ -127,7 +127,7 @@ class AgreementResults(Results):
 
     @property
     def cuts_gold(self) -> bool:
-        """Whether as many first items of the reference are relevant as the cut-off says."""
+        """Whether the relevant items are the reference's top items down to the cut-off."""
         return cuts_gold(self.convention)
 
     @property
@@ -149,8 +149,8 @@ def evaluate_embeddings(
     """Measures how well embedding models find the neighbours that a reference model finds.
 
     A sample of the items are queries, and all others are searched. Runs are compared list by list,
-    at every query of the reference. Rows belong together by id where both sides have ids, otherwise
-    by position. Neighbours can be searched in parts, with the same result.
+    at every query of the reference. Rows are matched by id if both sides have ids, otherwise by
+    position. Neighbours can be searched in parts, with the same result.
     Returns the agreement of each candidate, with both lists of every query in `pairs`, and the
     relative changes against the first candidate in `changes`.
     Raises BadInput for vectors that are zero under cosine, and tables that do not match, BadScore
@@ -164,7 +164,7 @@ def evaluate_embeddings(
         Vectors of the reference: a path, `NAME=PATH`, an array (n, d), Embeddings or a mapping id
         -> vector; or a run.
     candidates
-        Vectors of the models to compare: one of these, a list of them, or a mapping name ->
+        Vectors of the models to compare: any of these, a list of them, or a mapping name ->
         vectors.
     spectrum
         Compute the effective rank of the vectors. By default it is left out without intervals, when
@@ -351,10 +351,10 @@ def compare_lists(
     gold_depth: int | None = None,
     convention: str = "scholar-stream",
 ) -> float:
-    """Compares two lists of ids with one number: the first items of the reference are the truth.
+    """Compares two lists of ids by one measure, with the top items of the reference as the truth.
 
     Returns the value of the measure on the candidate's list.
-    Raises BadUsage for a measure of something else than lists, UnknownName for a measure or
+    Raises BadUsage for a measure that does not apply to lists, UnknownName for a measure or
     convention that does not exist.
 
     Parameters
@@ -362,12 +362,12 @@ def compare_lists(
     reference
         Ids from first to last, or a mapping item -> similarity.
     candidate
-        The list to judge, likewise.
+        The list to evaluate, in the same form.
     measure
-        Name of a measure, or a word of the convention.
+        Name of a measure, or the convention's name for one.
     gold_depth
-        How many first items of the reference are relevant. By default all, or the cut-off where the
-        convention says so.
+        Number of top items of the reference that are relevant. By default all, or the cut-off if
+        the convention says so.
     convention
         Whose words and rules. In `scholar-stream`, Recall@k, NDCG@k, MRR@k and MAP@k are those of a
         recommender of papers.

@@ -29,14 +29,12 @@ class EmbeddingOptions(IntervalOptions, MeasureOptions, PartOptions):
         int | str,
         Option(kind=str),
         Doc(
-            "Number of queries, drawn from the items without replacement, or all.",
+            "Number of queries to sample from the items without replacement, or all.",
             "Statistics",
             is_common=True,
         ),
     ] = 500
-    seed: Annotated[
-        int | None, Doc("Seed of everything that is drawn. [default: 0, under scholar-stream 42]")
-    ] = None
+    seed: Annotated[int | None, Doc("Random seed. [default: 0, or 42 under scholar-stream]")] = None
     metric: Annotated[
         Literal["cosine", "dot", "l2"],
         Doc("Similarity of two vectors: cosine, dot, or l2.", is_common=True),
@@ -45,8 +43,8 @@ class EmbeddingOptions(IntervalOptions, MeasureOptions, PartOptions):
         MeasureNames,
         Doc(
             "A measure at every cut-off (nDCG), at one (nDCG@5), or with gains "
-            "(nDCG(gains='similarity')), or all, with alignment and hubs; repeat it for more. "
-            "[default: the overlap]"
+            "(nDCG(gains='similarity')), or all, including alignment and hubs; repeat it for "
+            "more. [default: the overlap]"
         ),
     ] = None
     item_ids: EmbeddingIds = None
@@ -60,17 +58,17 @@ class EmbeddingOptions(IntervalOptions, MeasureOptions, PartOptions):
     qrels: Annotated[
         InputData,
         Doc(
-            "Judgments whose queries and items are ids of the embeddings; the reference "
-            "is judged by them beside the candidates."
+            "Judgments whose query and item ids are those of the embeddings; the reference is "
+            "evaluated against them as well as the candidates."
         ),
     ] = None
     qrels_columns: JudgmentColumns = None
     columns: RunColumns = None
-    ceiling: Annotated[bool, Doc("Also the agreement of the reference with itself in float16.")] = (
-        False
-    )
+    ceiling: Annotated[
+        bool, Doc("Also report the agreement of the reference with itself in float16.")
+    ] = False
     convention: Annotated[
-        ConventionName, Doc("Whose words and rules: rankwell or scholar-stream.")
+        ConventionName, Doc("Convention for names and rules: rankwell or scholar-stream.")
     ] = "rankwell"
 
     @property

@@ -271,7 +271,7 @@ class RankingPairs:
         candidate's list: (queries,).
 
         The number of shared items follows the hypergeometric distribution; numbers whose worth is
-        NaN are left out of the mean. NaN where there is none other.
+        NaN are left out of the mean. NaN if none remain.
         """
         sizes = np.column_stack(
             [self.reference.list_length(k), self.candidate.list_length(k), self.n_candidates]
@@ -427,11 +427,11 @@ def ranking_pairs(
         A list of ids, a mapping item -> similarity, or a mapping query -> such a list. A single
         list belongs to the query "query".
     candidate
-        The other model's lists, likewise. Equal similarities are ordered by falling id.
+        The other model's lists, in the same forms. Equal similarities are ordered by descending id.
     depth
-        Only so many first items are the list; the rank and similarity of others stay known.
+        Length of the lists; the ranks and similarities of further items stay known.
     n_candidates
-        How many items could have been listed. By default those that either side names.
+        Number of items that could have been listed. By default those that either side names.
 
     >>> import rankwell as rw
     >>> rw.ranking_pairs({"q1": ["a", "b"]}, {"q1": ["b", "c"], "q2": ["a"]}).queries

@@ -15,7 +15,8 @@ class EmbeddingCommandOptions(EmbeddingOptions):
     """The options of the command."""
 
     reference: Annotated[
-        InputPlace, Doc("Embeddings by the model whose neighbours are the truth, or a run.")
+        InputPlace,
+        Doc("Embeddings by the reference model, whose neighbours are the truth, or a run."),
     ]
 
 
@@ -25,11 +26,11 @@ embeddings = Task(
 
 To reproduce Scholar Stream: -c scholar-stream.
 
-Prints the share of a reference model's neighbours that each model keeps, with chance and \
+Prints the share of a reference model's neighbours that each model keeps, with chance level and \
 interval.
 
-The queries are a sample of the items; their neighbours are sought, exactly, among all items. \
-Nothing is its own neighbour. Two or more runs are compared likewise, without judgments: rankwell \
+The queries are a sample of the items; their exact neighbours are found among all items. No item \
+is its own neighbour. Two or more runs are compared in the same way, without judgments: rankwell \
 embeddings --reference A.run B.run.""",
     command_lines="""
 rankwell embeddings --reference large.npy small.npy

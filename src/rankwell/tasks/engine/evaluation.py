@@ -124,7 +124,7 @@ class EngineResults(Results):
 
     @property
     def gain(self) -> Sequence[Mapping[str, Any]]:
-        """The gain of the best setting over the baseline, in one row; none where none is best."""
+        """Gain of the best setting over the baseline, in one row; none if no setting is best."""
         return self.tables.get("gain", ())
 
     @property
@@ -140,9 +140,8 @@ def evaluate_engine(
     """Asks a search engine your queries, and measures quality, recall, latency and throughput.
 
     In Python, texts are mappings id -> text or lists, vectors are arrays, and `option` and `sweep`
-    may be mappings (`sweep={"ef_search": [10, 40]}`). Engines that are named by a text work in a
-    process of their own: a script that calls this keeps its work below `if __name__ ==
-    "__main__":`.
+    may be mappings (`sweep={"ef_search": [10, 40]}`). Engines given as text run in a separate
+    process: a script that calls this must keep its work below `if __name__ == "__main__":`.
     Raises BadInput for texts, vectors and judgments that cannot be read, BadUsage for options that
     do not go together, UnknownName for an engine or a parameter that does not exist, MissingExtra
     without the package of the engine, RankwellError where queries fail.

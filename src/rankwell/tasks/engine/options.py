@@ -37,49 +37,48 @@ class EngineOptions(StatisticsOptions, MeasureOptions):
     documents: Annotated[
         InputData,
         Doc(
-            "Texts of the items to index (BEIR corpus.jsonl, a table with an id column); "
-            "a foreign index needs none.",
+            "Texts of the items to index (BEIR corpus.jsonl, a table with an id column); an "
+            "existing index needs none.",
             is_common=True,
         ),
     ] = None
     item_vectors: Annotated[
         InputData,
-        Doc(
-            "Vectors of the items, by id, or in the order of the texts; also for the exact results."
-        ),
+        Doc("Item vectors, by id or in the order of the texts; also for the exact results."),
     ] = None
     queries: Annotated[InputData, Doc("Texts of the queries.", is_common=True)] = None
     query_vectors: Annotated[
-        InputData, Doc("Vectors of the queries, by id, or in the order of the texts.")
+        InputData, Doc("Query vectors, by id or in the order of the texts.")
     ] = None
     encoder: Annotated[
         str | None,
         Input(perhaps=True),
         Doc(
-            "Encoder of the queries for an engine of vectors: a model of "
-            "sentence-transformers, or tfidf-svd:128, fitted to the items. A query is "
-            "encoded before it is sent, in a time of its own; items without "
-            "--item-vectors are encoded once."
+            "Query encoder for a vector engine: a sentence-transformers model, or tfidf-svd:128, "
+            "fitted to the items. A query is encoded before it is sent, and that is timed "
+            "separately; items without --item-vectors are encoded once."
         ),
     ] = None
-    qrels: Annotated[InputData, Doc("Judgments, for measures of quality.", is_common=True)] = None
+    qrels: Annotated[InputData, Doc("Judgments, for quality measures.", is_common=True)] = None
     qrels_columns: JudgmentColumns = None
     measures: Annotated[
         MeasureNames,
         Doc(
-            "A measure of quality such as nDCG@10; repeat it for more, or separate names by blanks."
+            "A quality measure such as nDCG@10; repeat it for more, or separate names with spaces."
         ),
     ] = None
     convention: Annotated[
         ConventionName,
-        Doc("Whose words for measures: rankwell, trec_eval9, trec_eval10, ranx, beir, mteb, st."),
+        Doc(
+            "Convention for measure names: rankwell, trec_eval9, trec_eval10, ranx, beir, mteb, st."
+        ),
     ] = "rankwell"
     depth: Annotated[int, Doc("Number of results per query.")] = 10
     option: EngineParameters = None
     url: Annotated[
         str | None,
         Doc(
-            "Address of the engine, with ${NAME} for a password in the environment; the "
+            "Address of the engine, with ${NAME} for a password in an environment variable; the "
             "same as --option url=URL.",
             "Input",
         ),
@@ -88,8 +87,8 @@ class EngineOptions(StatisticsOptions, MeasureOptions):
         Any,
         Option(kind=list[str]),
         Doc(
-            "Values of a parameter to try, NAME=V1,V2, from the cheapest to the most "
-            "expensive; of several every combination.",
+            "Values of a parameter to try, NAME=V1,V2, from the cheapest to the most expensive; "
+            "several parameters are tried in every combination.",
             is_common=True,
         ),
     ] = None
@@ -97,8 +96,8 @@ class EngineOptions(StatisticsOptions, MeasureOptions):
         list[str] | None,
         Option(("--filter",)),
         Doc(
-            "FIELD=VALUE that every result must have, or FIELD alone: each query's own "
-            "value in the column of this name.",
+            "Filter: FIELD=VALUE that every result must have, or FIELD alone for each query's own "
+            "value in the column of that name.",
             "Input",
         ),
     ] = None
@@ -113,44 +112,41 @@ class EngineOptions(StatisticsOptions, MeasureOptions):
     columns: RunColumns = None
     duplicates: Annotated[
         Literal["error", "first"],
-        Doc("An item that is returned twice for a query: an error, or keep the first.", "Input"),
+        Doc("Item returned twice for a query: an error, or keep the first.", "Input"),
     ] = "error"
     collapse: Annotated[
         str | None,
         Doc(
-            "Column of the items' texts whose value replaces the id, as of the document "
-            "of a chunk; the first of each counts.",
+            "Column of the item texts whose value replaces the id, such as the document of a "
+            "chunk; the first of each counts.",
             "Input",
         ),
     ] = None
     recall: Annotated[
         float | None,
         Doc(
-            "Recall@k that the cheapest setting must reach, by its lower confidence "
-            "bound, one-sided at 97.5 %."
+            "Recall@k that the lower confidence bound (one-sided, 97.5 %) of the cheapest setting "
+            "must reach."
         ),
     ] = None
     cost: Annotated[
-        Cost, Doc("The cost by which settings are cheap, and the axis of the frontier.")
+        Cost, Doc("Cost that decides which setting is cheapest, and the axis of the frontier.")
     ] = "p50"
     rounds: Annotated[
         int,
         Doc(
-            "Number of times that every query is asked at every setting; the first stands "
-            "apart as first time asked.",
+            "Number of times to ask every query at every setting; the first time is reported "
+            "separately.",
             "Scaling",
         ),
     ] = 5
     warm_up: Annotated[
-        int,
-        Doc(
-            "Number of queries that are asked in every session before any time is taken.", "Scaling"
-        ),
+        int, Doc("Number of warm-up queries in every session, before timing starts.", "Scaling")
     ] = 10
     clients: Annotated[
         int | None,
         Doc(
-            "Clients that ask at once; each waits for its answer. With --rate the largest "
+            "Number of concurrent clients; each waits for its answer. With --rate, the maximum "
             "number of requests in flight.",
             "Scaling",
         ),
@@ -158,31 +154,29 @@ class EngineOptions(StatisticsOptions, MeasureOptions):
     rate: Annotated[
         float | None,
         Doc(
-            "Requests a second at random moments, whether answers have come or not; "
-            "without, clients wait for their answers.",
+            "Requests per second at random times, whether or not answers have arrived; without "
+            "it, clients wait for their answers.",
             "Scaling",
         ),
     ] = None
     request_timeout: Annotated[float, Doc("Seconds to wait for an answer.", "Scaling")] = 30.0
-    retries: Annotated[
-        int, Doc("Number of times that a failed query is asked again.", "Scaling")
-    ] = 0
+    retries: Annotated[int, Doc("Number of retries of a failed query.", "Scaling")] = 0
     allow_failures: Annotated[
         int,
         Doc(
-            "Number of failed queries, of all settings, that count as empty results; with "
-            "more there are no figures.",
+            "Number of failed queries, over all settings, that may count as empty results; with "
+            "more, there are no figures.",
             "Scaling",
         ),
     ] = 0
     max_requests: Annotated[
-        int, Doc("Largest number of requests of the whole call.", "Scaling")
+        int, Doc("Maximum number of requests of the whole call.", "Scaling")
     ] = 1_000_000
     server_pid: Annotated[
-        int | None, Doc("Process of the server, for its processor time.", "Scaling")
+        int | None, Doc("Process id of the server, for its processor time.", "Scaling")
     ] = None
     allow_load: Annotated[
-        str | None, Doc("Host that may be put under load though it is not this machine.", "Scaling")
+        str | None, Doc("Host other than this machine that may be put under load.", "Scaling")
     ] = None
 
     @property

@@ -266,8 +266,8 @@ run = Task(
 
 Measures quality, recall against exact search, latency, throughput, index time and size.
 
-Every query is asked at every setting, several rounds, interleaved. A query that fails fails the \
-call, which then gives no figure; with -o the same call asks only the rest. \
+Every query is asked at every setting, in several interleaved rounds. A failed query fails the \
+call, which then gives no figures; with -o, the same call asks only the rest. \
 docs/guide/engines.md says what each time means.""",
     command_lines="""
 rankwell engine run sqlite-fts5 --documents docs.jsonl --queries queries.tsv

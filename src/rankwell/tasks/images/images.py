@@ -188,7 +188,7 @@ class Images:
         """The table of images in any order.
 
         Raises BadInput where some have a path and others have none, and for a query whose file is
-        that of a reference, too.
+        also that of a reference.
         """
         unordered = list(entries)
         rows = [unordered[row] for row in order_ids([entry.id for entry in unordered]).tolist()]
@@ -574,10 +574,11 @@ def read_images(
 ) -> Images:
     """Reads a data set of images: which image shows which instance, and which are queries.
 
-    Ids are paths below the place, with `/`; below two folders each begins with its folder's name. A
-    folder of one side that lies in that of the other is of its own side alone, with a note.
-    Raises BadInput for a file that is missing, names an unknown side, fits no pattern or is on both
-    sides, DuplicateItem for an image that is listed twice.
+    Ids are paths below the place, with `/`; below two folders each begins with its folder's name.
+    If the folder of one side is inside that of the other, its images belong only to its own side,
+    with a note.
+    Raises BadInput for a file that is missing, names an unknown side, matches no pattern or is on
+    both sides, DuplicateItem for an image that is listed twice.
 
     Parameters
     ----------
@@ -589,13 +590,12 @@ def read_images(
     queries
         Folder of the queries, where `place` is the folder of the references.
     root
-        Folder that a table's images are in. By default the table's own, where the first image is
-        there.
+        Folder of a table's images. By default the table's own, if the first image is there.
     pattern
         Form of file names, such as `{instance}_{camera}_*.jpg`, with the fields instance, camera,
         group and split. Folders then name the sides alone.
     contentless
-        A glob such as `*wall*`; images whose id it fits show nothing to be recognised.
+        A glob such as `*wall*`; images whose id matches show nothing to recognise.
 
     >>> import rankwell as rw
     >>> images = rw.read_images(

@@ -48,7 +48,7 @@ CUTOFFS = (1, 5, 10)
 MatchExecutor = Annotated[
     str | None,
     Doc(
-        "What matches local features: here, with a thread for each processor, or processes:N. "
+        "Where to match local features: here, with a thread per processor, or processes:N. "
         "[default: here]",
         "Scaling",
     ),
@@ -56,10 +56,11 @@ MatchExecutor = Annotated[
 LocalFeaturesText = Annotated[
     str | None,
     Doc(
-        "Compare pictures by the matches of sift, or of rootsift, its square roots. In full, "
+        "Compare images by matches of sift features, or of rootsift, their square roots. In full, "
         "'rootsift(features=800, ratio=0.8, reprojection=5, score=inliers, max_size=640)' keeps "
-        "the strongest features of pictures of 640 pixels, and counts the matches nearer than 0.8 "
-        "times the second that the best homography explains to 5 pixels; score=matches counts all.",
+        "the strongest features of images of 640 pixels, and counts the matches that pass the "
+        "ratio test and fit the best homography to 5 pixels; score=matches counts all that pass "
+        "the ratio test.",
         is_common=True,
     ),
 ]
@@ -83,15 +84,15 @@ class ImageOptions(TieOptions, StatisticsOptions, MeasureOptions):
         ),
     ] = None
     query_vectors: Annotated[
-        InputData, Doc("Vectors of the queries, where they are not among --item-vectors.")
+        InputData, Doc("Vectors of the queries, if they are not among --item-vectors.")
     ] = None
     scores: Annotated[
         InputData,
         Option(takes_all=True, kind=list[str]),
         Doc(
-            "Matrices of scores, queries by references; a row per query, and a column per "
-            "reference. Name more to compare systems. Ids in NAME.queries.txt and "
-            "NAME.references.txt beside NAME.npy are read without being named.",
+            "Score matrices with a row per query and a column per reference. Name more to compare "
+            "systems. Ids in NAME.queries.txt and NAME.references.txt beside NAME.npy are read "
+            "automatically.",
             is_common=True,
         ),
     ] = None
@@ -99,7 +100,7 @@ class ImageOptions(TieOptions, StatisticsOptions, MeasureOptions):
         InputData,
         Input(perhaps=True),
         Doc(
-            "Judgments in place of labels: JSON (query -> references, by id or position), "
+            "Judgments instead of labels: JSON (query -> references, by id or position), "
             "judgments in any format, or diagonal."
         ),
     ] = None
@@ -112,14 +113,14 @@ class ImageOptions(TieOptions, StatisticsOptions, MeasureOptions):
         ),
     ] = None
     query_ids: Annotated[
-        InputData, Doc("Likewise of the queries, for --query-vectors and the rows of --scores.")
+        InputData, Doc("File or column of query ids, for --query-vectors and the rows of --scores.")
     ] = None
-    exclude_self: Annotated[bool, Doc("Leave out the item that has the query's id.")] = False
+    exclude_self: Annotated[bool, Doc("Leave out the item with the query's own id.")] = False
     exclude_group: Annotated[
         str | None,
         Doc(
-            "Leave out references of the query's own group, or those of its instance by its"
-            " camera: group, camera, camera,group or none. [default: the convention's]"
+            "Leave out references of the query's own group, or those of its instance from the "
+            "same camera: group, camera, camera,group or none. [default: the convention's]"
         ),
     ] = None
     measures: Annotated[
@@ -131,54 +132,52 @@ class ImageOptions(TieOptions, StatisticsOptions, MeasureOptions):
     ] = None
     k: Annotated[
         CutoffNumbers,
-        Doc("Cut-offs of measures that name none, separated by commas. [default: 1,5,10]"),
+        Doc("Cut-offs for measures that name none, separated by commas. [default: 1,5,10]"),
     ] = None
     depth: Annotated[
         int | None,
         Doc(
-            "Length of a list, for its precision P_q = RR/RET and its recall R_q = "
-            "RR/REL; thesis has 10."
+            "Length of a list, for its precision P_q = RR/RET and its recall R_q = RR/REL; thesis "
+            "uses 10."
         ),
     ] = None
     convention: Annotated[
         ConventionName,
         Doc(
-            "Whose words and rules: thesis, thesis-code, oxford, revisited-E, "
-            "revisited-M, revisited-H, gldv2, market1501, torchreid, sop, vpr; rankwell "
-            "for the plain ones."
+            "Convention for names and rules: thesis, thesis-code, oxford, revisited-E, "
+            "revisited-M, revisited-H, gldv2, market1501, torchreid, sop, vpr; rankwell for plain "
+            "rules."
         ),
     ] = "rankwell"
     transforms: Annotated[
         Sequence[str] | str | None,
         Option(("--transform",), kind=list[str]),
         Doc(
-            "Change vectors or scores first; repeat it for more, in order. "
-            "query-expansion(k=10, alpha=3) adds its k nearest references to each query, "
-            "each times its cosine to the power alpha, database-augmentation(k=10, "
-            "alpha=3) to each reference; instance-average(k=0) adds to each reference the "
-            "k nearest others of its instance, 0 all; whitening(dimensions=0, power=0.5) "
-            "keeps the first dimensions, 0 all; reciprocal(k1=20, k2=6, weight=0.3) ranks "
-            "anew by shared neighbours; dual-softmax(temperature=T) needs its number. The "
-            "others hold where none is given."
+            "Transform vectors or scores first; repeat it for more, in order. "
+            "query-expansion(k=10, alpha=3) adds to each query its k nearest references, weighted "
+            "by their cosine to the power alpha; database-augmentation(k=10, alpha=3) does so for "
+            "each reference; instance-average(k=0) adds to each reference the k nearest others of "
+            "its instance (0: all); whitening(dimensions=0, power=0.5) keeps the first dimensions "
+            "(0: all); reciprocal(k1=20, k2=6, weight=0.3) reranks by shared neighbours; "
+            "dual-softmax(temperature=T) needs its number. The other numbers are the defaults."
         ),
     ] = None
     bank: BankOption = None
     confidence: Annotated[
         list[Literal["max", "diff1"]] | None,
         Doc(
-            "Whether the scores predict which queries are answered well: adds nAUC and "
-            "AURC of every measure, and AUROC, AUPRC and EP of Success, by the score of "
-            "the best reference (max), or its distance from the second (diff1); repeat it "
-            "for more."
+            "Whether the scores predict which queries are answered well: adds nAUC and AURC of "
+            "every measure, and AUROC, AUPRC and EP of Success, by the score of the best "
+            "reference (max) or its margin over the second (diff1); repeat it for more."
         ),
     ] = None
     clusters: Annotated[
         Any,
         Option(takes_all=True, kind=list[str]),
         Doc(
-            "Adds NMI and AMI with the labels: a table with the cluster of each image "
-            "(FILE, or FILE:COLUMN) for each run, or kmeans, which clusters the vectors "
-            "by the seed into as many clusters as there are instances.",
+            "Add NMI and AMI with the labels: a table with the cluster of each image (FILE, or "
+            "FILE:COLUMN) for each run, or kmeans, which clusters the vectors into as many "
+            "clusters as there are instances, by the seed.",
             "Statistics",
         ),
     ] = None
@@ -192,16 +191,16 @@ class ImageFileOptions:
         str | None,
         Input(),
         Doc(
-            "Folder of the queries, beside one of references; inside that folder, they are "
-            "queries only.",
+            "Folder of the queries, beside that of the references; if it is inside that folder, "
+            "its images are queries only.",
             is_common=True,
         ),
     ] = None
     root: Annotated[
-        str | None, Input(), Doc("Folder of the images that a table or a JSON lists.")
+        str | None, Input(), Doc("Folder of the images listed in a table or a JSON file.")
     ] = None
     pattern: Annotated[
-        str | None, Doc('Form of file names, such as "{instance}_{camera}_*.jpg".', "Input")
+        str | None, Doc('Pattern of file names, such as "{instance}_{camera}_*.jpg".', "Input")
     ] = None
 
     def read(self, place: str) -> Images:
@@ -216,8 +215,7 @@ class ImageSetOptions(ImageFileOptions):
     contentless_images: Annotated[
         str | None,
         Doc(
-            "Images that show nothing to be recognised, by a pattern of their ids, such "
-            'as "*wall*".',
+            'Images that show nothing to recognise, by a pattern of their ids, such as "*wall*".',
             "Input",
         ),
     ] = None
@@ -235,10 +233,10 @@ class ImageSystemOptions(NetworkSettings):
         str | None,
         Input(perhaps=True),
         Doc(
-            "Model that makes vectors of the images. It is resnet152-im:FILE.onnx, "
-            "alexnet-im:FILE.onnx, gordo:FILE.onnx, any FILE.onnx, torch:./FILE.py:OBJECT, "
-            "./FILE.py:OBJECT, a model of sentence-transformers, colour-histogram or small-grey; "
-            "FILE.toml names one with its settings; NAME=MODEL names the run.",
+            "Model that encodes the images. It is resnet152-im:FILE.onnx, alexnet-im:FILE.onnx, "
+            "gordo:FILE.onnx, any FILE.onnx, torch:./FILE.py:OBJECT, ./FILE.py:OBJECT, a "
+            "sentence-transformers model, colour-histogram or small-grey; FILE.toml names one "
+            "with its settings; NAME=MODEL names the run.",
             is_common=True,
         ),
     ] = None

@@ -140,7 +140,7 @@ def evaluate_images(
     of the others.
 
     Give `scores`, `item_vectors` of all images by id, or `query_vectors` and `item_vectors` of each
-    side. Several runs are a list of files, or a mapping name -> run. Rows, columns and vectors
+    side. Pass several runs as a list of files or a mapping name -> run. Rows, columns and vectors
     without ids follow the data set's own lists (`qimlist`, `imlist`) where it has any.
     Raises BadInput for images, vectors and scores that cannot be read or do not match, BadUsage for
     options that do not go together, UnknownName for a measure, convention or transform that does
@@ -862,11 +862,11 @@ images = Task(
     name="images",
     about="""Evaluate search for the same object in photographs.
 
-To reproduce the thesis on CLICIDE and GaRoFou: -c thesis, thesis-code. Oxford and Paris: \
--c oxford, revisited-E, revisited-M, revisited-H. Google Landmarks: -c gldv2. Market-1501: \
--c market1501, torchreid. Metric learning: -c sop. Place recognition: -c vpr.
+To reproduce the thesis on CLICIDE and GaRoFou: -c thesis, thesis-code. Oxford and Paris: -c \
+oxford, revisited-E, revisited-M, revisited-H. Google Landmarks: -c gldv2. Market-1501: -c \
+market1501, torchreid. Metric learning: -c sop. Place recognition: -c vpr.
 
-Asks whether the best reference is right, and where the others are: paintings of a museum, \
+Checks whether the best reference is right, and where the others rank: paintings in a museum, \
 products, places.
 
 Every figure comes with its ceiling (a perfect ranker) and its chance level (a random one).""",

@@ -46,22 +46,22 @@ class PoolOptions:
         str,
         Option(("--measure", "-m")),
         Doc(
-            "What is estimated: P, SDCG or RBP with a cut-off from sampled items; RR with "
-            "a cut-off by reading down; any other measure from whole queries, with --by."
+            "Measure to estimate: P, SDCG or RBP with a cut-off, from sampled items; RR with a "
+            "cut-off, by judging from the top; any other measure, from whole queries, with --by."
         ),
     ] = "SDCG@10"
     estimate: Annotated[
-        Purpose, Doc("What judgments are spent on: differences between runs, or also their means.")
+        Purpose, Doc("What to spend judgments on: differences between runs, or also their means.")
     ] = "differences"
     by: Annotated[
         list[str] | None,
         Option(takes_all=True),
-        Doc("`queries N`: whole queries are drawn, N of them, and judged completely."),
+        Doc("`queries N`: sample N whole queries and judge them completely."),
     ] = None
     depth: Annotated[
         int | None,
         Doc(
-            "First ranks of each run that are pooled. [default: the cut-off of the measure]",
+            "Number of top ranks of each run to pool. [default: the cut-off of the measure]",
             is_common=True,
         ),
     ] = None
@@ -69,20 +69,21 @@ class PoolOptions:
     documents: DocumentTexts = None
     thumbnails: Pictures = None
     guideline: Annotated[
-        str | None,
-        Input(),
-        Doc("File of the instructions for judges. [default: made of the grades]"),
+        str | None, Input(), Doc("File of instructions for judges. [default: made from the grades]")
     ] = None
     grades: Annotated[str, Doc("Grades and their names, from the lowest.")] = DEFAULT_GRADES
     batch_size: Annotated[
         int | None,
-        Doc("Items in a batch. [default: three per query, but at least 100 and at most 500]"),
+        Doc(
+            "Number of items in a batch. [default: three per query, but at least 100 and at most "
+            "500]"
+        ),
     ] = None
     looks: Annotated[
         int,
         Doc(
-            "Estimates of differences that are planned; intervals and verdicts are "
-            "corrected for so many."
+            "Number of planned estimates of the differences; intervals and verdicts are corrected "
+            "for it."
         ),
     ] = 5
     pairs_planned: Annotated[
@@ -99,8 +100,8 @@ class PoolOptions:
         list[str] | None,
         Input(),
         Doc(
-            "A run to add to a study that exists; repeat it for more. Its items are judged in a "
-            "round of their own.",
+            "Run to add to an existing study; repeat it for more. Its items are judged in a "
+            "separate round.",
             is_common=True,
         ),
     ] = None
@@ -133,27 +134,27 @@ class EstimateOptions:
     measure: Annotated[
         str | None,
         Option(("--measure", "-m")),
-        Doc("Another measure than the study's; of sampled items only those that are linear."),
+        Doc("A measure other than the study's; with sampled items, it must be linear."),
     ] = None
     estimate: Annotated[
         Purpose | None,
-        Doc("Whether means of runs are printed, too; the study must have been pooled for them."),
+        Doc("Whether to print means of runs as well; the study must have been pooled for them."),
     ] = None
     grade_by: Annotated[
         str,
         Doc(
-            "Which grade of several judges counts: their median (of two the lower), the "
-            "first judge's by name, or a named judge's."
+            "Which grade of several judges counts: the median (the lower of two), that of the "
+            "first judge by name, or a named judge's."
         ),
     ] = "median"
     mix_guidelines: Annotated[
-        bool, Doc("Use judgments that were made under several guidelines.")
+        bool, Doc("Use judgments made under different guidelines together.")
     ] = False
     model: Annotated[
         str | None,
         Doc(
-            "Use the grades of this model as predictions, with those of people as truth; "
-            "see `rankwell judge llm`."
+            "Use this model's grades as predictions, with human grades as truth; see `rankwell "
+            "judge llm`."
         ),
     ] = None
 
@@ -188,19 +189,19 @@ class JudgeOptions:
     double: Annotated[
         float,
         Doc(
-            "Share of the items that other judges have answered to show to this judge as well.",
+            "Share of the items answered by other judges to show to this judge as well.",
             is_common=True,
         ),
     ] = 0.0
     repeat: Annotated[
-        float, Doc("Share of this judge's own items to show again, half a batch later at least.")
+        float, Doc("Share of this judge's own items to show again, at least half a batch later.")
     ] = 0.0
     qrels: Annotated[
         str | None,
         Input(),
         Doc(
-            "File of judgments of pooled items that are known: one for every 20 items is "
-            "mixed in. Estimates do not use the answers."
+            "File of known judgments of pooled items; one is mixed in for every 20 items. "
+            "Estimates do not use the answers."
         ),
     ] = None
     qrels_columns: JudgmentColumns = None
@@ -239,59 +240,64 @@ class ModelOptions:
     """The choices of asking a model. Raises BadUsage for numbers out of range."""
 
     url: Annotated[
-        str | None, Doc("Address of a server with chat completions, up to /v1.", is_common=True)
+        str | None,
+        Doc("Address of a server with the chat completions API, up to /v1.", is_common=True),
     ] = None
     model: Annotated[
         str | None,
         Doc(
-            "Name of the model on that server, or ./FILE.py:FUNCTION without one: of the texts of "
-            "query and document, it returns a grade or a reply. Replies are kept under this name; "
-            "NAME=./FILE.py:FUNCTION gives another.",
+            "Name of the model on that server, or, without a server, ./FILE.py:FUNCTION, which "
+            "returns a grade or a reply for the texts of a query and a document. Replies are kept "
+            "under this name; NAME=./FILE.py:FUNCTION sets another.",
             is_common=True,
         ),
     ] = None
     key: Annotated[
         str | None,
         Doc(
-            "Key of the server, as a variable of the environment: '${NAME}'. It is never "
-            "written or shown.",
+            "API key of the server, as an environment variable: '${NAME}'. It is never written or "
+            "shown.",
             is_common=True,
         ),
     ] = None
     prompt: Annotated[
         str | None,
         Input(),
-        Doc("File of the prompt, with the places {query} and {document}. [default: our own]"),
+        Doc(
+            "File of the prompt, with the placeholders {query} and {document}. [default: a "
+            "built-in prompt]"
+        ),
     ] = None
     option: Annotated[
         Sequence[str] | None,
         Option(kind=list[str]),
         Doc(
-            "A parameter of the request, NAME=VALUE; repeat it for more. By default "
-            "temperature=0 and max_tokens=512, in whose place max_completion_tokens=N is "
-            "sent where it is given; NAME= leaves one out."
+            "Request parameter, NAME=VALUE; repeat it for more. By default temperature=0 and "
+            "max_tokens=512, which max_completion_tokens=N replaces; NAME= leaves one out."
         ),
     ] = None
-    max_characters: Annotated[int, Doc("Characters of a document that are sent.")] = 20_000
+    max_characters: Annotated[int, Doc("Maximum number of characters of a document to send.")] = (
+        20_000
+    )
     request_timeout: Annotated[float, Doc("Seconds to wait for an answer.", "Scaling")] = 120.0
     retries: Annotated[
         int,
         Doc(
-            "Number of times that an item is asked for again after a time-out, 429 or an error of "
-            "the server, later each time.",
+            "Number of retries of an item after a time-out, status 429 or a server error, with "
+            "growing delays.",
             "Scaling",
         ),
     ] = 5
     clients: Annotated[
         int,
         Doc(
-            "Items that the model grades at the same time; a function is then called by "
+            "Number of items that the model grades at once; a function is then called from "
             "several threads.",
             "Scaling",
         ),
     ] = 1
     max_requests: Annotated[
-        int | None, Doc("Ask for at most this number of items; 0 only compares.", "Scaling")
+        int | None, Doc("Ask about at most this number of items; 0 only compares.", "Scaling")
     ] = None
 
     def __post_init__(self) -> None:

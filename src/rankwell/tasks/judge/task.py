@@ -92,7 +92,7 @@ rankwell judge pool bm25.run dense.run -o study
     options=PoolOptions,
     inputs=(
         TaskInput(
-            "runs", "Files of two runs or more; with --add the folder of the study.", many=True
+            "runs", "Files of two or more runs; with --add, the folder of the study.", many=True
         ),
     ),
     files="the study",
@@ -104,9 +104,9 @@ estimate = Task(
 
 Prints intervals for these queries and for queries like these.
 
-The verdict is that of queries like these. Every estimate after new judgments is a look; \
-intervals and verdicts are corrected for the looks and pairs that were planned. The same data \
-again is the same look.""",
+The verdict is about queries like these. Every estimate after new judgments is a look; intervals \
+and verdicts are corrected for the planned looks and pairs. Another estimate on the same data is \
+the same look.""",
     command_lines="""
 rankwell judge estimate study
 """,
@@ -122,11 +122,11 @@ plan = Task(
     name="judge plan",
     about="""Forecast what more judgments would bring.
 
-Prints the width of both intervals, and the number of judgments that finds a difference.
+Prints the width of both intervals, and the number of judgments needed to find a difference.
 
-It shows neither a difference nor its sign, so that it is not a look. Half-widths have the level \
-that looks and pairs leave; after each is the range between its 5th and 95th percentile, given \
-the judgments so far.""",
+It shows neither a difference nor its sign, so it is not a look. Half-widths are at the level \
+corrected for looks and pairs; each is followed by its 5th and 95th percentiles, given the \
+judgments so far.""",
     command_lines="""
 rankwell judge plan study
 """,
@@ -139,10 +139,10 @@ agreement = Task(
     name="judge agreement",
     about="""Show how far judges agree.
 
-With each other, with themselves, with known grades, and along a session.
+Agreement with each other, with themselves, with known grades, and over a session.
 
-Figures are weighted by 1/π, so that they are those of the whole pool; beside them are those of \
-the judged sample. Intervals draw queries with replacement.""",
+Figures are weighted by 1/π to represent the whole pool; beside them are those of the judged \
+sample. Intervals resample queries with replacement.""",
     command_lines="""
 rankwell judge agreement study
 """,
@@ -157,9 +157,9 @@ llm = Task(
 
 Keeps every reply, and compares the model's grades with those of people.
 
-A reply is kept with the digest of the prompt, the model, its parameters and the time; a second \
-run asks nothing that is answered. They are not judgments: `rankwell judge estimate --model NAME` \
-uses them as predictions.""",
+Each reply is kept with the digest of the prompt, the model, its parameters and the time; a second \
+run asks only what is unanswered. Replies are not judgments: `rankwell judge estimate --model \
+NAME` uses them as predictions.""",
     command_lines="""
 rankwell judge llm study --url http://localhost:8000/v1 --model NAME
 """,

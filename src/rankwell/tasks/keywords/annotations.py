@@ -226,7 +226,7 @@ def singular(word: str) -> str:
 class QueryKeywords(NamedTuple):
     """The keywords that a query requires, and those that no relevant clip may have.
 
-    required: keywords of a relevant clip, all of them or a part, by the rule of relevance.
+    required: keywords of a relevant clip, all or some of them, by the rule of relevance.
     excluded: a clip with any of them is not relevant.
 
     >>> import rankwell as rw
@@ -303,7 +303,8 @@ class Annotations:
     def from_rows(
         cls, rows: Sequence[Row], *, groups: Sequence[str] = (), schema: Schema | None = None
     ) -> "Annotations":
-        """The table of rows in any order. groups: their order, also of those without a label.
+        """The table of rows in any order. groups: the order of the groups, including those without
+        a label.
         Raises DuplicateItem.
 
         Labels of one group that read the same are one keyword: the declared one, else the most
@@ -352,7 +353,7 @@ class Annotations:
 
     @cached_property
     def index(self) -> dict[str, int]:
-        """The position of each clip in `keywords`."""
+        """The position of each clip in `clips`."""
         return positions_by_id(self.clips)
 
     @cached_property
@@ -373,7 +374,7 @@ class Annotations:
         return self.schema.vocabulary if self.schema is not None else Vocabulary(self.keywords)
 
     def vocabulary_of(self, names: Iterable[str]) -> Vocabulary:
-        """The vocabulary of the groups of these names, the whole one where there is none."""
+        """The vocabulary of the groups with these names; the whole vocabulary without names."""
         return self.vocabulary.of_groups({self.find_group(name) for name in names})
 
     @cached_property
@@ -407,7 +408,8 @@ class Annotations:
         return self.is_annotated.sum(axis=0, dtype=np.int64)
 
     def find_group(self, name: str) -> str:
-        """The group of a name in any case, spelling and prefix: `object type` is `pv_object_type`.
+        """The group with this name, in any case, spelling and prefix: `object type` is
+        `pv_object_type`.
         Raises UnknownName.
         """
         groups, key = (*self.groups, *self.bare_groups), group_key(name)
@@ -450,8 +452,8 @@ class Annotations:
         return keywords
 
     def select(self, groups: Iterable[str] = (), keywords: Iterable[str] = ()) -> Bools:
-        """Whether each keyword counts, (keywords,): named groups or all, of a group with named
-        keywords these. Raises UnknownName.
+        """Whether each keyword counts, (keywords,): those of the named groups or all, and only the
+        named keywords of a group that has any. Raises UnknownName.
         """
         chosen_groups = {self.find_group(group) for group in groups}
         single: set[Keyword] = set()

@@ -161,7 +161,7 @@ def evaluate_keywords(
 ) -> ClipResults:
     """Evaluates search over annotated clips, where keywords decide what is relevant.
 
-    Clips search for clips, or texts do, with `queries`. In Python, vectors and ids may be arrays,
+    The queries are clips, or the texts in `queries`. In Python, vectors and ids may be arrays,
     queries a list or a mapping, and `engine` and `text_encoder` objects.
     Raises BadInput for tables and vectors that cannot be read or do not match, BadUsage for options
     that contradict each other, UnknownName for keywords, groups and measures that do not exist,
@@ -172,14 +172,14 @@ def evaluate_keywords(
     annotations
         The clips with their keywords: anything that `read_annotations` takes.
     map_text
-        Function that maps a text to keywords. With it, texts are evaluated by these and by those in
-        the file of queries, as the runs `NAME (mapped)` and `NAME (given)`.
+        Function that maps a text to keywords. With it, texts are evaluated by these keywords and by
+        those in the file of queries, as the runs `NAME (mapped)` and `NAME (given)`.
     details
         Keep the first results and every relevant clip for a page.
     rules
         Further rules of the result.
     progress
-        Function called with the number of queries done and of all.
+        Function called with the number of queries done and the total.
 
     >>> import numpy as np
     >>> import rankwell as rw

@@ -92,14 +92,14 @@ class KeywordOptions(StatisticsOptions, MeasureOptions):
     keywords: Annotated[
         Names,
         Doc(
-            'Single keywords that count in their group, likewise; "group: label" where '
+            'Single keywords that count in their group, separated by commas; "group: label" if '
             "two groups have it."
         ),
     ] = None
     query_ids: Annotated[
         Names,
         Doc(
-            "Clips that are queries where clips search, by id or by keyword. [default: all]",
+            "Clips to use as queries when clips search, by id or by keyword. [default: all]",
             "Input",
         ),
     ] = None
@@ -107,8 +107,8 @@ class KeywordOptions(StatisticsOptions, MeasureOptions):
     measures: Annotated[
         MeasureNames,
         Doc(
-            "A measure, at every cut-off where it needs one (P), or at one (P@10); repeat "
-            "it for more, or separate names by blanks."
+            "A measure, at every cut-off where it needs one (P), or at one (P@10); repeat it for "
+            "more, or separate names with spaces."
         ),
     ] = None
     relevance: Annotated[
@@ -121,8 +121,8 @@ class KeywordOptions(StatisticsOptions, MeasureOptions):
     min_similarity: Annotated[
         float | None,
         Doc(
-            "Results of a lower similarity are not found; it depends on the model, so "
-            "that there is no default. With distances: -D keeps those up to D."
+            "Minimum similarity of a result; it depends on the model, so there is no default. "
+            "With distances, -D keeps those up to D."
         ),
     ] = None
     exclude_group: Annotated[
@@ -135,41 +135,36 @@ class KeywordOptions(StatisticsOptions, MeasureOptions):
     queries: Annotated[
         InputData,
         Doc(
-            "Texts search for clips: a text per line, a table with text, and perhaps id and "
-            "keywords, or the word keywords, one query per keyword. Without it every clip searches "
-            "for similar clips.",
+            "Text queries: a text per line, a table with text and optionally id and keywords, or "
+            "the word keywords for one query per keyword. Without it, every clip is a query for "
+            "similar clips.",
             is_common=True,
         ),
     ] = None
     query_vectors: Annotated[
-        InputData,
-        Doc(
-            "Vectors of the text queries, by their ids or in their order, in the space of "
-            "the clips."
-        ),
+        InputData, Doc("Vectors of the text queries, by id or in order, in the space of the clips.")
     ] = None
     text_encoder: Annotated[
         Any,
         Input(perhaps=True),
         Doc(
-            "Model of sentence-transformers that encodes texts in the space of the clips. "
-            "[default: that of the clips]"
+            "Model of sentence-transformers that encodes texts into the space of the clips. "
+            "[default: the model of the clips]"
         ),
     ] = None
     engine: Annotated[
         Any,
         Doc(
-            "A live engine, ./FILE.py:OBJECT, with search_by_text(query, top_k), "
-            "search(query, k) or, for clips, similarity_search( embedding, top_k). "
-            "Results have ids and perhaps a similarity, score or similarity_score, or a "
-            "distance, lower is better."
+            "A live engine, ./FILE.py:OBJECT, with search_by_text(query, top_k), search(query, k) "
+            "or, for clips, similarity_search(embedding, top_k). Results have ids and optionally "
+            "a similarity, score or similarity_score, or a distance (lower is better)."
         ),
     ] = None
     run: Annotated[InputData, Doc("File of rankings instead of a search.")] = None
     schema: Annotated[
         InputData,
         Doc(
-            "JSON file {group: [label, ...]} of the declared keywords; without it those "
+            "JSON file {group: [label, ...]} of the declared keywords; without it, the keywords "
             "in use are the vocabulary.",
             "Input",
         ),
@@ -181,7 +176,7 @@ class KeywordOptions(StatisticsOptions, MeasureOptions):
         str | None,
         Doc(
             "Order of clips with equal similarities. [default: the expected value over all "
-            "orders (of lists their own order)]"
+            "orders, or the order of a given list]"
         ),
     ] = None
     no_relevant: Annotated[
@@ -193,10 +188,11 @@ class KeywordOptions(StatisticsOptions, MeasureOptions):
     ] = "skip"
     unjudged: Annotated[
         Unjudged,
-        Doc("Results without annotation: wrong, taken out before places are counted, or an error."),
+        Doc("Results without annotation: wrong, removed before ranks are counted, or an error."),
     ] = "nonrelevant"
     convention: Annotated[
-        ConventionName, Doc("Whose words: rankwell, or alfa (Recall@K is P@K, Precision@K is R@K).")
+        ConventionName,
+        Doc("Convention for names: rankwell, or alfa (Recall@K is P@K, Precision@K is R@K)."),
     ] = "rankwell"
 
     @property
@@ -219,24 +215,24 @@ class MappingOptions:
         str | None,
         Input(perhaps=True),
         Doc(
-            "Folder or name of a model of sentence-transformers that finds similar words; "
-            "without it names and rules alone do.",
+            "Folder or name of a sentence-transformers model that finds similar words; without "
+            "it, only names and rules are used.",
             is_common=True,
         ),
     ] = None
     strategy: Annotated[
         Strategy | None,
         Doc(
-            "cover (the default): reads actors, positions and scenes, every word once, "
-            "negated keywords apart; algorithm1, as in ALFA: every 1-, 2- and 3-gram adds "
-            "its best keyword."
+            "cover (the default) reads actors, positions and scenes, every word once, and keeps "
+            "negated keywords apart; algorithm1, as in ALFA, adds the best keyword of every 1-, "
+            "2- and 3-gram."
         ),
     ] = None
     keyword_threshold: Annotated[
         float | None,
         Doc(
-            "A score must exceed it; by default 0.75 for labels of driving, else 0.57, "
-            "calibrated with all-MiniLM-L6-v2, for algorithm1 0.5. Needs --encoder."
+            "Score that a keyword must exceed; by default 0.75 for driving labels or 0.57 for "
+            "others, calibrated with all-MiniLM-L6-v2, and 0.5 for algorithm1. Needs --encoder."
         ),
     ] = None
 
@@ -258,7 +254,7 @@ class VocabularyOptions:
     schema: Annotated[
         str | None,
         Doc(
-            "JSON file {group: [label, ...]} of the declared keywords; without it those "
+            "JSON file {group: [label, ...]} of the declared keywords; without it, the keywords "
             "in use are the vocabulary."
         ),
     ] = None
@@ -304,15 +300,15 @@ class LintOptions(MappingOptions, VocabularyOptions):
     queries: Annotated[
         InputOption,
         Doc(
-            "Text queries, as in rankwell keywords: a text per line, or a table with text. "
-            "Those that have no word, mean no keyword, only exclude keywords, have no relevant "
-            "clip or words that may mean several keywords are listed, each once."
+            "Text queries, as in rankwell keywords: a text per line, or a table with text. Lists "
+            "each query once that has no word, means no keyword, only excludes keywords, has no "
+            "relevant clip, or has words that may mean several keywords."
         ),
     ] = None
     strict: Annotated[
         bool,
         Doc(
-            "Exit code 1 where anything is found but labels that are unused or in two groups.",
+            "Exit with 1 if anything is found other than labels that are unused or in two groups.",
             is_common=True,
         ),
     ] = False
@@ -323,7 +319,7 @@ class CalibrationOptions(VocabularyOptions, DeviceOptions):
     """The options of `keywords calibrate`."""
 
     annotations: AnnotationTable
-    encoder: Annotated[str, Doc("Folder or name of a model of sentence-transformers.")]
+    encoder: Annotated[str, Doc("Folder or name of a sentence-transformers model.")]
     strategy: Annotated[Strategy, Doc("cover or algorithm1; see rankwell keywords map.")] = "cover"
     thresholds: Annotated[
         Sequence[float] | str, Option(kind=str), Doc("Thresholds to try, separated by commas.")

@@ -96,10 +96,10 @@ keywords = Task(
 
 To reproduce ALFA: -c alfa.
 
-Queries are clips or texts. A clip is relevant where it carries the keywords of the query.
+Queries are clips or texts. A clip is relevant if it has the query's keywords.
 
-Each mean has its ceiling (a perfect ranker), its chance level, and the share of queries that \
-count beside it.""",
+Each mean comes with its ceiling (a perfect ranker), its chance level, and the share of queries \
+that count.""",
     command_lines="""
 rankwell keywords --annotations clips.csv --item-vectors clips.npy
 """,
@@ -113,11 +113,11 @@ map = Task(  # noqa: A001
     name="keywords map",
     about="""Show which keywords a text means.
 
-By name, by rule, then by similarity, with negated, ambiguous and unmapped words.
+Maps by name, by rule, then by similarity, and shows negated, ambiguous and unmapped words.
 
-The score of a name and of a rule is 1. By similarity it is 0.65 times the cosine of span and \
-label, and 0.35 times the mean similarity of their single words with the best counterparts; under \
-algorithm1 it is the cosine.""",
+A match by name or by rule scores 1. A match by similarity scores 0.65 times the cosine of span \
+and label plus 0.35 times the mean similarity of their single words to the best counterparts; \
+under algorithm1, the cosine.""",
     command_lines="""
 rankwell keywords map --annotations clips.csv 'a bus at night'
 """,
@@ -152,8 +152,8 @@ calibrate = Task(
 
 Prints precision and recall at each threshold, from labelled queries.
 
-Precision, recall and F1 count keywords over all queries. The best threshold is chosen without \
-the queries that are held back.""",
+Precision, recall and F1 count keywords over all queries. The best threshold is chosen without the \
+held-out queries.""",
     command_lines="""
 rankwell keywords calibrate texts.csv --annotations clips.csv --encoder MODEL
 """,

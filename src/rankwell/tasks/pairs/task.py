@@ -55,8 +55,8 @@ class PairOptions(StatisticsOptions):
         list[str] | None,
         Input(),
         Doc(
-            "Embeddings of the same items by another model, matched by id, or by position "
-            "where either has no ids; repeat it for more.",
+            "Embeddings of the same items by another model, matched by id, or by position if "
+            "either has no ids; repeat it for more.",
             is_common=True,
         ),
     ] = None
@@ -64,8 +64,8 @@ class PairOptions(StatisticsOptions):
         int | str | None,
         Option(kind=str),
         Doc(
-            "Number of pairs of items to draw for --reference, without replacement, or all; 10000 "
-            "by default, or all pairs where there are fewer."
+            "Number of pairs of items to sample for --reference, without replacement, or all; "
+            "10000 by default, or all pairs if there are fewer."
         ),
     ] = None
     left: Annotated[
@@ -86,24 +86,24 @@ class PairOptions(StatisticsOptions):
         str | None,
         Input(perhaps=True),
         Doc(
-            "Also each group of pairs alone: so many equal parts of the targets, or a column "
-            "that names each pair's group."
+            "Also report each group of pairs: this many equal parts of the targets, or a column "
+            "with each pair's group."
         ),
     ] = None
     convention: Annotated[
         Literal["rankwell", "st"],
         Option(("--convention", "-c")),
         Doc(
-            "Whose words: rankwell, or st for those of sentence-transformers' "
+            "Convention for names: rankwell, or st for sentence-transformers' "
             "EmbeddingSimilarityEvaluator."
         ),
     ] = "rankwell"
     intervals: Annotated[
         Intervals,
         Doc(
-            "95 % intervals: `bootstrap-t` (of errors the studentised bootstrap over pairs, at "
-            "least as wide as Student's t; of correlations percentiles), `bootstrap` "
-            "(percentiles), Student's `t` (for correlations Fisher's z), or none.",
+            "95 % confidence intervals: `bootstrap-t` (studentised bootstrap over pairs for "
+            "errors, never narrower than Student's t; percentile for correlations), `bootstrap` "
+            "(percentile), Student's `t` (Fisher's z for correlations), or none.",
             "Statistics",
         ),
     ] = "bootstrap-t"
@@ -668,8 +668,8 @@ rankwell pairs --left a.npy --right b.npy --scores targets.txt
         ),
         TaskInput(
             "similarities",
-            "What a model gives the same pairs, in the same order; name more files to compare "
-            "models.",
+            "A model's similarities of the same pairs, in the same order; name more files to "
+            "compare models.",
             many=True,
         ),
     ),

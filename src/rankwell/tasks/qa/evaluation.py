@@ -59,7 +59,7 @@ class AnswerResults(Results):
     outcomes: the outcome of each question.
     hardest: function that returns rows on the questions with the worst outcomes, as many as its
         argument says, all by default.
-    searched: the search for the threshold of giving no answer; None without no-answer numbers.
+    searched: the search for the no-answer threshold; None without no-answer numbers.
     convention: the convention in force.
     retriever: the name of the retriever's run; None without one.
     """
@@ -77,12 +77,12 @@ class AnswerResults(Results):
 
     @property
     def top_k(self) -> Sequence[Row]:
-        """The measures over the number of documents or answers that are looked at."""
+        """The measures over the number of documents or answers inspected."""
         return self.tables["top_k"]
 
     @property
     def no_answer_curves(self) -> Sequence[Row]:
-        """The points of the curves over thresholds of giving no answer."""
+        """The points of the curves over no-answer thresholds."""
         return self.tables["no_answer_curves"]
 
 
@@ -100,7 +100,7 @@ def evaluate_qa(
 
     Give predictions, retrieved documents, or both.
     Returns an outcome for each question in `outcomes`, the rows of the hardest questions from
-    `hardest(n)`, and the search for the threshold of no answer in `searched`.
+    `hardest(n)`, and the search for the no-answer threshold in `searched`.
     Raises BadInput and DuplicateItem for files that cannot be read, BadUsage for options that do
     not go together, UnknownName for a measure, convention or format that does not exist,
     NothingToEvaluate where the tables share no question.

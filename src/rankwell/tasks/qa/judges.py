@@ -16,11 +16,12 @@ _JUDGES: dict[str, Grade] = {}
 
 
 def answer_judge(function: Grade, *, name: str | None = None) -> Measure:
-    """Makes a measure of a function of yours that grades answers, for `evaluate_qa`.
+    """Turns your function that grades answers into a measure, for `evaluate_qa`.
 
     An exception of the function, or a value outside 0 to 1, ends the evaluation: no grade is ever
-    filled in. A function replaces the former one of its name.
-    Raises BadUsage for what cannot be called, and for a lambda or an object without a name.
+    filled in. A function replaces an earlier one with the same name.
+    Raises BadUsage for an object that cannot be called, and for a lambda or an object without a
+    name.
 
     Parameters
     ----------

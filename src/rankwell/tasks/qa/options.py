@@ -16,7 +16,7 @@ from rankwell.evaluation.options import StatisticsOptions
 Relevance = Literal["document", "dpr", "kilt", "lower", "raw", "context"]
 RetrieverDuplicates = Literal["error", "first", "best", "keep"]
 RetrieverTies = Literal["id-desc", "id-asc", "input", "optimistic", "pessimistic", "error"]
-FormatName = Annotated[str | None, Doc("Name of a format, where content does not determine it.")]
+FormatName = Annotated[str | None, Doc("Name of a format, if the content does not determine it.")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,53 +34,52 @@ class QaOptions(StatisticsOptions):
     k: Annotated[
         CutoffNumbers,
         Doc(
-            "Cut-offs of answers, such as 1,5,10; by the plain measures and without --depth of "
-            "documents, too. [default: 5]"
+            "Cut-offs of answers, such as 1,5,10; with plain measures and without --depth, also "
+            "of documents. [default: 5]"
         ),
     ] = None
     depth: Annotated[
         int | None,
         Doc(
-            "Number of first documents that count as retrieved. [default: the largest cut-off "
-            "of documents, else 10]",
+            "Number of top documents that count as retrieved. [default: the largest cut-off of "
+            "documents, else 10]",
             is_common=True,
         ),
     ] = None
     convention: Annotated[
         ConventionName,
         Doc(
-            "Whose words and rules: piaf, piaf-article, haystack-finder, haystack-v1, squad1, "
-            "squad2, mlqa, french, nq-open, triviaqa, dpr, kilt; rankwell for the plain ones."
+            "Convention for names and rules: piaf, piaf-article, haystack-finder, haystack-v1, "
+            "squad1, squad2, mlqa, french, nq-open, triviaqa, dpr, kilt; rankwell for plain rules."
         ),
     ] = "rankwell"
     measures: Annotated[
         MeasureNames,
         Doc(
-            "A measure or a word of the convention, instead of its whole report; repeat "
+            "A measure, by its own name or the convention's, instead of the whole report; repeat "
             "it for more."
         ),
     ] = None
     isolated: Annotated[
         InputData,
         Doc(
-            "What the same reader answered from the right passages: beside what it made "
-            "of the retrieved ones."
+            "Answers of the same reader from the right passages, to set beside those from the "
+            "retrieved ones."
         ),
     ] = None
     na_probs: Annotated[
         InputData,
         Doc(
-            "Probability that each question has no answer: {id: number}; the best "
-            "thresholds on it are searched."
+            "Probability that each question has no answer: {id: number}; the best thresholds are "
+            "searched for."
         ),
     ] = None
     relevance: Annotated[
         Relevance | None,
         Doc(
-            "What a relevant document is: the question's own (document), one that holds an "
-            "answer (dpr: its tokens; kilt: its normal form; lower, raw: its text), or one "
-            "that shares text with the question's own (context). [default: the "
-            "convention's]"
+            "Which documents are relevant: the question's own (document), those that contain an "
+            "answer (dpr: its tokens; kilt: its normal form; lower, raw: its text), or those that "
+            "share text with the question's own (context). [default: the convention's]"
         ),
     ] = None
     documents: Annotated[
@@ -93,9 +92,8 @@ class QaOptions(StatisticsOptions):
     duplicates: Annotated[
         RetrieverDuplicates | None,
         Doc(
-            "A document that is listed twice: an error, the first or the best of both is "
-            "kept, or each place counts (keep). [default: error, unless the convention has another "
-            "rule]",
+            "Document listed twice: an error, the first or the best is kept, or each rank counts "
+            "(keep). [default: error, unless the convention has another rule]",
             "Input",
         ),
     ] = None
@@ -103,8 +101,8 @@ class QaOptions(StatisticsOptions):
     predictions_format: Annotated[
         str | None,
         Doc(
-            "Name of the format of answers, where content does not determine it; "
-            "haystack:isolated takes that part of Haystack's CSV.",
+            "Format of the answers, if the content does not determine it; haystack:isolated reads "
+            "that part of Haystack's CSV.",
             "Input",
         ),
     ] = None

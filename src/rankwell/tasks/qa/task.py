@@ -13,10 +13,10 @@ qa = Task(
 To reproduce PIAF: -c piaf. SQuAD: -c squad1, squad2. Haystack: -c haystack-v1, haystack-finder. \
 MLQA: -c mlqa. Natural Questions: -c nq-open. TriviaQA: -c triviaqa. DPR: -c dpr. KILT: -c kilt.
 
-Shows which of the two, reader or retriever, fails which question.
+Shows whether the retriever or the reader fails each question.
 
-Give PREDICTIONS, --retrieved, or both. The table ends with who failed how many questions, and \
-the hardest of them. docs/guide/question-answering.md shows the forms of files, what counts as no \
+Give PREDICTIONS, --retrieved, or both. The table ends with how many questions each failed, and \
+the hardest questions. docs/guide/question-answering.md shows the file formats, what counts as no \
 answer, and benches that run systems over parameters.""",
     command_lines="""
 rankwell qa questions.json answers.json
@@ -26,7 +26,7 @@ rankwell qa questions.json answers.jsonl --retrieved bm25.run -o results
     inputs=(
         TaskInput(
             "gold",
-            "Questions with right answers: SQuAD and its kin, HF rows, Haystack labels, DPR, "
+            "Questions with right answers: SQuAD and similar, HF rows, Haystack labels, DPR, "
             "KILT, NQ-open, TriviaQA, RAGAS.",
             missing="name a file of questions",
         ),

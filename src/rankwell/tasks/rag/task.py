@@ -61,15 +61,15 @@ class RagOptions(StatisticsOptions, MeasureOptions):
         MeasureNames,
         Doc(
             "A measure such as SpanR@5 or ContextP(similarity='words',threshold=0.6), or a "
-            "convention's word for one; repeat it for more. Without it: SpanP, SpanR and SpanIoU "
-            "where gold passages and chunks have positions, else ContextP and ContextR."
+            "convention's name for one; repeat it for more. Without it, SpanP, SpanR and SpanIoU "
+            "if gold passages and chunks have positions, otherwise ContextP and ContextR."
         ),
     ] = None
     convention: Annotated[
-        ConventionName, Doc("Whose words and rules: rankwell, chunking_evaluation, ragas.")
+        ConventionName, Doc("Convention for names and rules: rankwell, chunking_evaluation, ragas.")
     ] = "rankwell"
     k: Annotated[
-        CutoffNumbers, Doc("Cut-offs of the measures that are reported without -m. [default: 5]")
+        CutoffNumbers, Doc("Cut-offs of the measures reported without -m. [default: 5]")
     ] = None
     documents: DocumentTexts = None
     chunks: Annotated[
@@ -88,13 +88,13 @@ class CitationOptions(StatisticsOptions, MeasureOptions):
     measures: Annotated[
         MeasureNames,
         Doc(
-            "CitationR, CitationP or a convention's word for one; repeat it for more. Both unless "
-            "one is named."
+            "CitationR, CitationP or a convention's name for one; repeat it for more. By default "
+            "both."
         ),
     ] = None
-    convention: Annotated[ConventionName, Doc("Whose words and units: rankwell, or alce.")] = (
-        "rankwell"
-    )
+    convention: Annotated[
+        ConventionName, Doc("Convention for names and units: rankwell or alce.")
+    ] = "rankwell"
 
 
 def passage_views(gold: Any, retrieved: Any, options: RagOptions) -> Views:
@@ -345,10 +345,10 @@ rag = MeasuringTask(
 Matches chunks with gold passages by position or by the similarity of texts, without a model.
 
 Both files hold a JSON object per question, {"id": "q1", "passages": [{"document": "d", "start": \
-0, "end": 9}]} and {"id": "q1", "chunks": [{"document": "d", "start": 0, "end": 40}]}, best \
-first. docs/guide/rag.md explains them.
+0, "end": 9}]} and {"id": "q1", "chunks": [{"document": "d", "start": 0, "end": 40}]}, best first. \
+docs/guide/rag.md explains them.
 
-Where documents are judged, and not passages, `rankwell evaluate questions.jsonl retrieved.jsonl` \
+If documents are judged instead of passages, `rankwell evaluate questions.jsonl retrieved.jsonl` \
 reads questions with "gold_docs" and chunks with "doc_id".""",
     command_lines="""
 rankwell rag gold.jsonl chunks.jsonl
@@ -396,8 +396,8 @@ citations = MeasuringTask(
 
 Computes citation recall and precision from given entailments.
 
-A JSON object per judged set of citations: {"id": "q1", "statement": "s1", "citations": ["a", \
-"b"], "entailed": true}. A set that decides a measure and is not judged is an error. \
+The file has a JSON object per judged set of citations: {"id": "q1", "statement": "s1", \
+"citations": ["a", "b"], "entailed": true}. An unjudged set that a measure needs is an error. \
 docs/guide/rag.md explains it.""",
     command_lines="""
 rankwell rag citations gold.jsonl

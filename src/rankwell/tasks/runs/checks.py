@@ -343,12 +343,12 @@ class Check:
 
     @cached_property
     def errors(self) -> list[Finding]:
-        """Those that are certain to make numbers wrong or undefined."""
+        """Findings that are certain to make numbers wrong or undefined."""
         return [finding for finding in self.findings if finding.level == "error"]
 
     @cached_property
     def warnings(self) -> list[Finding]:
-        """Those that change how to read a number."""
+        """Findings that change how to read a number."""
         return [finding for finding in self.findings if finding.level == "warning"]
 
     def text(
@@ -407,8 +407,8 @@ class CheckOptions(RunFormOptions, JudgmentFileOptions):
 def check(judgments: Any, runs: Any = (), *, options: CheckOptions) -> Check:
     """Looks for mistakes in judgments and runs before you trust a number.
 
-    It finds what `evaluate` finds, and also looks for items listed twice, items that a collection
-    lacks, and others.
+    It finds what `evaluate` finds, and also looks for items listed twice, items missing from a
+    collection, and more.
     Raises BadInput for files that cannot be read at all, UnknownName for a format that does not
     exist, BadUsage for options that do not go together.
 

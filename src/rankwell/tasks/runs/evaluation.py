@@ -388,8 +388,8 @@ def evaluate(
         One run of any such kind (a list has the ids from the first rank on, or pairs of id and
         score), a folder with the shards of one, a list of files, or a mapping name -> run.
     details
-        Keep the first items and every judged item of each query for a page; `unjudged` keeps the
-        unjudged ones of the first alone, in a fraction of the memory.
+        Keep the top items and every judged item of each query for a page; `unjudged` keeps only the
+        unjudged top items, in a fraction of the memory.
 
     >>> import rankwell as rw
     >>> qrels = {"q1": {"a": 1, "b": 2}, "q2": {"c": 1}}

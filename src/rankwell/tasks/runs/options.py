@@ -28,23 +28,26 @@ class JudgedRunOptions(TieOptions, RunFileOptions, JudgmentFileOptions):
 
     convention: Annotated[
         ConventionName,
-        Doc("Whose words and rules: rankwell, trec_eval9, trec_eval10, ranx, beir, mteb, st."),
+        Doc(
+            "Convention for names and rules: rankwell, trec_eval9, trec_eval10, ranx, beir, mteb, "
+            "st."
+        ),
     ] = "rankwell"
     average_over: Annotated[
         Literal["judged", "run", "both"] | None,
         Doc(
-            "Queries that a mean is over: all that are judged (one without a ranking counts as "
-            "empty), all of the run, or those in both."
+            "Queries to average over: all judged queries (one without a ranking counts as empty), "
+            "all queries of the run, or those in both."
         ),
     ] = None
     unjudged: Annotated[
         Literal["nonrelevant", "skip"],
         Doc(
-            "Unjudged items: count as not relevant, or are taken out of the ranking. An "
-            "item with a negative grade is judged, except under trec_eval's conventions."
+            "Unjudged items: count as not relevant, or are removed from the ranking. An item with "
+            "a negative grade is judged, except under trec_eval's conventions."
         ),
     ] = "nonrelevant"
-    exclude_self: Annotated[bool, Doc("Leave out the item that has the query's id.")] = False
+    exclude_self: Annotated[bool, Doc("Leave out the item with the query's own id.")] = False
     min_grade: Annotated[
         float | None,
         Option(("--min-grade", "-l")),
@@ -59,8 +62,8 @@ class RunOptions(JudgedRunOptions, StatisticsOptions, MeasureOptions):
     measures: Annotated[
         MeasureNames,
         Doc(
-            "A measure such as nDCG@10, AP(rel=2)@100 or a convention's word for one; "
-            "repeat it for more, or separate names by blanks."
+            "A measure such as nDCG@10, AP(rel=2)@100 or a convention's name for one; repeat it "
+            "for more, or separate names with spaces."
         ),
     ] = None
     queries: QueryTexts = None
@@ -71,18 +74,18 @@ class RunOptions(JudgedRunOptions, StatisticsOptions, MeasureOptions):
     sessions: Annotated[
         InputData,
         Doc(
-            "Table of queries and their sessions, for measures of sessions: the column of ids is "
-            "query or id, the other is named, as in queries.csv:session, and rows are in order; or "
-            "a column of places is named, too: queries.csv:session,position."
+            "Table of queries and their sessions, for session measures: ids are in the column "
+            "query or id; name the other, as in queries.csv:session, with rows in order, or also "
+            "a column of positions: queries.csv:session,position."
         ),
     ] = None
     confidence: Annotated[
         list[Confidence] | None,
         Doc(
-            "Whether the scores predict which queries are answered well: adds nAUC and "
-            "AURC of every measure, and AUROC, AUPRC and EP of Success and P@1, by each "
-            "query's highest score (max), the deviation of its scores (std), or the gap "
-            "between the highest two (diff1); repeat it for more."
+            "Whether the scores predict which queries are answered well: adds nAUC and AURC of "
+            "every measure, and AUROC, AUPRC and EP of Success and P@1, by each query's highest "
+            "score (max), the deviation of its scores (std), or the gap between the two highest "
+            "(diff1); repeat it for more."
         ),
     ] = None
 

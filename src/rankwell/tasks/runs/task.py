@@ -32,8 +32,8 @@ evaluate = Task(
 
 Each mean comes with its interval; --per-query adds the values of each query.
 
-Without -m the convention's own set is reported. --verbose adds the rules by which the numbers \
-were computed.""",
+Without -m, the convention's own measures are reported. --verbose adds the rules by which the \
+numbers were computed.""",
     command_lines="""
 rankwell evaluate qrels.txt bm25.run dense.run
 rankwell evaluate qrels.txt bm25.run -m nDCG@10 RR --per-query
@@ -49,9 +49,9 @@ rankwell evaluate qrels.txt bm25.run -m nDCG@10 RR --per-query
         TaskInput(
             "runs",
             "Files of rankings (TREC, CSV, or JSON lines with chunks), as FILE or name=FILE. A "
-            "folder is one run, whose rows lie in its files; so is an address of one "
-            "(`s3://bucket/runs/`). A Parquet file whose column `run` names several is that many "
-            "runs, FILE:RUN one of them.",
+            "folder, or the address of one (`s3://bucket/runs/`), is one run in several files. A "
+            "Parquet file whose column `run` names several is that many runs; FILE:RUN selects "
+            "one.",
             many=True,
             missing="name at least one run after the judgments",
             usage="RUN...",

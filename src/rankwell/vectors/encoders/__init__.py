@@ -191,8 +191,8 @@ _SETTINGS: Mapping[str, Any] = {
 ImageCache = Annotated[
     Path | None,
     Doc(
-        "Folder in which what is computed of each image is kept by its content, for other data "
-        "sets as well; an interrupted run resumes.",
+        "Cache folder for what is computed from each image, by its content, shared by data sets; "
+        "an interrupted run resumes.",
         "Scaling",
     ),
 ]
@@ -204,10 +204,7 @@ class NetworkSettings:
 
     batch_size: Annotated[
         int | None,
-        Doc(
-            "Texts or images that the model sees at a time. [default: 32 texts, 16 images]",
-            "Scaling",
-        ),
+        Doc("Number of texts or images per batch. [default: 32 texts, 16 images]", "Scaling"),
     ] = None
     device: DeviceOption = None
 

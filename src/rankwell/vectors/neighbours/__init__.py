@@ -83,8 +83,8 @@ BACKENDS: Catalogue[Backend] = Catalogue("vectors.neighbours", "search backend")
 
 @dataclass(frozen=True, eq=False)
 class TopK:
-    """The best k items of each query, best first. Of items with the same score the one that comes
-    first in the table is better.
+    """The best k items of each query, best first. Among items with the same score, the one that
+    comes first in the table ranks higher.
 
     positions: (queries, k) rows of the items; -1 where fewer than k remain.
     scores: (queries, k) exact scores, NaN where fewer than k remain; under `l2` the negative

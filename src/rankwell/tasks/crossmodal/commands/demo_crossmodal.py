@@ -54,7 +54,7 @@ def crossmodal(
 ) -> Output:
     """Rank videos by captions and captions by videos.
 
-    With scores made on the spot: both directions, with ceiling and chance.
+    Uses generated scores: both directions, with ceiling and chance level.
 
       rankwell demo crossmodal
 

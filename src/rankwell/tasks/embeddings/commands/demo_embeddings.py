@@ -30,7 +30,7 @@ def embeddings(
 ) -> Output:
     """Compare two small embedding models with a larger one.
 
-    All made on the spot: the share of its neighbours that they keep.
+    Shows the share of its neighbours that they keep, on generated data.
 
       rankwell demo embeddings
 
@@ -39,7 +39,7 @@ def embeddings(
     output
         Folder for the embeddings and the results.
     samples
-        How many functions to ask about; their neighbours are sought among all functions.
+        Number of functions to use as queries; their neighbours are found among all functions.
     """
     with holding(output):
         if progress is not None:

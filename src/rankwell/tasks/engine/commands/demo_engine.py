@@ -25,7 +25,8 @@ def engine(
 ) -> Output:
     """Tune a live search engine.
 
-    BM25's k1 and b with nothing to download, and the gain that is left on other questions.
+    Tunes BM25's k1 and b with nothing to download, and shows the gain that remains on other
+    questions.
 
       rankwell demo engine
 

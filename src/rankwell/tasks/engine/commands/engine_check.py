@@ -37,10 +37,9 @@ def check(
 
     Prints a line for each requirement and exits with 1 on a failure.
 
-    An engine that indexes gets 120 items of its own; one that is there already is only read,
-    and asked at most 50 queries. Where no query returns a result, nothing on results is
-    checked, and the exit code is 1. The engine runs in a process of its own; one that ends its
-    process fails.
+    An engine that indexes gets 120 test items; an existing one is only read, and asked at most 50
+    queries. If no query returns a result, results are not checked, and the exit code is 1. The
+    engine runs in a separate process; one that ends its process fails.
 
       rankwell engine check sqlite-fts5
 
@@ -50,10 +49,10 @@ def check(
         Name of an engine, postgresql://…, FILE.toml, NAME:ADDRESS, or your own, ./FILE.py:OBJECT;
         see `rankwell engine list`.
     queries
-        File of texts to ask an engine that is there already; by default twelve English words; they
-        have to find items.
+        File of texts to ask an existing engine, which must find items; by default twelve English
+        words.
     query_vectors
-        File of their vectors; by default random ones where the engine states its dimensions.
+        File of their vectors; by default random ones if the engine states its dimensions.
     format
         table for reading, json for programs.
     """

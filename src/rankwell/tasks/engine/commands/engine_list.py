@@ -20,7 +20,7 @@ GROUPS = ("connect", "build", "search")
 def list(*, format: Annotated[TableOrJson, JsonTables(rows=FamilyObject)] = "table") -> Output:  # noqa: A001
     """List the search engines and how to install them.
 
-    With their searches, parameters, defaults and installed versions.
+    Shows their searches, parameters, defaults and installed versions.
 
       rankwell engine list
 

@@ -79,7 +79,7 @@ def images(
 ) -> Output:
     """Recognise paintings and glass cabinets in bad photographs.
 
-    All drawn on the spot: data sets, tables, contact sheets.
+    Draws all its data: data sets, tables, contact sheets.
 
       rankwell demo images
 

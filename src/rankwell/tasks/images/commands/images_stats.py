@@ -1,4 +1,4 @@
-"""Print the table of data sets of images."""
+"""Print a table of image data sets."""
 
 from dataclasses import replace
 from typing import Annotated, Any
@@ -30,7 +30,7 @@ def stats(
     format: Annotated[FormatOption, JsonTables(rows=ImageStatistics)] = "table",
     output: FileOption = None,
 ) -> Output:
-    """Print the table of data sets of images.
+    """Print a table of image data sets.
 
     Counts instances, references, queries and images per instance, before and after filtering.
 
@@ -43,9 +43,9 @@ def stats(
         queries/INSTANCE/…, a table with image, instance, split, and perhaps camera, group and
         contentless, or a JSON with imlist, qimlist and gnd.
     convention
-        Under thesis the columns that it printed (CLICIDE, GaRoFou) beside them.
+        Under thesis, the published columns (CLICIDE, GaRoFou) beside them.
     format
-        How to print; json and jsonl have a row per data set with its numbers.
+        Output format; json and jsonl have a row per data set with its numbers.
     output
         Folder for statistics.csv and statistics.json.
     """

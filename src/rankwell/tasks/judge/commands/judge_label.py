@@ -33,12 +33,11 @@ def label(
 ) -> Output:
     """Judge the items of a study in the browser.
 
-    A page that works offline and a spreadsheet do as well.
+    Also works with an offline page or a spreadsheet.
 
-    The page is one that only this machine can reach, and stays until Ctrl-C. Every
-    judgment is on the disk before the page goes on. In a spreadsheet, fill the column `grade`
-    with a grade of the scale, `u` for what you cannot tell, or `s` to leave an item open. No
-    run, rank or score is shown anywhere.
+    Only this machine can reach the page, which stays until Ctrl-C. Every judgment is saved to disk
+    before the page moves on. In a spreadsheet, fill the column `grade` with a grade of the scale,
+    `u` if you cannot tell, or `s` to leave an item open. No run, rank or score is shown anywhere.
 
       rankwell judge label study --open
 
@@ -49,15 +48,15 @@ def label(
     judge
         Name of the judge, whose journal is judgments/NAME.jsonl in the folder.
     export
-        Write the next batch to this file: .csv for a spreadsheet, .html a page that works offline,
-        for a judge elsewhere. A batch belongs to its judge until it is finished, or for 24 hours.
+        Write the next batch to this file: .csv for a spreadsheet, .html for an offline page, for a
+        judge elsewhere. A batch belongs to its judge until it is finished, or for 24 hours.
     import_
-        Read a judged batch of --judge from this CSV file, or, without --judge, what such a page
-        downloaded, which names its judge. Reading it again changes nothing.
+        Read a judged batch of --judge from this CSV file, or, without --judge, the file downloaded
+        from such a page, which names its judge. Reading it again changes nothing.
     open
         Open the page in the browser. Without it only the file to open is named.
     overwrite
-        Replace files that are there; with --import also judgments of the journal that the sheet
+        Replace existing files; with --import, also judgments in the journal that the sheet
         contradicts, which may be older.
     """
     if export is not None and import_ is not None:

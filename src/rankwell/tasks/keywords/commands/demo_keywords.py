@@ -70,7 +70,7 @@ def keywords(
 ) -> Output:
     """Search annotated driving clips by clips and by texts.
 
-    Drawn on the spot: the whole evaluation with its pictures.
+    Draws the clips, and runs the whole evaluation with its pictures.
 
       rankwell demo keywords
 

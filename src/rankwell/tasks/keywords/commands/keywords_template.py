@@ -37,7 +37,7 @@ def template(
 ) -> Output:
     """Write an empty annotation table for a list of clips.
 
-    A row for each clip, a column for each group of keywords.
+    Has a row for each clip and a column for each group of keywords.
 
     Write keywords into the cells, several of one group separated by commas: "bicyclist, small
     vehicle".

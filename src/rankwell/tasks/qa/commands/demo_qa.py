@@ -34,7 +34,7 @@ def qa(
 ) -> Output:
     """Answer questions about the standard library.
 
-    See who failed where, retriever or reader, with nothing to download.
+    Shows where the retriever or the reader failed, with nothing to download.
 
       rankwell demo qa
 

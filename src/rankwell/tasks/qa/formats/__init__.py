@@ -138,7 +138,7 @@ def read_questions(
         A path, `-`, what a JSON file would hold, any data frame, Questions, or what this function
         returned.
     format
-        Name of the format. By default it is recognised by the content.
+        Name of the format. By default it is recognised from the content.
     empty
         Whether questions with an empty text, which some files use as filler, are kept.
 
@@ -180,7 +180,7 @@ def read_predictions(
         A path, `-`, what a JSON file would hold (question id -> answer), any data frame, or
         Predictions.
     format
-        Name of the format. By default it is recognised by the content.
+        Name of the format. By default it is recognised from the content.
     questions
         The questions, whose texts identify those of a file without ids, and of Haystack's, which
         has ids of its own.
