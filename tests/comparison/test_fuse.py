@@ -712,6 +712,19 @@ def test_the_command_writes_what_python_returns(
     assert scores_of(rankwell.read_ranking(target)) == scores_of(expected)
 
 
+@pytest.mark.parametrize(
+    "options", [["--run-format", "trec"], ["--columns", "query=1,item=3,score=5"]]
+)
+def test_the_command_reads_runs_as_it_is_told(
+    options: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files, out = written(tmp_path, graded(6, 5)[0]), tmp_path / "fused.run"
+
+    assert call(*files, *options, "-o", out, monkeypatch=monkeypatch) == 0
+
+    assert scores_of(rankwell.read_ranking(out)) == scores_of(fuse(files))
+
+
 def test_the_command_tunes_and_lists_its_choices(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
 ) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from rankwell import __version__
 from rankwell.conventions import Convention, LabelledMeasure
+from rankwell.data.catalogue import result_kind
 from rankwell.data.findings import Finding, settled, unignored
 from rankwell.data.findings.kinds import (
     no_ceiling,
@@ -176,8 +177,13 @@ class ResultData:
 
     def _parts(self, attributes: Sequence[Mapping[str, Any]]) -> list[str]:
         """What tells apart values of the same run and measure, such as the direction."""
+        words = result_kind(self.task).parts
         return [
-            ", ".join(str(of_value[name]) for name in self.query_columns if of_value.get(name))
+            ", ".join(
+                words.get(of_value[name], str(of_value[name]))
+                for name in self.query_columns
+                if of_value.get(name)
+            )
             for of_value in attributes
         ]
 
