@@ -38,8 +38,8 @@ TERMINALS = {
         "nDCG@10 -m AP --quiet",
     ),
     "cluster": (
-        "rankwell knn base.npy queries.npy --neighbours 10 -o parts.run --shards 4 --executor array "
-        "--work work --dry-run",
+        "rankwell knn base.npy queries.npy --neighbours 10 -o parts.run --shards 4 --executor "
+        "array --work work --dry-run",
         "rankwell worker work --status",
     ),
 }

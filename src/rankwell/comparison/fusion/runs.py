@@ -334,7 +334,7 @@ class FusionOptions(RunFileOptions, JudgmentFileOptions):
             "combanz, combmin, combmax and combmed read scores. bayesfuse, mapfuse, "
             "posfuse, probfuse(segments=25), segfuse and slidefuse(window=5) learn from "
             "judged queries. Tuning tries several: repeat it, or separate "
-            "them by blanks.",
+            "them by commas.",
             is_common=True,
         ),
     ] = "rrf"
