@@ -2,8 +2,8 @@
 table of their figures.
 
 A tab of a page in `docs/switch/` has two marked blocks. That after `<!-- theirs -->` leaves
-its figures in `scores`, by rankwell's labels; that after `<!-- ours -->` leaves `result`, and `own`
-by rankwell's own rules where the files are vectors. `tests/peers/migrations.py` runs the first in
+its figures in `scores`, by rankwell's labels; that after `<!-- ours -->` leaves `result`, and where
+the files are vectors `relevant` and `run`. `tests/peers/migrations.py` runs the first in
 an environment of its own and records `golden/migrations.json`; `test_migrations.py` runs the
 second.
 """
@@ -100,8 +100,12 @@ def rows_of(tool: str, scores: Mapping[str, Scores | str]) -> list[Row]:
         names = {
             row.measure: row.measure.replace("(rounding='floor')", "") for row in ours.values()
         }
-        files = f"{CASES[case].qrels}.txt", f"{CASES[case].run}.run"
-        own = room.get("own") or rw.evaluate(*files, [*names.values()], intervals="none")
+        files = (
+            (room["relevant"], room["run"])
+            if tool in ONLY_PLAIN
+            else (f"{CASES[case].qrels}.txt", f"{CASES[case].run}.run")
+        )
+        own = rw.evaluate(*files, [*names.values()], intervals="none")
         plain: dict[str, Any] = {row.measure: row.mean for row in own.summary}
         for label, row in ours.items():
             value = theirs if isinstance(theirs, str) else _rounded(tool, theirs[label])
@@ -132,16 +136,19 @@ def table_of(tool: str, version: str, rows: list[Row], why: Mapping[str, str]) -
     same = len(rows) - len(different)
     if not different:
         return f"We compared {len(rows)} figures of {version}{files}: {names}. All are equal.\n"
+    rest = f"{same} agree in all three columns below. The rest:"
+    if not same:
+        rest = "Each differs in at least one column:"
+    digits = PRINTED.get(tool, 4)
     lines = [
-        f"We compared {len(rows)} figures of {version}{files}: {names}. In all three, {same} are "
-        "equal. The others:",
+        f"We compared {len(rows)} figures of {version}{files}: {names}. {rest}",
         "",
-        f"| files | measure | {tool} | rankwell, script above | rankwell, plain | reason |",
+        f"| files | measure | {tool} | rankwell, script above | rankwell, no convention | reason |",
         "|---|---|---:|---:|---:|---|",
     ]
     for row in different:
-        ours = "the same" if not differs(row.theirs, row.ours) else _shown(row.ours)
-        plain = "the same" if not differs(row.theirs, row.plain) else _shown(row.plain)
+        ours = "the same" if not differs(row.theirs, row.ours) else _shown(row.ours, digits)
+        plain = "the same" if not differs(row.theirs, row.plain) else _shown(row.plain, digits)
         reason = next(
             (why[name] for name in (f"{row.case}/{row.label}", row.label, row.case) if name in why),
             "",
@@ -152,7 +159,8 @@ def table_of(tool: str, version: str, rows: list[Row], why: Mapping[str, str]) -
             else "vectors of small integers, of which many products tie"
         )
         lines.append(
-            f"| {title} | `{row.label}` | {_shown(row.theirs)} | {ours} | {plain} | {reason} |"
+            f"| {title} | `{row.label}` | {_shown(row.theirs, digits)} | {ours} | {plain} "
+            f"| {reason} |"
         )
     return "\n".join([*lines, ""])
 
@@ -172,5 +180,5 @@ def _rounded(tool: str, value: float) -> float:
     return round(value, PRINTED[tool]) if tool in PRINTED else value
 
 
-def _shown(value: float | str) -> str:
-    return value if isinstance(value, str) else f"{value:.4f}"
+def _shown(value: float | str, digits: int) -> str:
+    return value if isinstance(value, str) else f"{value:.{digits}f}"

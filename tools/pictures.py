@@ -38,8 +38,8 @@ TERMINALS = {
         "nDCG@10 -m AP --quiet",
     ),
     "cluster": (
-        "rankwell knn base.npy queries.npy --neighbours 10 -o more.run --shards 4 --executor array "
-        "--work more --dry-run",
+        "rankwell knn base.npy queries.npy --neighbours 10 -o parts.run --shards 4 --executor "
+        "array --work work --dry-run",
         "rankwell worker work --status",
     ),
 }
@@ -96,7 +96,8 @@ def take_terminal(name: str) -> None:
     """Writes what a terminal shows as SVG, in the fonts of the reader's system."""
     with tempfile.TemporaryDirectory() as folder:
         if name == "cluster":
-            recorded((DOCS / "guide" / "clusters.md").read_text(encoding="utf-8"), Path(folder))
+            page = (DOCS / "guide" / "clusters.md").read_text(encoding="utf-8")
+            recorded(page.partition("\n![")[0], Path(folder))
         with terminal(Path(folder)):
             if name == "terminal":
                 typed("rankwell demo -o demo --quiet")

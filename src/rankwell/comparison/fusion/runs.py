@@ -331,7 +331,7 @@ class FusionOptions(RunFileOptions, JudgmentFileOptions):
             "condorcet use ranks; combsum, combmnz, combgmnz(gamma=0.5), wmnz, mixed, combanz, "
             "combmin, combmax and combmed use scores. bayesfuse, mapfuse, posfuse, "
             "probfuse(segments=25), segfuse and slidefuse(window=5) learn from judged queries. "
-            "Tuning tries several: repeat it, or separate them with spaces.",
+            "Tuning tries several: repeat it, or separate them with commas.",
             is_common=True,
         ),
     ] = "rrf"
