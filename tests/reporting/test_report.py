@@ -459,7 +459,7 @@ def test_scores_of_which_only_the_first_has_room_for_intervals_say_so_and_leave_
     table, note = text.rstrip("\n").rsplit("\n\n", 1)
     assert "\n\n" not in table.lstrip("\n"), text
     assert table.count("[.400, .600]") == 3, text
-    assert note == "The other intervals need more room; --verbose shows all."
+    assert note == "The other intervals need a wider terminal."
 
 
 def test_a_table_that_fits_keeps_every_column():

@@ -376,7 +376,7 @@ def score_lines(rows: Sequence[Row], terminal: Terminal) -> str:
         for first, *others in cells
     ]
     hidden = any(cell.beside for _, *others in cells for cell in others)
-    note = lines_for("The other intervals need more room; --verbose shows all.", terminal)
+    note = lines_for("The other intervals need a wider terminal.", terminal)
     for shown, below in ((cells, ""), (fewer, f"\n\n{note}" if hidden else "")):
         turned = [[*line] for line in zip(*shown, strict=True)]
         layouts = [
