@@ -38,6 +38,22 @@ def test_the_query_rule_names_the_queries_that_count(rule: str, queries: str):
     )
 
 
+@pytest.mark.parametrize(
+    ("rule", "effect"),
+    [
+        ("judged", "nothing was retrieved"),
+        ("run", "left out of the mean"),
+        ("both", "left out of the mean"),
+    ],
+)
+def test_a_missing_query_is_reported_with_what_becomes_of_it(rule: str, effect: str):
+    result = rw.evaluate(
+        {"q1": {"a": 1}, "q2": {"a": 1}}, {"q1": {"a": 1.0}}, "RR", average_over=rule
+    )
+
+    assert f"run: 1 query is missing ('q2'): {effect}" in result.findings
+
+
 def test_a_query_of_the_run_alone_has_what_an_empty_truth_gives():
     result = rw.evaluate(TRUTH, RUN, ["RR", "NumRet"], average_over="run", intervals="none")
 

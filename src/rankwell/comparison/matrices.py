@@ -17,6 +17,7 @@ from rankwell.comparison.data import (
     exact_name,
     known_better,
 )
+from rankwell.data.catalogue import ResultKind, leading
 from rankwell.data.findings import Finding
 from rankwell.data.findings.kinds import (
     compared_by_mean,
@@ -166,9 +167,10 @@ def align_values(
     row_attributes: Sequence[RowAttributes],
     better: Mapping[str, Better],
     measures: Sequence[str] | None,
+    kind: ResultKind,
 ) -> Comparison:
-    """The matrices of every measure that two runs have, in order of first sight. Raises BadUsage
-    for a single run, BadInput.
+    """The matrices of every measure that two runs have, in the order of the measures, or without
+    any with those first that lead results of this kind. Raises BadUsage for a single run, BadInput.
 
     A run that shares no measure with another is left out, with a finding.
     """
@@ -208,6 +210,7 @@ def align_values(
         _matrix(by_run, dict(attributes), row_of_query, better, findings)
         for (_, attributes), by_run in comparable.items()
     ]
+    matrices = leading(matrices, [matrix.label for matrix in matrices], kind)
     if measures:
         matrices = _selected(matrices, measures)
         keys = [(matrix.measure, tuple(matrix.row_attributes.items())) for matrix in matrices]

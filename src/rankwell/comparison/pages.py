@@ -38,7 +38,7 @@ from rankwell.reporting.difference_tables import (
 )
 from rankwell.reporting.drafts import drafting, holding
 from rankwell.reporting.options import Output, Progress, paper_text, present
-from rankwell.reporting.outputs.answers import leading, score_digits
+from rankwell.reporting.outputs.answers import score_digits
 from rankwell.reporting.page import NAME, PageFolder, PageSource
 from rankwell.reporting.page.document import write_page
 from rankwell.store import split_name
@@ -261,20 +261,11 @@ def _compared(source: PageSource, gathered: Gathered) -> tuple[PageSource, Seque
     if n > _MOST_PAIRED:
         baseline = first
         findings.append(tested_against_first(first, math.comb(n, 2)))
-    # The verdict is by the measure that the page opens with.
-    lead = [row["measure"] for row in leading(source.rows, source.kind)[:1]]
-    values, attributes = zip(
-        *sorted(
-            zip(gathered.values, gathered.row_attributes, strict=True),
-            key=lambda each: each[0].measure not in lead,
-        ),
-        strict=True,
-    )
     try:
         comparison = compare_values(
-            values,
+            gathered.values,
             ComparisonOptions(baseline=baseline, seed=source.seed),
-            row_attributes=attributes,
+            row_attributes=gathered.row_attributes,
             origin=gathered.origin,
         )
     except NothingToEvaluate as error:

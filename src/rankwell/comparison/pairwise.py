@@ -98,7 +98,10 @@ def compare_values(
     origin = origin or Origin()
     attributes = list(map(dict, row_attributes)) or [{} for _ in values]
     values, attributes, left_out = _by_query(values, attributes)
-    comparison = align_values(values, attributes, origin.better, measure_names(options.measures))
+    kind = result_kind(origin.task)
+    comparison = align_values(
+        values, attributes, origin.better, measure_names(options.measures), kind
+    )
     comparison = assign_roles(comparison, options.family)
     clusters = None if cluster is None else _numbered(comparison, cluster)
     keys = [(matrix.measure, matrix.row_attributes) for matrix in comparison.matrices]
@@ -116,7 +119,7 @@ def compare_values(
             "over the same queries."
         )
     parts = [] if group is None else _parts(comparison, pairs, group)
-    noun = result_kind(origin.task).noun
+    noun = kind.noun
     differences = judge(columns, options, clusters)
     groups = judge(parts, options, clusters)
     rows = tuple(difference.row for difference in differences)

@@ -13,6 +13,7 @@ from rankwell._native.resamples import over_resamples
 from rankwell.comparison.data import ComparisonOptions, Pair
 from rankwell.comparison.folders import Gathered
 from rankwell.comparison.matrices import QuerySystemMatrix, align_values, choose_pairs
+from rankwell.data.catalogue import result_kind
 from rankwell.data.findings.kinds import not_compared
 from rankwell.data.options import refuse_options
 from rankwell.data.registry import measure_names
@@ -53,6 +54,7 @@ def forecast(
         gathered.row_attributes,
         gathered.origin.better,
         measure_names(options.measures) if gathered.has_all_measures else None,
+        result_kind(gathered.origin.task),
     )
     pairs = choose_pairs(comparison.runs, options.baseline)
     directed = [matrix for matrix in comparison.matrices if matrix.better != "neither"]

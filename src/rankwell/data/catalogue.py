@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 Entry = TypeVar("Entry")
+Element = TypeVar("Element")
 Made = TypeVar("Made", bound=Callable[..., Any])
 
 INDEX = "index.txt"
@@ -306,6 +307,19 @@ class ResultKind(NamedTuple):
     grid: str = ""
     published: str = ""
     pictures: str = ""
+
+
+def leading(elements: Sequence[Element], labels: Sequence[str], kind: ResultKind) -> list[Element]:
+    """The elements, each with the label of a measure, those first that an answer is about."""
+    if not kind.leads_deepest:
+        return list(elements)
+    first = labels[0].partition("@")[0] if labels else ""
+
+    def _depth(number: int) -> int:
+        name, _, k = labels[number].partition("@")
+        return int(k) if k.isdigit() and name == first else 0
+
+    return [elements[number] for number in sorted(range(len(labels)), key=_depth, reverse=True)]
 
 
 @cache

@@ -234,18 +234,20 @@ def findings_on_counts(
     run: JudgedRun,
     *,
     missing: Sequence[str] = (),
+    counts_missing: bool = True,
     unknown: Sequence[str] = (),
     bare: Bools,
     bare_by: Sequence[str] = (),
     tied: Mapping[str, Bools],
 ) -> Iterator[Finding]:
-    """The findings on queries that a run lacks or has without judgments, on counted ones without
-    anything relevant, (queries,), by some measures alone where `bare_by` has their labels, and on
-    those whose values depend on ties: label -> (queries,).
+    """The findings on queries that a run lacks, which may not count, or has without judgments, on
+    counted ones without anything relevant, (queries,), by some measures alone where `bare_by` has
+    their labels, and on those whose values depend on ties: label -> (queries,).
     """
     queries, noun = run.view.queries, ("query", "queries")
     if missing:
-        yield queries_missing(run.name, missing, noun)
+        effect = "nothing was retrieved" if counts_missing else "left out of the mean"
+        yield queries_missing(run.name, missing, noun, effect=effect)
     if unknown:
         yield queries_unknown(run.name, unknown, noun, "relevance judgments")
     if bare.any():

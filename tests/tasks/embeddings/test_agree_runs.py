@@ -3,6 +3,7 @@
 from pathlib import Path
 from random import Random
 
+import numpy as np
 import pytest
 
 import rankwell
@@ -103,3 +104,16 @@ def test_the_command_compares_two_runs(
     assert "Overlap@10" in capsys.readouterr().out
     monkeypatch.setattr("sys.argv", ["rankwell", "report", str(runs[0].parent / "out")])
     assert cli.main() == 0
+
+
+def test_the_verdict_is_by_the_deepest_cut_off_unless_measures_are_named():
+    vectors = np.random.default_rng(0).normal(size=(30, 8))
+    result = rankwell.evaluate_embeddings(
+        vectors, {"half": vectors[:, :4], "most": vectors[:, :6]}, k=[1, 3, 5], intervals="none"
+    )
+
+    labels = [row["of"] for row in result.compare().differences]
+    named = result.compare(measures=["Overlap@3", "Overlap@5"]).differences
+
+    assert labels == ["Overlap@5", "Overlap@3", "Overlap@1"]
+    assert [row["of"] for row in named] == ["Overlap@3", "Overlap@5"]

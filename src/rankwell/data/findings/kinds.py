@@ -459,10 +459,16 @@ def session_queries_unjudged(n: int, queries: Sequence[str]) -> str:
 
 
 @finding("warning")
-def queries_missing(run: str, queries: Sequence[str], noun: tuple[str, str]) -> str:
-    """A run has no results for some of the queries that count."""
+def queries_missing(
+    run: str,
+    queries: Sequence[str],
+    noun: tuple[str, str],
+    *,
+    effect: str = "nothing was retrieved",
+) -> str:
+    """A run has no results for some of the queries."""
     number = count_of(len(queries), f"{noun[0]} is", f"{noun[1]} are")
-    return f"{number} missing ({examples(queries)}): nothing was retrieved"
+    return f"{number} missing ({examples(queries)}): {effect}"
 
 
 @finding("info")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from rankwell.data.catalogue import ResultKind, result_kind
+from rankwell.data.catalogue import ResultKind, leading, result_kind
 from rankwell.data.options import shown_digits
 from rankwell.data.registry import Better
 from rankwell.data.tables import format_value
@@ -56,19 +56,14 @@ def score_answer(result: Any, rows: Sequence[Row] | None = None) -> Answer:
     """
     rules, kind = result.describe(), result_kind(result.task)
     shown = result.summary if rows is None else rows
-    return Answer(best_run(leading(shown, kind), rules), caption(shown, rules, kind.noun), rows)
+    return Answer(
+        best_run(leading_rows(shown, kind), rules), caption(shown, rules, kind.noun), rows
+    )
 
 
-def leading(rows: Sequence[Row], kind: ResultKind) -> list[Row]:
+def leading_rows(rows: Sequence[Row], kind: ResultKind) -> list[Row]:
     """The rows of a summary, those first whose measure the answer is about."""
-    if not kind.leads_deepest:
-        return list(rows)
-
-    def _depth(row: Row) -> int:
-        name, _, k = row["label"].partition("@")
-        return int(k) if k.isdigit() and name == rows[0]["label"].partition("@")[0] else 0
-
-    return sorted(rows, key=_depth, reverse=True)
+    return leading(rows, [row["label"] for row in rows], kind)
 
 
 @output("table")

@@ -17,7 +17,7 @@ from rankwell.reporting.charts import (
     part_of,
 )
 from rankwell.reporting.line_charts import k_curves, parameter_chart
-from rankwell.reporting.outputs.answers import failed_questions, leading
+from rankwell.reporting.outputs.answers import failed_questions, leading_rows
 from rankwell.reporting.page import Facts, PageSource
 from rankwell.stats.verdicts import Family, MeasuredDifference, verdict
 
@@ -65,7 +65,7 @@ def cutoff_of(measure: str) -> int | None:
 def lead(source: PageSource, measures: Mapping[Key, Any]) -> int:
     """The measure that the headline is about."""
     rows = [row for row in source.rows if is_difference(row["measure"])]
-    keys = [key_of(row, source) for row in rows or leading(source.own_rows, source.kind)]
+    keys = [key_of(row, source) for row in rows or leading_rows(source.own_rows, source.kind)]
     return next(([*measures].index(key) for key in keys if key in measures), 0)
 
 

@@ -20,7 +20,7 @@ from rankwell.errors import BadUsage, count_of
 from rankwell.evaluation.details import Details, detail_columns
 from rankwell.reporting import Answer, Format, PrintedFigure, Row, Terminal, rules_line, visible
 from rankwell.reporting.options import Output, printed_output
-from rankwell.reporting.outputs.answers import answer_of, leading, score_answer
+from rankwell.reporting.outputs.answers import answer_of, leading_rows, score_answer
 from rankwell.tasks.embeddings.ranking_pairs import RankingPairs
 from rankwell.tasks.embeddings.vectors import Sample
 
@@ -63,7 +63,7 @@ def embeddings_answer(result: Any) -> Answer:
     """The share of the reference's neighbours that each candidate keeps, and all scores."""
     answer = score_answer(result)
     known = [row for row in result.summary if row["mean"] is not None]
-    deepest = next((row["k"] for row in leading(known, result_kind(result.task))), None)
+    deepest = next((row["k"] for row in leading_rows(known, result_kind(result.task))), None)
     rows = [row for row in known if row["measure"] == f"Overlap@{deepest}"]
     if not rows:
         return answer

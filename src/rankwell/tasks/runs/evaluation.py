@@ -706,6 +706,7 @@ class RunEvaluation:
         self.builder.findings += findings_on_counts(
             run,
             missing=missing,
+            counts_missing=self.rules.average_over == "judged",
             unknown=() if self.rules.average_over == "run" else self._left_out[run.name]["unknown"],
             bare=lacking & counted,
             bare_by=lacking_by,
