@@ -928,7 +928,7 @@ def test_a_finding_on_one_direction_names_it():
     both = rankwell.evaluate_crossmodal(9 * np.eye(12), k=(1,)).findings
 
     texts = {finding.name: str(finding) for finding in findings}
-    assert texts["equal-values"].endswith(": scores MnR (v2t)")
-    assert any(str(finding).endswith(": scores R@1 (v2t)") for finding in findings)
-    assert texts["not-above-chance"].endswith(" by R@1 (t2v)")
+    assert texts["equal-values"].endswith(": scores MnR (video to text)")
+    assert any(str(finding).endswith(": scores R@1 (video to text)") for finding in findings)
+    assert texts["not-above-chance"].endswith(" by R@1 (text to video)")
     assert any(str(finding).endswith(": scores R@1") for finding in both)
