@@ -319,8 +319,9 @@ class TaskCommand:
             printed = outcome.present(
                 outcome.result, format=format, per_query=per_query, output=output
             )
-            is_paper = format in ("latex", "html") and not per_query
-            text = paper_text(outcome.result, format, style) if is_paper else ""
+            is_paper = format in ("latex", "html")
+            rows = list(outcome.result.per_query()) if per_query and is_paper else None
+            text = paper_text(outcome.result, format, style, rows) if is_paper else ""
             return printed._replace(text=text or printed.text)
         if isinstance(outcome, PartOutcome):
             if outcome.result is None:

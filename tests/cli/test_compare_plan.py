@@ -66,6 +66,14 @@ def test_the_answer_is_a_sentence(results):
     )
 
 
+def test_a_difference_that_no_number_of_queries_finds_is_said_so(results):
+    _, folder = results
+
+    sentence = " ".join(forecast(folder, measures=["RR"], difference=1e-9).text.split())
+
+    assert "RR between two and one takes more than a billion queries; you have 40." in sentence
+
+
 def test_few_queries_and_wrong_numbers_are_refused(tmp_path, results):
     _, folder = results
     few = {f"q{number}": {"right": 1} for number in range(5)}

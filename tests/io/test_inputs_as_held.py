@@ -179,9 +179,8 @@ def test_columns_of_a_ranking_that_is_held_cannot_be_chosen(read: Callable[..., 
 
 
 @pytest.mark.parametrize("ranking", [{"q1": ["d1"]}, read_ranking({"q1": ["d1"]})])
-def test_a_format_of_a_ranking_that_is_held_cannot_be_chosen(ranking: object):
-    with pytest.raises(BadUsage, match=r"the data are a \w+, which have no format 'trec'"):
-        read_ranking(ranking, format="trec")
+def test_a_format_for_files_among_the_runs_has_to_exist(ranking: object):
+    assert read_ranking(ranking, format="trec").to_dict() == read_ranking(ranking).to_dict()
     with pytest.raises(UnknownName, match="unknown format of runs 'trek'"):
         read_ranking(ranking, format="trek")
 

@@ -169,8 +169,8 @@ def align_values(
     measures: Sequence[str] | None,
     kind: ResultKind,
 ) -> Comparison:
-    """The matrices of every measure that two runs have, in the order of the measures, or without
-    any with those first that lead results of this kind. Raises BadUsage for a single run, BadInput.
+    """The matrices of every measure that two runs have, in the order of `measures`. By default the
+    measure that answers are about comes first. Raises BadUsage for a single run, BadInput.
 
     A run that shares no measure with another is left out, with a finding.
     """

@@ -17,7 +17,7 @@ from rankwell.data.catalogue import result_kind
 from rankwell.data.findings.kinds import not_compared
 from rankwell.data.options import refuse_options
 from rankwell.data.registry import measure_names
-from rankwell.data.tables import Floats, exact_sd, format_value
+from rankwell.data.tables import MISSING, Floats, exact_sd, format_value
 from rankwell.errors import BadUsage, NothingToEvaluate
 from rankwell.reporting import Format
 from rankwell.reporting.options import Output
@@ -87,9 +87,9 @@ def forecast(
         first = rows[0]
         name = next(name for name in first if name.startswith("queries for "))
         needed, _, interval = str(first[name]).partition(" ")
-        amount = "more than a billion queries"
-        if needed != "–":
-            amount = f"about {needed} queries {interval}"
+        amount = f"about {needed} queries {interval}"
+        if needed == MISSING:
+            amount = "more than a billion queries"
         sentence = (
             f"Detecting a difference of {name.removeprefix('queries for ')} {first['measure']} "
             f"between {first['run']} and {first['against']} takes {amount}; "

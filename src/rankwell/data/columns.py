@@ -48,10 +48,10 @@ NOTHING = "-1"
 
 # In order of preference: PyTerrier's tables have `qid` beside the text `query`, and `docno` beside
 # an internal number `docid`.
-_QUERY: tuple[str, ...] = ("queryid", "qid", "topicid", "topic", "query")
+_QUERY: tuple[str, ...] = ("queryid", "qid", "questionid", "topicid", "topic", "query")
 _USER: tuple[str, ...] = ("userid", "user")
 """The query in a table of a recommender, where no column is named as one."""
-_QUESTION: tuple[str, ...] = ("questionid", "question")
+_QUESTION: tuple[str, ...] = ("question",)
 """The query in judgments or a run, where no column is named as one; elsewhere it is a text."""
 _ITEM = (
     "docno",
@@ -263,11 +263,14 @@ def row_keys(names: tuple[str, ...], holds: str) -> tuple[str | None, str | None
 
 
 def unknown_list(row: Mapping[str, Any], holds: Literal["run", "judgments"]) -> str:
-    """Advice for a row that has a list beside other values, under no name of such lists; "" for any
-    other row.
+    """Advice for a row that has a query and a list, under no name of such lists; "" for any other
+    row.
     """
+    names = tuple(row)
     lists = [name for name, value in row.items() if isinstance(value, list)]
-    if len(lists) != 1 or len(row) == 1 or not may_choose(holds):
+    query, _ = row_keys(names, holds)
+    item = _column([name for name in names if name != query], _item_words(holds))
+    if len(lists) != 1 or not query or item or not may_choose(holds):
         return ""
     choice = flag(_CHOICES[holds][0], f"item={lists[0]}")
     return f"; if {lists[0]!r} lists the items of a query, say so with {choice}"

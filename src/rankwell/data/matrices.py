@@ -35,6 +35,8 @@ from rankwell.store import decode_id, encode_id, exists, scratch, split_name, sp
 MAGIC = b"\x93NUMPY"
 _LONGEST = 399
 """Bytes of the name of a mapped file that a message shows."""
+_READ_AT_MOST = 1 << 30
+"""Bytes of a file that is read, not mapped, without the compiled library."""
 _MOST_HEADER, _MOST_DIMENSIONS = 10_000, 32  # as in NumPy
 _ENTRY = re.compile(
     r"""(?P<quote>['"])(?:descr(?P=quote)\s*:\s*(?P<kind>'[^']*'|"[^"]*"|\[.*\])"""
@@ -724,11 +726,12 @@ def map_layout(path: Path, layout: ArrayLayout, *, last: bool = True) -> NDArray
         _refuse_void(shape, kind)
         return np.empty(shape, dtype=kind)
     order: Literal["C", "F"] = "F" if is_fortran else "C"
-    if native.library is None:
+    if native.library is None and math.prod(shape) * kind.itemsize <= _READ_AT_MOST:
         # Nothing else names the file where it is cut short while it is mapped.
         return np.fromfile(path, kind, math.prod(shape), offset=offset).reshape(shape, order=order)
     array = np.memmap(path, dtype=kind, mode="r", offset=offset, shape=shape, order=order)
-    native.library.watch_mapped(cast("Any", array).base, os.fsencode(path)[:_LONGEST])
+    if native.library is not None:
+        native.library.watch_mapped(cast("Any", array).base, os.fsencode(path)[:_LONGEST])
     return array
 
 

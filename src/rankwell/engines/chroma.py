@@ -173,10 +173,7 @@ ENGINES.add(
             Parameter("url", str, "", "address of the server"),
             Parameter("token", str, "", "token of the server, as in ${CHROMA_TOKEN}"),
             Parameter(
-                "collection",
-                str,
-                None,
-                "collection that is there, only read; by default one of its own",
+                "collection", str, None, "existing collection, only read; by default a new one"
             ),
             Parameter("tenant", str, "default_tenant", "tenant"),
             Parameter("database", str, "default_database", "database"),

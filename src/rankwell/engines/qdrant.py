@@ -310,10 +310,7 @@ ENGINES.add(
             ),
             Parameter("api_key", str, "", "key of the server, as in ${QDRANT_API_KEY}"),
             Parameter(
-                "collection",
-                str,
-                None,
-                "collection that is there, only read; by default one of its own",
+                "collection", str, None, "existing collection, only read; by default a new one"
             ),
             Parameter(
                 "vector_name", str, "", "vector to search by, where the collection has several"

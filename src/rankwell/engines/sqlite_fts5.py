@@ -279,15 +279,15 @@ ENGINES.add(
                 "k1",
                 float,
                 _K1,
-                "saturation of term frequencies; with another than FTS5's own a search takes "
-                "longer",
+                "saturation of term frequencies; with a value other than FTS5's own, "
+                "a search takes longer",
             ),
             Parameter(
                 "b",
                 float,
                 _B,
-                "normalisation by length, 0 to 1; with another than FTS5's own a search takes "
-                "longer",
+                "normalisation by length, 0 to 1; with a value other than FTS5's own, "
+                "a search takes longer",
             ),
         ),
         own_version=sqlite3.sqlite_version,

@@ -406,7 +406,7 @@ def identify(
         for entry in formats(holds):
             if entry.accepts(place):
                 columns = {} if entry.has_columns else request.columns
-                refuse_choice(columns, None if name == entry.name else name, holds, description)
+                refuse_choice(columns, name, holds, description)
                 return place, entry, request
         expected = "a path, a mapping query -> item -> number, a data frame, or rows"
         raise BadInput(f"{_MEANT[holds]} cannot be read from {description}; give {expected}.")
@@ -445,12 +445,12 @@ def identify(
 def refuse_choice(
     columns: Mapping[str, str], name: str | None, holds: Holds, data_kind: str
 ) -> None:
-    """Raises BadUsage where columns or a format are chosen for data in memory that have none.
+    """Raises BadUsage where columns are chosen for data in memory that have none, and UnknownName
+    for a format that there is not. Other runs may be files, so a known format is not refused.
     data_kind: in words.
     """
     if name is not None:
         named_format(name, holds)
-        raise BadUsage(f"the data are {data_kind}, which have no format {name!r}; leave it out.")
     if columns:
         raise BadUsage(_no_columns(columns, holds, f"the data are {data_kind}"))
 

@@ -173,8 +173,8 @@ def mean_rank(
 
     of: the rank of the `best` relevant item, as text-to-video papers do without saying so, or the
     mean rank of `all` of them.
-    missing: an item that is not found ranks after the whole list (`last`) or is left out (`skip`),
-    and so is a query that finds none. n_items: as for `MedR`.
+    missing: an item that is not found ranks after the whole list (`last`) or is left out (`skip`);
+    with `skip`, a query that finds none is not counted. n_items: as for `MedR`.
 
     >>> from rankwell import judged_rankings
     >>> view = judged_rankings(

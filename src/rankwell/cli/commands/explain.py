@@ -71,8 +71,8 @@ def explain(
 
 
 _CODE = ("  >>>", "  ...")
-_WIDTH = 96
-"""Columns of a docstring in an explanation."""
+_WIDTH = 90
+"""Columns that a line of a docstring fills before it goes on; the first has three quotes more."""
 
 
 def _paragraphs(text: str) -> list[str]:

@@ -202,6 +202,9 @@ def _fuse_by_hand(
     hand_options = replace(
         options, method=methods[0], normalization=next(iter(normalisations), None), weights=weights
     )
+    if options.train_runs is None:
+        # The runs are read; what is left to read are those to learn from.
+        hand_options = replace(hand_options, columns=None, run_format=None)
     fused = fuse_runs(rankings, options=hand_options, progress=progress)
     fusion = parse_fusion(
         hand_options.method, normalization=hand_options.normalization, absent=hand_options.absent

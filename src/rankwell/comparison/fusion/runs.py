@@ -486,8 +486,6 @@ def _read_training(
 
 
 def _read_run(run: Any, options: _Options, findings: list[Finding] | None = None) -> Ranking:
-    if isinstance(run, Ranking):  # the options are those of files, such as training runs
-        return run
     return io.read_ranking(
         run,
         format=options.run_format,

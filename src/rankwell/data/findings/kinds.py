@@ -281,8 +281,8 @@ def rising_scores(run: str, lists: str, rows: int) -> str:
 
 @finding("warning")
 def relevant_items_last(run: str, share: float, n_queries: int) -> str:
-    """Relevant items are so near the ends of the lists that a random order would do this less than
-    once in a million times.
+    """Relevant items are so near the ends of the lists that a random order would put them there
+    less than once in a million times.
 
     Are the scores distances? Negate them: the highest score ranks first.
     """
@@ -496,7 +496,8 @@ def queries_without_relevant(queries: Sequence[str], labels: Sequence[str] = ())
 def values_depend_on_ties(run: str, labels: Sequence[str], queries: Sequence[str]) -> str:
     """Some items have equal scores, and another order of them would change values.
 
-    The tie rule decides. If no order should, take the mean over all orders of tied items.
+    The tie rule decides. To be independent of the order, take the mean over all orders of tied
+    items.
     """
     number = count_of(len(queries), "query", "queries")
     verb = "depends" if len(labels) == 1 else "depend"

@@ -372,7 +372,7 @@ def score_lines(rows: Sequence[Row], terminal: Terminal) -> str:
     ]
     hidden = any(cell.beside for _, *others in cells for cell in others)
     note = lines_for("The other intervals need a wider terminal.", terminal)
-    for shown, below in ((cells, ""), (fewer, f"\n\n{note}" if hidden else "")):
+    for shown, remark in ((cells, ""), (fewer, f"\n\n{note}" if hidden else "")):
         turned = [[*line] for line in zip(*shown, strict=True)]
         layouts = [
             layout
@@ -385,8 +385,8 @@ def score_lines(rows: Sequence[Row], terminal: Terminal) -> str:
         ]
         if layouts:
             best = min(layouts, key=lambda layout: len(layout.lines(PLAIN)))
-            return "\n".join(best.lines(terminal)) + below
+            return "\n".join(best.lines(terminal)) + remark
     texts = [[name, *row] for name, row in zip(names, fewer, strict=True)]
     is_figure = [False, *(True for _ in columns)]
     grid = Grid(["system", *columns], is_figure, texts, ruled=False)
-    return fitted(grid, terminal) + below
+    return fitted(grid, terminal) + remark

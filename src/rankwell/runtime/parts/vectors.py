@@ -46,8 +46,8 @@ class _MappedVectors:
         with naming(path):
             self._vectors = read_vectors(path, part).vectors
             is_in_place = isinstance(self._vectors, np.memmap) or (
-                # Without the compiled library nothing is mapped; the layout tells.
-                native.library is None and not part and _has_layout(path)
+                # Without the compiled library few files are mapped; the layout tells.
+                native.library is None and not part and _has_layout(path, self._vectors.dtype)
             )
         if self._vectors.size and not is_in_place:
             raise BadUsage(
@@ -84,9 +84,13 @@ class _MappedVectors:
         return self._vectors[rows]
 
 
-def _has_layout(path: str) -> bool:
+def _has_layout(path: str, kind: np.dtype[Any]) -> bool:
+    """Whether the rows of a file are its vectors, with numbers of this kind."""
     with Path(path).open("rb") as stream:
-        return vectors_layout(path, stream, Path(path).stat().st_size) is not None
+        layout = vectors_layout(path, stream, Path(path).stat().st_size)
+    return layout is not None and kind == (
+        layout.kind["vector"].base if layout.kind.names else layout.kind
+    )
 
 
 _Rows = _MappedVectors | ParquetVectors | RemoteVectors

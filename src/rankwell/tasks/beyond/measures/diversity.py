@@ -216,8 +216,8 @@ def miscalibration(
     p: float = 0.5,
     alpha: float = 0.01,
 ) -> Floats:
-    """The Kullback-Leibler divergence, in nats, between the categories of the user's interactions
-    and those of the first `k` items.
+    """The Kullback-Leibler divergence, in nats, of the categories of the first `k` items from those
+    of the user's interactions.
 
     Miscalibration, for whether lists reflect their users' tastes:
 

@@ -34,7 +34,7 @@ def list(*, format: Annotated[TableOrJson, JsonTables(rows=FamilyObject)] = "tab
         return Output(text=printed_rows([*map(describe_family, families)], format))
     terminal = reporting.terminal_of(sys.stdout)
     heads: Rows = []
-    rows: Rows = []
+    tables = [heads]
     for family in families:
         version = family.version
         heads.append(
@@ -45,6 +45,7 @@ def list(*, format: Annotated[TableOrJson, JsonTables(rows=FamilyObject)] = "tab
                 "about": family.title,
             }
         )
+        tables.append(rows := [])
         for group in GROUPS:
             for parameter in getattr(family, group):
                 value = parameter.default
@@ -54,14 +55,13 @@ def list(*, format: Annotated[TableOrJson, JsonTables(rows=FamilyObject)] = "tab
                 default = f"; {text} by default" if text else ""
                 rows.append(
                     {
-                        "engine": family.name,
-                        "set": group,
+                        family.name: group,
                         "parameter": parameter.name,
                         "about": f"{parameter.text}{choices}{default}",
                     }
                 )
-    tables = [reporting.render_rows(part, "table", terminal=terminal) for part in (heads, rows)]
-    return Output("\n".join(tables), (StatusNote("`rankwell engine check SPEC` tries an engine."),))
+    texts = [reporting.render_rows(rows, "table", terminal=terminal) for rows in tables if rows]
+    return Output("\n".join(texts), (StatusNote("`rankwell engine check SPEC` tries an engine."),))
 
 
 def describe_family(family: EngineFamily) -> dict[str, Any]:
