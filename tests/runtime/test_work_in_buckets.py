@@ -5,6 +5,7 @@ kill, and with damage.
 import errno
 import hashlib
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -259,15 +260,15 @@ def test_other_work_is_refused_and_leaves_no_array(s3: Bucket, start: Start):
 def test_an_array_of_the_bucket_that_has_changed_is_refused_by_parts(s3: Bucket, start: Start):
     run = start("crossmodal")
     run("--executor", "array")
-    (name,) = arrays()
-    place_of(WORK).inside(".arrays").replace(name, b"x")
+    # Without the compiled library there is an array for each input.
+    for name in arrays():
+        place_of(WORK).inside(".arrays").replace(name, b"x")
 
     code, _, error = typed("worker", WORK, "0")
 
     assert code == 2
-    assert f"{WORK}/.arrays/{name} has changed since the plan was written" in error.replace(
-        "\n", " "
-    )
+    message = error.replace("\n", " ")
+    assert re.search(rf"{WORK}/\.arrays/\S+ has changed since the plan was written", message)
 
 
 @pytest.mark.parametrize("job", ["crossmodal", "encode"])

@@ -197,7 +197,7 @@ class GateOptions(DifferenceOptions):
             "those of the same name (a single run with all). Fails if a run is significantly "
             "worse: the interval of the paired difference, as in rankwell compare, lies entirely "
             "on the worse side of 0. With few queries, a worse run may pass because the test has "
-            "little power. Query times are compared only if --measure names them (-m latency).",
+            "little power. Query times (latency) are compared only if --measure names them.",
             "Measures and rules",
             is_common=True,
         ),

@@ -38,7 +38,7 @@ class KnnOptions(PartOptions):
         str | None,
         Doc(
             "File of item ids: one per line, a JSON list or a table column (`items.csv:id`). "
-            "Without it, the ids in or beside ITEMS."
+            "Without it, the ids in or beside the items."
         ),
     ] = None
     query_ids: Annotated[str | None, Doc("File of query ids.")] = None

@@ -270,8 +270,8 @@ def _ways(tuned: TunedFusion, files: Sequence[str]) -> list[str]:
     fusion = tuned.whole.fusion
     messages = [
         f"tuned by {tuned.measure.label} in {len(tuned.choices)}-fold cross-validation (seed "
-        f"{tuned.seed}): each of {len(tuned.folds)} judged queries is fused in the way, of "
-        f"{tuned.n_candidates}, that is best on the other folds"
+        f"{tuned.seed}): each of {len(tuned.folds)} judged queries is fused by the best of "
+        f"{tuned.n_candidates} settings on the other folds"
     ]
     options = [f"--method '{fusion.method}'"]
     if fusion.normalization:

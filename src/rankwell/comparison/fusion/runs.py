@@ -327,8 +327,8 @@ class FusionOptions(RunFileOptions, JudgmentFileOptions):
         str,
         Option(kind=list[str]),
         Doc(
-            "rrf (k = 60, or rrf(k=10)), isr, log-isr, logn-isr, rbc(phi=0.9), borda and "
-            "condorcet use ranks; combsum, combmnz, combgmnz(gamma=0.5), wmnz, mixed, combanz, "
+            "Fusion method: rrf (k = 60, or rrf(k=10)), isr, log-isr, logn-isr, rbc(phi=0.9), "
+            "borda and condorcet use ranks; combsum, combmnz, combgmnz(gamma=0.5), wmnz, mixed, combanz, "
             "combmin, combmax and combmed use scores. bayesfuse, mapfuse, posfuse, "
             "probfuse(segments=25), segfuse and slidefuse(window=5) learn from judged queries. "
             "Tuning tries several: repeat it, or separate them with commas.",
