@@ -328,8 +328,8 @@ class FusionOptions(RunFileOptions, JudgmentFileOptions):
         Option(kind=list[str]),
         Doc(
             "Fusion method: rrf (k = 60, or rrf(k=10)), isr, log-isr, logn-isr, rbc(phi=0.9), "
-            "borda and condorcet use ranks; combsum, combmnz, combgmnz(gamma=0.5), wmnz, mixed, combanz, "
-            "combmin, combmax and combmed use scores. bayesfuse, mapfuse, posfuse, "
+            "borda and condorcet use ranks; combsum, combmnz, combgmnz(gamma=0.5), wmnz, mixed, "
+            "combanz, combmin, combmax and combmed use scores. bayesfuse, mapfuse, posfuse, "
             "probfuse(segments=25), segfuse and slidefuse(window=5) learn from judged queries. "
             "Tuning tries several: repeat it, or separate them with commas.",
             is_common=True,
