@@ -646,7 +646,7 @@ def _bare(parameter: Parameter, kind: Any) -> Parameter:
 _PYTHON_TEXTS = {
     "options": "All choices at once, in place of keywords.",
     "details": "Keep single queries and items, for a page.",
-    "progress": "Function called with the number done and the total, in most cases after a word.",
+    "progress": "Function called as the work proceeds, with the number done and the total last.",
 }
 _FLAG = re.compile(r"(?<![\w-])--?[a-z][\w-]*")
 

@@ -641,15 +641,15 @@ def engine_answer(result: Any) -> Answer:
     # Of one engine all names begin with its name.
     first_word = settings[0]["run"].partition(" ")[0] + " "
     skipped = len(first_word) if all(row["run"].startswith(first_word) for row in settings) else 0
+    marked = [row.get("best") == "best" or _reaches(row) for row in shown]
     table = [
         {
-            "setting": row["run"][skipped:] + " *" * (row.get("best") == "best" or _reaches(row)),
+            "setting": row["run"][skipped:] + " *" * is_marked,
             **{Heading(name): _cell(name, row[name]) for name in (*scores, _COST) if name in row},
         }
-        for row in shown
+        for row, is_marked in zip(shown, marked, strict=True)
     ]
-    is_marked = any(row["setting"].endswith(" *") for row in table)
-    legend = [mark for name, mark in _MARKS.items() if is_marked and name in settings[0]][-1:]
+    legend = [mark for name, mark in _MARKS.items() if any(marked) and name in settings[0]][-1:]
     if hidden := len(settings) - len(shown):
         legend.append(count_of(hidden, "more setting", "more settings"))
     verdicts = "\n".join(row["text"] for row in result.verdicts)
