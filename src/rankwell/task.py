@@ -1,6 +1,5 @@
 """The declaration of a task: what its command and its Python function follow from."""
 
-import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -37,6 +36,7 @@ from rankwell.reporting import (
     Document,
     Format,
     Row,
+    Rules,
     TableStyle,
     render_rows,
 )
@@ -52,7 +52,6 @@ from rankwell.reporting.options import (
 from rankwell.reporting.outputs.answers import answer_text
 from rankwell.reporting.outputs.markup import sentences
 from rankwell.results import Results
-from rankwell.stats import check_intervals
 from rankwell.store import Source
 
 _RAISES = (
@@ -346,7 +345,7 @@ def printed_rows(
     format: Format,
     *,
     tables: Iterable[Sequence[Row] | str] | None = None,
-    rules: Mapping[str, Any] | None = None,
+    rules: Rules | None = None,
     findings: Sequence[Finding] = (),
     answer: Answer | None = None,
 ) -> str:
@@ -354,7 +353,7 @@ def printed_rows(
     above and below them; those without rows are left out. answer: what a terminal shows of it
     without details. findings: as in JSON.
     """
-    terminal = reporting.terminal_of(sys.stdout)
+    terminal = reporting.terminal_of()
     if answer is not None and format == "table" and not terminal.details:
         return answer_text(Document((), rules=rules or {}, terminal=terminal, answer=answer))
     if tables is None or format not in FOR_PEOPLE:
@@ -400,14 +399,14 @@ class MeasuringTask(Task):
     count: Callable[[Views, str, ResultsBuilder], None] | None = None
     run_findings: Callable[[str, Any, Measures], Iterable[Finding]] = _none
     findings: Callable[[Views, Measures], Iterable[Finding]] = _none
-    rules: Callable[[Measures], Mapping[str, Any]] = lambda _: {}
+    rules: Callable[[Measures], Rules] = lambda _: {}
     tables: Callable[[Views, bool], Mapping[str, Any]] = lambda *_: {}
 
     def evaluate(
         self, *inputs: Any, options: Any, details: bool = False, progress: Progress = None
     ) -> Results:
         """The values of the measures for every run."""
-        check_intervals(options.intervals, options.seed)
+        options.check_intervals()
         task = self.name.partition(" ")[0]
         convention = find_convention(options.convention, task)
         views = self.views(*inputs, options)

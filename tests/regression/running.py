@@ -193,7 +193,7 @@ def _with_input(file: Path, words: list[str]) -> tuple[int, str, str]:
 def _terminal(width: int) -> Generator[None]:
     """A terminal of a width, for which tables are laid out."""
     before = reporting.terminal_of
-    reporting.terminal_of = lambda stream: reporting.Terminal(width)
+    reporting.terminal_of = lambda *_: reporting.Terminal(width)
     try:
         yield
     finally:

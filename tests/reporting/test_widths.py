@@ -68,7 +68,7 @@ def printed(
     *,
     details: bool = True,
 ) -> list[str]:
-    monkeypatch.setattr(reporting, "terminal_of", lambda _: Terminal(width, details=details))
+    monkeypatch.setattr(reporting, "terminal_of", lambda *_: Terminal(width, details=details))
     commands = COMMANDS[name].split("\n")
     texts, _ = runner.workspace.printed(commands, lambda _: None)
     return [

@@ -17,6 +17,8 @@ from rankwell.data.rankings import Hits, Ranking
 from rankwell.data.tables import Bools, Floats, Ints, Judgments, running_sum
 
 Texts = Sequence[str] | NDArray[Any]
+Columns = dict[str, list[Any]]
+"""The columns of a table, by name."""
 
 
 class Details(NamedTuple):
@@ -141,7 +143,7 @@ class DetailColumns(Mapping[str, list[Any]]):
     """
 
     def __init__(self, arrays: Mapping[str, Joined], sizes: Sequence[tuple[str, int]]) -> None:
-        self.arrays, self._sizes, self._listed = arrays, sizes, dict[str, list[Any]]()
+        self.arrays, self._sizes, self._listed = arrays, sizes, Columns()
 
     def by_run(self, *names: str) -> Iterator[tuple[str, dict[str, NDArray[Any]]]]:
         """Some columns of the rows of each run, one after the other."""

@@ -44,6 +44,7 @@ from rankwell.data.tables import (
     position_in_segment,
     segment_offsets,
 )
+from rankwell.documents import repeated_name
 from rankwell.errors import BadInput, BadUsage, shown
 from rankwell.store import STDIN, Source, encode_id, run_files, split_name, split_part
 
@@ -368,7 +369,7 @@ def name_runs(runs: Any) -> dict[str, Any]:
             for run, file, own_name, name in zip(run_list, is_file, stated, names, strict=True)
         ]
     if len(set(names)) < len(names):
-        double = next(name for name in names if names.count(name) > 1)
+        double = repeated_name(names)
         raise BadUsage(
             f"two runs are called {double!r}; name each run once, and rename one of two that "
             "are called the same."

@@ -1,7 +1,7 @@
 """Options that tasks and commands share; each is declared and documented here alone."""
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from rankwell.data.columns import Duplicates
 from rankwell.data.options import (
@@ -12,6 +12,7 @@ from rankwell.data.options import (
     MeasureNames,
     RunColumns,
 )
+from rankwell.errors import BadUsage
 from rankwell.stats import Intervals
 
 Seed = Annotated[int, Doc("Random seed.", "Statistics")]
@@ -97,6 +98,14 @@ class StatisticsOptions(IntervalOptions):
     """The intervals beside the means, and their seed."""
 
     seed: Seed = 0
+
+    def check_intervals(self) -> None:
+        """Raises BadUsage for intervals of no known kind, and for a seed below 0."""
+        if self.intervals not in get_args(Intervals) or self.seed < 0:
+            raise BadUsage(
+                f"intervals={self.intervals!r}, seed={self.seed!r}: expected bootstrap-t, "
+                "bootstrap, t or none, and a non-negative integer as the seed."
+            )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -31,6 +31,11 @@ from rankwell.store import Source, unchanged
 
 SCHEMA_VERSION = 2
 
+Progress = Callable[[str, int, int], None] | None
+"""A listener to what is done: a name, the amount so far, and that of the whole."""
+RunProgress = Callable[[int, int], None] | None
+"""The same, of a single run."""
+
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class ResultData:
@@ -327,9 +332,7 @@ DETAIL_DEPTH = 20
 """Number of first items of each query in the detail rows."""
 
 
-def progress_of(
-    report: Callable[[str, int, int], None] | None, run: str
-) -> Callable[[int, int], None] | None:
+def progress_of(report: Progress, run: str) -> RunProgress:
     """The progress of one run, reported under its name; None without a listener."""
     return report and partial(report, run)
 

@@ -9,6 +9,7 @@ from rankwell.errors import BadUsage, UnknownName
 from rankwell.files.writing import writing_file
 from rankwell.integrations.folders import folder_of
 from rankwell.io.result_folder import read_results, read_summary
+from rankwell.reporting import runs_of
 from rankwell.results import Results
 from rankwell.store import write_text
 
@@ -39,7 +40,7 @@ def write_task_result(
     """
     with folder_of(results) as folder:
         rows = read_summary(read_results(folder))
-    runs = list(dict.fromkeys(row["run"] for row in rows))
+    runs = runs_of(rows)
     if run is None and len(runs) > 1:
         raise BadUsage(f"the results have the runs {', '.join(runs)}; name one of them as run=…")
     if run is not None and run not in runs:

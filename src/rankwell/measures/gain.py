@@ -19,7 +19,7 @@ _SOURCE = (
 )
 
 
-def _worth(grades: Floats, dcg: Gain, gains: Gains, rel: float | None) -> Floats:
+def _worth(grades: Floats, gains: Gains, dcg: Gain = "log2", rel: float | None = None) -> Floats:
     """The gain of each grade; 0 for a negative grade and one below `rel`."""
     if dcg == "exp-log2":
         if grades.max(initial=0.0) > 1023:
@@ -65,9 +65,11 @@ def _sum_discounted(
     )
 
 
-def _ideal(view: JudgedRankings, dcg: Gain, gains: Gains, rel: float | None) -> Floats:
+def _ideal(
+    view: JudgedRankings, gains: Gains, dcg: Gain = "log2", rel: float | None = None
+) -> Floats:
     """The positive gains of all judged items, highest first within each query, then zeros."""
-    worth = np.maximum(_worth(view.judged_grades, dcg, gains, rel), 0.0)
+    worth = np.maximum(_worth(view.judged_grades, gains, dcg, rel), 0.0)
     # Only a table of gains can order items otherwise than their grades do.
     return worth if gains is None else worth[np.lexsort((-worth, view.query_of_judged))]
 
@@ -106,7 +108,7 @@ def discounted_gain(
     ([3.5], [7.5])
     """
     return _sum_discounted(
-        view.without_unjudged(judged_only), lambda grades: _worth(grades, dcg, gains, rel), k
+        view.without_unjudged(judged_only), lambda grades: _worth(grades, gains, dcg, rel), k
     )
 
 
@@ -140,7 +142,7 @@ def ideal_gain(
     >>> ideal_gain(view, k=1).tolist()
     [3.0]
     """
-    ideal, ideal_ranks = _ideal(view, dcg, gains, rel), view.judged_positions
+    ideal, ideal_ranks = _ideal(view, gains, dcg, rel), view.judged_positions
     return view.sum_judged(_discounted(ideal, ideal_ranks, ideal_ranks <= (k or np.inf)))
 
 
@@ -211,12 +213,12 @@ def rndcg(view: JudgedRankings, *, gains: Gains = None) -> Floats:
     >>> rndcg(judged_rankings({"q": {"a": 1, "b": 2}}, {"q": {"b": 3.0, "a": 2.0}})).tolist()
     [1.0]
     """
-    ideal = _ideal(view, "log2", gains, None)
+    ideal = _ideal(view, gains)
     owner, ideal_ranks = view.query_of_judged, view.judged_positions
     following = np.append(ideal[1:], 0.0)
     following[view.judged_offsets[1:][np.diff(view.judged_offsets) > 0] - 1] = 0.0
     turns = np.flatnonzero((ideal > 0) & (following != ideal))
-    worth = _worth(view.grades, "log2", gains, None) / _discount(view.ranks)
+    worth = _worth(view.grades, gains) / _discount(view.ranks)
     best = _ideal_sums(view, ideal)[turns]
     reached = view.sum_until(worth, owner[turns], ideal_ranks[turns]) / best
     n_ideal = view.sum_judged(ideal > 0)
@@ -253,9 +255,9 @@ def ndcg_rel(view: JudgedRankings, *, gains: Gains = None) -> Floats:
     ... ).round(4).tolist()
     [0.9599]
     """
-    ideal = _ideal(view, "log2", gains, None)
+    ideal = _ideal(view, gains)
     n_ideal = view.sum_judged(ideal > 0).astype(np.int64)
-    worth = _worth(view.grades, "log2", gains, None)
+    worth = _worth(view.grades, gains)
     gained = (worth > 0) & (n_ideal > 0)[view.query_of_row]
     rows, owner = np.flatnonzero(gained), view.query_of_row[gained]
     reached = running_sum(worth / _discount(view.ranks), view.offsets)[rows]
@@ -297,9 +299,9 @@ def graded_g(view: JudgedRankings, *, gains: Gains = None) -> Floats:
     >>> graded_g(judged_rankings({"q": {"a": 1, "b": 2}}, {"q": {"b": 3.0, "a": 2.0}})).tolist()
     [1.0]
     """
-    ideal = _ideal(view, "log2", gains, None)
+    ideal = _ideal(view, gains)
     n_ideal = view.sum_judged(ideal > 0).astype(np.int64)
-    worth, owner = _worth(view.grades, "log2", gains, None), view.query_of_row
+    worth, owner = _worth(view.grades, gains), view.query_of_row
     costs = np.concatenate([[0.0], running_sum(np.maximum(ideal, 1.0), view.judged_offsets)])
     depth = np.minimum(view.ranks, n_ideal[owner])
     ideal_cost = np.where(depth > 0, costs[view.judged_offsets[owner] + depth], 0.0)

@@ -339,18 +339,19 @@ def render_rows(
     return OUTPUTS[format](Document(rows, findings=findings, summary=False, terminal=terminal))
 
 
-def terminal_of(stream: TextIO) -> Terminal:
-    """The abilities of the stream: no terminal, no width and no colour; `NO_COLOR` and a dumb
-    terminal turn colour off.
+def terminal_of(stream: TextIO | None = None) -> Terminal:
+    """The abilities of a stream, by default of standard output: no terminal, no width and no
+    colour; `NO_COLOR` and a dumb terminal turn colour off.
 
     `COLUMNS` is the width of a terminal that reports another.
     """
-    if not stream.isatty():
+    output = stream or sys.stdout
+    if not output.isatty():
         return Terminal(details=shows_details())
     columns = os.environ.get("COLUMNS", "")
     try:
         width = (
-            int(columns) if columns.isdecimal() else os.get_terminal_size(stream.fileno()).columns
+            int(columns) if columns.isdecimal() else os.get_terminal_size(output.fileno()).columns
         )
     except OSError:
         width = 80
@@ -379,7 +380,7 @@ def prose(text: str) -> str:
     """The text with its paragraphs folded where standard output is a terminal; command lines stay
     whole, to be copied.
     """
-    terminal = terminal_of(sys.stdout)
+    terminal = terminal_of()
     if terminal.width is None:
         return text
     lines = re.sub(r"(?<=[^\n])\n(?=[^ \n])", " ", text).split("\n")
@@ -423,6 +424,11 @@ def plain(value: Any) -> Any:
 def runs_of(rows: Iterable[Row]) -> list[str]:
     """The runs of rows, in the order of first sight."""
     return list(dict.fromkeys(row["run"] for row in rows))
+
+
+def has_intervals(rows: Iterable[Row]) -> bool:
+    """Whether any row has an interval."""
+    return any(row.get("ci_low") is not None for row in rows)
 
 
 def escaped(text: Any) -> str:
@@ -503,7 +509,7 @@ def summary_grid(document: Document) -> Grid:
     if any(row["unit"] != "share" for row in rows):
         texts["unit"] = [row["unit"] for row in rows]
     numbers = {"mean": [format_value(row["mean"], row["unit"]) for row in rows]}
-    if any(row["ci_low"] is not None for row in rows):
+    if has_intervals(rows):
         numbers[f"{100 * document.rules.get('level', 0.95):g} % interval"] = [
             _bounds(row, _unit_between(row)) for row in rows
         ]

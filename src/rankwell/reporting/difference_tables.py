@@ -15,6 +15,7 @@ from rankwell.reporting import (
     Format,
     PrintedFigure,
     Row,
+    Rules,
     TableStyle,
     Terminal,
     folded,
@@ -88,12 +89,7 @@ def difference_answer(result: Any) -> Answer:
 
 
 def _pair(
-    row: Row,
-    attributes: Sequence[str],
-    rules: Mapping[str, Any],
-    *,
-    is_named: bool,
-    is_tested: bool,
+    row: Row, attributes: Sequence[str], rules: Rules, *, is_named: bool, is_tested: bool
 ) -> Row:
     """A difference: both means, the difference with its interval, its p-value, and how many queries
     won.
@@ -156,7 +152,7 @@ def difference_text(
     tables: Mapping[str, Sequence[Row]],
     differences: Sequence[Row],
     per_query: Sequence[Row] | None,
-    rules: Mapping[str, Any],
+    rules: Rules,
     format: Format,
     terminal: Terminal = PLAIN,
     scores: str = "",
@@ -223,7 +219,7 @@ _ROLES = {
 """The parts of measures in a comparison, as readers see them."""
 
 
-def _legend(differences: Sequence[Row], systems: Sequence[Row], rules: Mapping[str, Any]) -> str:
+def _legend(differences: Sequence[Row], systems: Sequence[Row], rules: Rules) -> str:
     """The meaning of the columns and marks that need one."""
 
     def has(name: str) -> bool:

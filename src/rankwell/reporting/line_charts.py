@@ -55,7 +55,7 @@ def k_curves(rows: Sequence[Row], *, bands: Bands = "sd", title: str | None = No
     names = short_names(runs_of(mean_rows))
     ks = sorted({int(row["k"]) for row in mean_rows})
     signed = {_unit(row) for row in mean_rows if row["mean"] < 0}
-    points_by_title: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    points_by_title: dict[tuple[str, str], list[Row]] = {}
     ends: dict[str, list[float]] = {}
     is_cut = False
     for row in mean_rows:
@@ -297,7 +297,7 @@ def _parameter_panel(
 ) -> Spec:
     """The panel of one measure. line_of: the column that says which line a row belongs to."""
     series_names, crowded = list(names.values()), line_of == "system"
-    points: list[dict[str, Any]] = [
+    points: list[Row] = [
         {
             "series": names[str(row[line_of])],
             "value": row["value"] if x["type"] == "quantitative" else _value_text(row["value"]),

@@ -1,6 +1,5 @@
 """Options that many commands have, and the output of a command for a result."""
 
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
@@ -78,10 +77,7 @@ def present(
     tables: further rows by name. charts: whether charts of any result are drawn. others: files that
     the command has written into the folder already, for the manifest. style: that of the table.
     """
-    rows, terminal = (
-        list(result.per_query()) if per_query else None,
-        reporting.terminal_of(sys.stdout),
-    )
+    rows, terminal = (list(result.per_query()) if per_query else None, reporting.terminal_of())
     text = paper_text(result, format, style, rows, tables) or render(
         result.summary,
         rows,
@@ -125,7 +121,7 @@ def introduced(introduction: str, printed: Output, page: Path, *written: StatusN
 
     page: the folder that has the page. written: notes on files.
     """
-    terminal = reporting.terminal_of(sys.stdout)
+    terminal = reporting.terminal_of()
     above = lines_for(introduction, terminal)
     return printed._replace(
         text=f"{above}\n\n{printed.text}",

@@ -524,7 +524,7 @@ def render_system_tables(
     return "\n".join(texts)
 
 
-def _printed(table: SystemTable, rules: Mapping[str, Any], terminal: Terminal) -> str:
+def _printed(table: SystemTable, rules: Rules, terminal: Terminal) -> str:
     """The table of a bench: its title, its scores, the meaning of marks and gaps, with details the
     rules, and what systems took.
     """

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 
@@ -38,6 +38,7 @@ from rankwell.errors import BadUsage, first_of
 from rankwell.stats.intervals import (
     RANGES,
     Deviations,
+    Interval,
     clopper_pearson,
     percentile_interval,
     skew_of,
@@ -370,7 +371,7 @@ class _Counted:
             self._deviations is not None and self._deviations.expands
         )
 
-    def interval(self, figures: Floats | None = None) -> tuple[float, float] | None:
+    def interval(self, figures: Floats | None = None) -> Interval | None:
         """The 95 % interval of the figure; None where a resample has none, and where nothing
         varies.
 
@@ -510,15 +511,6 @@ def midranks(values: Floats) -> Floats:
     """Rank of each value from 1, ascending; equal values share the mean of their ranks."""
     _, group, sizes = np.unique(values, return_inverse=True, return_counts=True)
     return (np.cumsum(sizes) - (sizes - 1) / 2)[group]
-
-
-def check_intervals(intervals: str, seed: int) -> None:
-    """Raises BadUsage for intervals of no known kind, and for a seed below 0."""
-    if intervals not in get_args(Intervals) or seed < 0:
-        raise BadUsage(
-            f"intervals={intervals!r}, seed={seed!r}: expected bootstrap-t, bootstrap, t or none, "
-            "and a non-negative integer as the seed."
-        )
 
 
 def check_level(level: float) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from rankwell._native.resamples import over_resamples
 from rankwell.data.tables import Floats, Ints, exact_mean, ratio
 from rankwell.stats import MIN_QUERIES
-from rankwell.stats.intervals import percentile_interval
+from rankwell.stats.intervals import Interval, percentile_interval
 
 RATES: Floats = np.linspace(0, 1, 11)[:-1]
 """The shares of the queries that are abstained from, as in MTEB: 0, 0.1, …, 0.9."""
@@ -33,7 +33,7 @@ class AbstentionFigure(NamedTuple):
     """
 
     value: float | None
-    interval: tuple[float, float] | None
+    interval: Interval | None
     ceiling: float
     chance: float
 

@@ -18,7 +18,7 @@ import numpy as np
 from rankwell._native.resamples import over_resamples
 from rankwell.data.tables import Floats, Ints, sum_by
 from rankwell.stats import MIN_QUERIES, on_exact_grid, resampled_sums
-from rankwell.stats.intervals import percentile_interval
+from rankwell.stats.intervals import Interval, percentile_interval
 
 COHEN = ("Cohen's kappa", "Cohen's kappa (quadratic)")
 """Coefficients of two judges only."""
@@ -44,7 +44,7 @@ class Coefficient(NamedTuple):
     """
 
     value: float | None
-    interval: tuple[float, float] | None
+    interval: Interval | None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -114,7 +114,7 @@ def agreement(
     }
 
 
-def _interval(resampled: Floats, level: float) -> tuple[float, float] | None:
+def _interval(resampled: Floats, level: float) -> Interval | None:
     defined = resampled[~np.isnan(resampled)]
     if len(defined) < (1 - _MOST_UNDEFINED) * len(resampled):
         return None
@@ -211,7 +211,7 @@ class Trend(NamedTuple):
     """
 
     slope: float | None
-    interval: tuple[float, float] | None
+    interval: Interval | None
 
 
 def trend(

@@ -10,7 +10,7 @@ import numpy as np
 from rankwell._native.resamples import over_resamples
 from rankwell.data.tables import Floats, Ints
 from rankwell.stats import midranks, on_exact_grid
-from rankwell.stats.intervals import percentile_interval, student_p
+from rankwell.stats.intervals import Interval, percentile_interval, student_p
 
 MIN_PAIRS = 3
 """Two pairs lie on a line whatever they are."""
@@ -112,7 +112,7 @@ def kendall_tau(first: Floats, second: Floats) -> float | None:
     return _tau_b(concordance(first, second))
 
 
-def fisher_interval(value: float, n: int, *, ranks: bool = False) -> tuple[float, float] | None:
+def fisher_interval(value: float, n: int, *, ranks: bool = False) -> Interval | None:
     """The 95 % interval of a correlation of n rows by Fisher's z; None for fewer than 4 rows.
 
     ranks: whether it is Spearman's, whose z varies more: by (1 + ρ²/2) / (n - 3).
@@ -126,7 +126,7 @@ def fisher_interval(value: float, n: int, *, ranks: bool = False) -> tuple[float
     return math.tanh(math.atanh(value) - reach), math.tanh(math.atanh(value) + reach)
 
 
-def kendall_interval(counts: Concordance) -> tuple[float, float]:
+def kendall_interval(counts: Concordance) -> Interval:
     """The asymptotic 95 % interval of tau-b, which holds for any ties, cut off at ±1. Neither
     column is constant. Source: Brown and Benedetti 1977.
     """
@@ -281,9 +281,9 @@ class PairIntervals(NamedTuple):
     calibrated_mae: interval of the mean absolute error of a line fitted to each resample.
     """
 
-    pearson: tuple[float, float] | None
-    spearman: tuple[float, float] | None
-    calibrated_mae: tuple[float, float] | None
+    pearson: Interval | None
+    spearman: Interval | None
+    calibrated_mae: Interval | None
 
 
 def bootstrap_pairs(

@@ -17,6 +17,7 @@ import numpy as np
 from rankwell._native.resamples import MANY
 from rankwell.data.tables import Floats, exact_mean, exact_ratio, exact_sd, exact_sum, rounded
 
+Interval = tuple[float, float]
 RANGES = {
     "share": (0.0, 1.0),
     "percent": (0.0, 100.0),
@@ -90,9 +91,7 @@ class Deviations(NamedTuple):
         """The residuals, scaled so that their squares add up to 1."""
         return self.residuals / (self.error * len(self.residuals))
 
-    def interval(
-        self, level: float, resampled_t: Floats | None = None
-    ) -> tuple[float, float] | None:
+    def interval(self, level: float, resampled_t: Floats | None = None) -> Interval | None:
         """The wider of the studentised bootstrap's reach and Student's on each side; None where
         nothing varies or a t is NaN.
 
@@ -150,7 +149,7 @@ def skew_of(values: Floats, unit: str) -> Literal["end", "tail", ""]:
     return "tail" if 8 * skewness**2 > n else ""
 
 
-def clopper_pearson(successes: int, n: int, level: float) -> tuple[float, float]:
+def clopper_pearson(successes: int, n: int, level: float) -> Interval:
     """The exact interval of a share: it holds the true one at least as often as the level says.
     Source: Clopper, Pearson 1934.
     """
@@ -161,7 +160,7 @@ def clopper_pearson(successes: int, n: int, level: float) -> tuple[float, float]
     return low, high
 
 
-def percentile_interval(figures: Floats, level: float) -> tuple[float, float] | None:
+def percentile_interval(figures: Floats, level: float) -> Interval | None:
     """The interval between the outer percentiles of resampled figures; None where a resample has no
     figure (NaN).
     """
@@ -169,7 +168,7 @@ def percentile_interval(figures: Floats, level: float) -> tuple[float, float] | 
     return None if outer is None else (rounded(outer[0]), rounded(outer[1]))
 
 
-def percentiles(figures: Floats, level: float) -> tuple[float, float] | None:
+def percentiles(figures: Floats, level: float) -> Interval | None:
     """The percentiles that leave a level between them; None where a value is NaN."""
     if np.isnan(figures).any():
         return None

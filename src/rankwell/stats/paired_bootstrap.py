@@ -10,7 +10,7 @@ import numpy as np
 
 from rankwell.data.tables import Floats, Ints, exact_mean, exact_ratio, rounded, sum_by
 from rankwell.stats import of_one_size, resampled_sums
-from rankwell.stats.intervals import Deviations, percentile_interval
+from rankwell.stats.intervals import Deviations, Interval, percentile_interval
 
 _PIECE = 512
 """Columns that are resampled at once: 40 MiB of sums."""
@@ -43,7 +43,7 @@ class Bootstrapped(NamedTuple):
     p: two-sided p-value; None where it was not requested.
     """
 
-    interval: tuple[float, float] | None = None
+    interval: Interval | None = None
     p: float | None = None
 
 
@@ -122,7 +122,7 @@ def _summands(column: Differences, *, test: bool, studentised: bool) -> list[Flo
     return [] if deviations.expands else deviations.columns()
 
 
-def _interval(column: Differences, sums: Floats, level: float) -> tuple[float, float] | None:
+def _interval(column: Differences, sums: Floats, level: float) -> Interval | None:
     """The interval that holds its level with few queries. sums: of `_summands`, the studentised
     last.
     """
@@ -138,7 +138,7 @@ def _interval(column: Differences, sums: Floats, level: float) -> tuple[float, f
     return bounds and (rounded(max(bounds[0], -largest)), rounded(min(bounds[1], largest)))
 
 
-def _bonett_price(differences: Floats, level: float) -> tuple[float, float] | None:
+def _bonett_price(differences: Floats, level: float) -> Interval | None:
     """The interval of differences of 0/1 values; None where some are of other values, and where all
     are 0.
     """
@@ -194,7 +194,7 @@ class Change(NamedTuple):
     """
 
     value: float | None
-    interval: tuple[float, float] | None
+    interval: Interval | None
     n: int
 
 

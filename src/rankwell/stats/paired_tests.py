@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from rankwell.data.tables import Bools, Floats, Ints, exact_mean, exact_ratio, exact_sd, exact_sum
 from rankwell.errors import BadUsage
 from rankwell.stats import check_level, midranks, on_exact_grid
-from rankwell.stats.intervals import binomial_p, student_p, student_quantile
+from rankwell.stats.intervals import Interval, binomial_p, student_p, student_quantile
 
 
 class PairedT(NamedTuple):
@@ -35,7 +35,7 @@ class PairedT(NamedTuple):
     error: float
     freedom: int
 
-    def interval(self, level: float = 0.95) -> tuple[float, float]:
+    def interval(self, level: float = 0.95) -> Interval:
         """The interval of the mean."""
         reach = student_quantile(level, self.freedom) * self.error
         mean = 0.0 if self.t == 0 else self.t * self.error

@@ -24,7 +24,7 @@ import numpy as np
 
 from rankwell._native.resamples import over_resamples
 from rankwell.data.tables import Bools, Floats, Ints, exact_mean, exact_sd, sum_by
-from rankwell.stats.intervals import student_quantile
+from rankwell.stats.intervals import Interval, student_quantile
 
 FEWEST_QUERIES = 10
 """Below so many drawn queries there is no interval for queries like these."""
@@ -38,8 +38,6 @@ _FEWEST_ITEMS = 10
 """Below so many judged items the prior alone says how much they vary."""
 _BLOCK = 1 << 16
 """Digests in memory at once."""
-
-Interval = tuple[float, float]
 
 
 def balanced_mixture(scores: Floats, balances: Floats) -> Floats | None:

@@ -3,13 +3,13 @@ queries where it does not hold.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from rankwell.data.options import shown_digits
+from rankwell.data.registry import Better
 from rankwell.data.tables import format_value, p_text
 from rankwell.errors import first_of
 
-Direction = Literal["higher", "lower", "neither"]
 NOTHING_TESTED = "Nothing is tested: neither higher nor lower values of {} are better."
 _WORDS = {"holm": "Holm", "bh": "Benjamini–Hochberg", "max-t": "max-T", "tukey": "Tukey's HSD"}
 _DIRECTIONS = (("better", True), ("worse", False))
@@ -41,7 +41,7 @@ class MeasuredDifference(NamedTuple):
     against: str
     label: str
     unit: str
-    better: Direction
+    better: Better
     difference: float | None
     interval: tuple[float, float] | None
     p: float | None

@@ -5,7 +5,7 @@ by drafts that take their place.
 import os
 import re
 import sys
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -341,6 +341,11 @@ def write_bytes(path: Path, content: bytes) -> None:
 def write_text(path: Path, text: str) -> None:
     """Writes a text file in UTF-8 whole or not at all; ids that are not UTF-8 keep their bytes."""
     write_bytes(path, text.encode("utf-8", "surrogateescape"))
+
+
+def write_lines(path: Path, lines: Iterable[str]) -> None:
+    """Writes a text file of these lines as `write_text` does; each line is ended."""
+    write_text(path, "".join(f"{line}\n" for line in lines))
 
 
 class Cache:

@@ -322,7 +322,7 @@ def test_bad_input_is_one_line_with_the_path_inside(
 def test_a_narrow_terminal_gets_short_lines_and_whole_labels(
     run: Any, world: dict[str, Path], monkeypatch: Any
 ):
-    monkeypatch.setattr("rankwell.reporting.terminal_of", lambda _: Terminal(80, details=True))
+    monkeypatch.setattr("rankwell.reporting.terminal_of", lambda *_: Terminal(80, details=True))
 
     _, out, _ = run(
         world["gold"], world["given"], "--retrieved", world["found"], "--isolated", world["alone"]

@@ -469,7 +469,7 @@ def test_a_folder_keeps_nothing_of_an_earlier_evaluation(tmp_path: Path) -> None
 
 
 def test_lines_fit_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rankwell.reporting.terminal_of", lambda _: Terminal(80, details=True))
+    monkeypatch.setattr("rankwell.reporting.terminal_of", lambda *_: Terminal(80, details=True))
 
     shown = show(judged(squad(qa("q1")), {"q1": "Paris"}, convention="haystack-v1"))
 

@@ -1,6 +1,5 @@
 """Evaluate many systems on many data sets from one TOML file."""
 
-import sys
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -99,7 +98,7 @@ def bench(
             }
             for plan in plans
         ]
-        table_text = reporting.render_rows(rows, format, terminal=reporting.terminal_of(sys.stdout))
+        table_text = reporting.render_rows(rows, format, terminal=reporting.terminal_of())
         refused = refusal(PartOptions(dry_run=True), partial(check_output, file, output))
         return Output(
             text=table_text,
@@ -112,7 +111,7 @@ def bench(
     if isinstance(result, PartOutcome):
         return Output(result.text, result.messages, result.exit_code)
     messages = [f"{failure.plan.cell.name} failed: {failure.error}" for failure in result.failed]
-    text = result.render(format, style=style, terminal=reporting.terminal_of(sys.stdout))
+    text = result.render(format, style=style, terminal=reporting.terminal_of())
     return Output(
         text=text,
         messages=(*messages, reporting.StatusNote(result.status), _wrote(result.folder, output)),

@@ -1,6 +1,5 @@
 """Find mistakes in judgments and runs."""
 
-import sys
 from typing import Annotated, Literal
 
 from rankwell import reporting
@@ -42,7 +41,7 @@ def check(
         Exit with 1 on warnings, too.
     """
     checked = checks.check(qrels, list(runs), options=options)
-    terminal = reporting.terminal_of(sys.stdout)
+    terminal = reporting.terminal_of()
     if format != "table":
         text = checked.text(format, terminal)
     else:

@@ -1,7 +1,6 @@
 """Explain what a measure, convention or finding means."""
 
 import json
-import sys
 from typing import Annotated, Literal
 
 from rankwell import reporting
@@ -46,7 +45,7 @@ def explain(
     format
         Output format of the list; json also has bounds, directions and sources.
     """
-    terminal = reporting.terminal_of(sys.stdout)
+    terminal = reporting.terminal_of()
     if schema and format != "table":
         raise BadUsage("--format is for the list of measures; leave it out with --schema.")
     if schema:

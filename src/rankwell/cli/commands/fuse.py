@@ -1,6 +1,5 @@
 """Fuse runs into one, with given or tuned weights."""
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -144,7 +143,7 @@ def fuse(
     ]
     if loose := len(tuned.ranking.queries) - len(tuned.folds):
         findings.append(queries_fused_unjudged(loose))
-    terminal = reporting.terminal_of(sys.stdout)
+    terminal = reporting.terminal_of()
     rules = result.describe() | tuned.describe()
     tables = {"choices": tuned.rows}
     form: reporting.Format = tuning.format or "table"

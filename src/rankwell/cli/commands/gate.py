@@ -1,6 +1,5 @@
 """Fail a build when results regress or miss a requirement."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -65,7 +64,7 @@ def gate(
         if not failed:
             total = f"{len(lines)} of {len(lines)} passed"
         sentences = [f"gate: {total}", *(line.sentence for line in lines), ""]
-        terminal = reporting.terminal_of(sys.stdout)
+        terminal = reporting.terminal_of()
         text = reporting.folded("\n".join(sentences), terminal, " " * 8)
     else:
         text = reporting.render_rows([line._asdict() for line in lines], format, findings=findings)

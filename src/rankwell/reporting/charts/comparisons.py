@@ -9,7 +9,7 @@ import numpy as np
 
 from rankwell.data.tables import Values, format_value, p_text
 from rankwell.errors import count_of
-from rankwell.reporting import Row, charts
+from rankwell.reporting import Row, charts, has_intervals
 from rankwell.reporting.charts import ACCENT, INK, QUIET, STEP, ChartData, Spec
 
 
@@ -31,7 +31,7 @@ def differences(data: ChartData) -> Spec | None:
         lambda title, title_rows, is_first: _panel(title, title_rows, names, has_names=is_first),
     )
     level = ""
-    if any(row["ci_low"] is not None for row in rows):
+    if has_intervals(rows):
         level = f" with {100 * data.rules.get('level', 0.95):g} % intervals"
     return charts.page(
         f"Mean differences{level}", "filled dots are decisive after the correction", panels

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rankwell.reporting import Row, Rules, charts, runs_of
+from rankwell.reporting import Row, Rules, charts, has_intervals, runs_of
 from rankwell.reporting.charts import ACCENT, STEP, ChartData, Spec
 
 _WIDTH = 250
@@ -118,7 +118,7 @@ def _heading(rows: Sequence[Row], rules: Rules) -> str:
         if isinstance(definition, Mapping)
     )
     word = "Means" if are_means else "Figures"
-    if all(row["ci_low"] is None for row in rows):
+    if not has_intervals(rows):
         return word
     return f"{word} with {100 * rules.get('level', 0.95):g} % intervals"
 

@@ -3,7 +3,6 @@ confidence.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from rankwell.reporting import Row, runs_of
 from rankwell.reporting.charts import (
@@ -53,7 +52,7 @@ def risk_coverage(data: ChartData) -> Spec | None:
 
 
 def _panel(curves: Sequence[Row], runs: Mapping[str, str]) -> Spec:
-    points: list[dict[str, Any]] = [
+    points: list[Row] = [
         {"run": runs[curve["run"]], "coverage": coverage, "risk": risk}
         for curve in curves
         for coverage, risk in curve["points"]

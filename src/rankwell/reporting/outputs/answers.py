@@ -26,6 +26,7 @@ from rankwell.reporting import (
     folded,
     grid_of,
     grids,
+    has_intervals,
     headings,
     holds_figures,
     output,
@@ -181,9 +182,8 @@ def caption(rows: Sequence[Row], rules: Rules, noun: tuple[str, str]) -> str:
     if sizes:
         few = f"{sizes[0]} to " if len(sizes) > 1 else ""
         parts.append(few + count_of(sizes[-1], *noun))
-    has_interval = any(row.get("ci_low") is not None for row in rows)
     word = _word(rows)
-    parts.append(f"{word} and {_level(rules)}" if has_interval else word)
+    parts.append(f"{word} and {_level(rules)}" if has_intervals(rows) else word)
     if {row["unit"] for row in rows} == {"percent"}:
         parts[-1] += " in percent"
     return " · ".join(parts)

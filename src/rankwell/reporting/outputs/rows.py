@@ -179,7 +179,7 @@ def _single(document: Document) -> tuple[Sequence[Row], list[str]]:
     return document.rows, columns_of(document.rows, SUMMARY_COLUMNS if document.summary else ())
 
 
-def _full(rows: Sequence[Row], names: Sequence[str]) -> list[dict[str, Any]]:
+def _full(rows: Sequence[Row], names: Sequence[str]) -> list[Row]:
     return [{name: row.get(name) for name in names} for row in rows]
 
 

@@ -73,14 +73,12 @@ def at_the_point(cells: Sequence[str]) -> list[str]:
             text = figure_parts[end] if end < len(figure_parts) else ""
             after = _BEFORE_POINT.sub("", text, count=1)
             sides[row] = text.removesuffix(after), after
-        left, right = (
-            max(width_of(side[side_index]) for side in sides.values()) for side_index in (0, 1)
-        )
+        left, right = (max(map(width_of, column)) for column in zip(*sides.values(), strict=True))
         for row, (before, after) in sides.items():
             padded = (
                 " " * (left - width_of(before)) + before + after + " " * (right - width_of(after))
             )
-            parts[row][end:] = [padded, *parts[row][end + 1 :]]
+            parts[row][end : end + 1] = [padded]
     return [" ".join(parts[row]) if row in parts else cell for row, cell in enumerate(cells)]
 
 

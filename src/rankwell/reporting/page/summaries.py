@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from rankwell.data.registry import parse_measure
 from rankwell.errors import BadUsage
-from rankwell.reporting import Row, grouped, plain
+from rankwell.reporting import Row, grouped, has_intervals, plain
 from rankwell.reporting.charts import (
     CHARTS,
     ChartData,
@@ -379,7 +379,7 @@ def _curves(source: PageSource) -> _Drawn:
     rows = [row for rows_by_k in curves_drawn for k in sorted(rows_by_k) for row in rows_by_k[k]]
     if not rows:
         return None, ""
-    bands = "interval" if any(row["ci_low"] is not None for row in rows) else "sd"
+    bands = "interval" if has_intervals(rows) else "sd"
     return k_curves(rows, bands=bands), _first(len(curves_drawn), len(curves))
 
 

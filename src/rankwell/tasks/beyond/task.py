@@ -27,7 +27,7 @@ from rankwell.evaluation.results import (
 )
 from rankwell.io.reader import Irregular
 from rankwell.results import Results
-from rankwell.stats import SummaryRow, check_intervals
+from rankwell.stats import SummaryRow
 from rankwell.store import sources_of
 from rankwell.task import Task, TaskInput
 from rankwell.tasks.beyond.findings import items_ungrouped, items_unseen
@@ -62,7 +62,7 @@ def evaluate_beyond(runs: Any, *, options: BeyondOptions) -> Results:
     ... ].mean
     0.5
     """
-    check_intervals(options.intervals, options.seed)
+    options.check_intervals()
     ks = cutoffs_of_defaults(options.k, options.measures, "Gini") or (10,)
     convention = find_convention(options.convention, "beyond")
     attributes, findings = read_attributes(options)

@@ -33,7 +33,7 @@ from rankwell.errors import BadInput, BadUsage, DuplicateItem, flag, shown
 from rankwell.evaluation.results import QUERIES_COUNTED, ResultsBuilder
 from rankwell.io.records import Content, Range, load_columns
 from rankwell.results import Results
-from rankwell.stats import MIN_QUERIES, check_intervals
+from rankwell.stats import MIN_QUERIES
 from rankwell.store import Source, exists, sources_of, split_name
 from rankwell.tasks.clicks.findings import (
     few_effective_rows,
@@ -641,7 +641,7 @@ def evaluate_clicks(log: Any, *, options: ClickOptions) -> Results:
     >>> rw.evaluate_clicks(log, ["mine"], ["IPS"])["IPS"]
     {'log': 0.5, 'mine': 0.625}
     """
-    check_intervals(options.intervals, options.seed)
+    options.check_intervals()
     policy_sources = policies_of(options.policies)
     expected = pairs_of(options.expected, flag("--expected"))
     table = read_log(log, options, policy_sources, expected)

@@ -265,8 +265,12 @@ def balanced(
         next_ranks[turn] += 1
         if item not in items:
             items.append(item)
-    ranks = [{item: rank for rank, item in enumerate(ranking, 1)} for ranking in (a, b)]
-    return items, [(ranks[0].get(item), ranks[1].get(item)) for item in items]
+    ranks, second_ranks = _ranks_by_item(a), _ranks_by_item(b)
+    return items, [(ranks.get(item), second_ranks.get(item)) for item in items]
+
+
+def _ranks_by_item(ranking: Sequence[str]) -> dict[str, int]:
+    return {item: rank for rank, item in enumerate(ranking, 1)}
 
 
 def team_draft(
@@ -352,9 +356,9 @@ def optimised(
     equations 5 to 15.
     """
     lists = allowed_lists(a, b)
-    ranks = [{item: rank for rank, item in enumerate(ranking, 1)} for ranking in (a, b)]
+    ranks, second_ranks = _ranks_by_item(a), _ranks_by_item(b)
     beyond = len(a) + 1
-    pairs = {item: (ranks[0].get(item, beyond), ranks[1].get(item, beyond)) for item in {*a, *b}}
+    pairs = {item: (ranks.get(item, beyond), second_ranks.get(item, beyond)) for item in {*a, *b}}
     worth = {
         item: 1 / first_rank - 1 / second_rank
         if credit == "inverse"

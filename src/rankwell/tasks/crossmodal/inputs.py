@@ -2,7 +2,7 @@
 of captions; the directions in which they are searched; and hgr_v2t's `eval_q2m`.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from itertools import pairwise
 from pathlib import Path
@@ -29,7 +29,7 @@ from rankwell.data.options import PartOptions, PartOutcome, own_arithmetic
 from rankwell.data.tables import Ints, refuse_masked, tie_order
 from rankwell.documents import read_json
 from rankwell.errors import BadInput, BadScore, BadUsage, flag, shown
-from rankwell.evaluation.results import DETAIL_DEPTH
+from rankwell.evaluation.results import DETAIL_DEPTH, Progress
 from rankwell.io import formats
 from rankwell.io.matrices import like_ranks, read_embeddings, read_scores
 from rankwell.io.positives import Sides, read_positives
@@ -314,7 +314,7 @@ class CaptionInputs:
         parts: PartOptions,
         *,
         details: bool,
-        progress: Callable[[str, int, int], None] | None,
+        progress: Progress,
     ) -> PartOutcome:
         """Answers the questions of all directions in parts; `compared` then has the answers."""
         ((run, compared),) = self.runs.items()

@@ -2,7 +2,7 @@
 retrieval have to themselves, and the best values where captions or videos are the same.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -32,7 +32,7 @@ from rankwell.evaluation.judged import (
     ReferenceLevels,
     ideal_if_shared,
 )
-from rankwell.evaluation.results import counted_queries
+from rankwell.evaluation.results import RunProgress, counted_queries
 from rankwell.measures.first_rank import median_rank, reads_best_only
 from rankwell.runtime.parts.compared import Question
 from rankwell.tasks.crossmodal.conventions import CaptionTies
@@ -137,7 +137,7 @@ class CaptionRun(JudgedRun):
         inputs: CaptionInputs,
         *,
         details: bool,
-        progress: Callable[[int, int], None] | None,
+        progress: RunProgress,
     ) -> "CaptionRun":
         """Counts the positives of every query, or only the best one of each where measures need no
         other.

@@ -26,16 +26,16 @@ from rankwell.data.registry import Measure, at_each_cutoff, measure_names, parse
 from rankwell.data.tables import TIE_RULES, Floats, Values, exact_means, format_value, sort_ids
 from rankwell.errors import BadScore, BadUsage, UnknownName, flag
 from rankwell.evaluation import results
-from rankwell.evaluation.details import COMPLETE, Details, detail_columns
+from rankwell.evaluation.details import COMPLETE, Columns, Details, detail_columns
 from rankwell.evaluation.options import PrintedFigures
 from rankwell.evaluation.results import ResultsBuilder, progress_of
-from rankwell.reporting import Answer, PrintedFigure, Row
+from rankwell.reporting import Answer, PrintedFigure, Row, has_intervals
 from rankwell.reporting.options import Progress
 from rankwell.reporting.outputs.answers import score_answer, score_digits, short_interval
 from rankwell.results import Results
-from rankwell.stats import MIN_QUERIES, SummaryRow, check_intervals, figure_of, resampled_sums
+from rankwell.stats import MIN_QUERIES, SummaryRow, figure_of, resampled_sums
 from rankwell.stats.granularity import granularity_of
-from rankwell.stats.intervals import RANGES, percentile_interval
+from rankwell.stats.intervals import RANGES, Interval, percentile_interval
 from rankwell.task import Task, TaskInput
 from rankwell.tasks.crossmodal import RESULTS
 from rankwell.tasks.crossmodal.conventions import CaptionConvention, CaptionTies
@@ -117,7 +117,7 @@ def aggregate_interval(
     *,
     resamples: int = 10_000,
     seed: int = 0,
-) -> tuple[float, float] | None:
+) -> Interval | None:
     """The 95 % percentile bootstrap interval of an aggregate of means; None below 10 queries (Efron
     and Tibshirani 1993, 13.3).
 
@@ -256,7 +256,7 @@ def caption_results(
         measure_names(options.measures), convention, options.direction
     )
     directions = _directions(convention, names, options)
-    check_intervals(options.intervals, options.seed)
+    options.check_intervals()
     if parts.is_used and options.folds is not None:
         raise BadUsage(
             f"{flag('--folds')} are compared in one piece; leave {flag('--executor')} and "
@@ -370,7 +370,7 @@ class _CaptionEvaluation:
         self.has_details = details
         self.no_relevant = options.no_relevant or convention.no_relevant
         self.builder = ResultsBuilder(convention)
-        self.aggregates: list[dict[str, Any]] = []
+        self.aggregates: list[Row] = []
         self.n_summarised: int | None = None
         self.views: dict[tuple[str, str], JudgedRankings] = {}
         self.details: list[tuple[str, str, Details]] = []
@@ -549,7 +549,7 @@ class _CaptionEvaluation:
             **page,
         )
 
-    def _item_columns(self) -> dict[str, list[Any]]:
+    def _item_columns(self) -> Columns:
         """The columns of items.parquet by direction: what the ranked captions say, and of videos
         what their own captions say.
         """
@@ -561,7 +561,7 @@ class _CaptionEvaluation:
             for video, captions in self.inputs.captions_of().items()
             if captions
         }
-        columns: dict[str, list[Any]] = {"item": [], "of": [], "text": []}
+        columns: Columns = {"item": [], "of": [], "text": []}
         for direction in self.directions:
             items = set[str]().union(
                 *(details.item for _, name, details in self.details if name == direction.name)
@@ -574,14 +574,14 @@ class _CaptionEvaluation:
             columns["text"] += map(text_of.__getitem__, names)
         return columns
 
-    def _query_columns(self) -> dict[str, list[Any]]:
+    def _query_columns(self) -> Columns:
         """The columns of queries.parquet: the queries of every direction, with their text where it
         is known.
         """
         queries: dict[str, dict[str, None]] = {}
         for (_, direction), view in self.views.items():
             queries.setdefault(direction, {}).update(dict.fromkeys(view.queries))
-        columns: dict[str, list[Any]] = {"query": [], "text": [], "direction": []}
+        columns: Columns = {"query": [], "text": [], "direction": []}
         for direction, names in queries.items():
             columns["query"] += names
             texts = self.inputs.said if direction == "t2v" else {}
@@ -623,7 +623,7 @@ def _beyond_range(result: Results) -> list[Finding]:
 
 def _join_folds(
     builder: ResultsBuilder, fold_builders: Sequence[ResultsBuilder], masked: int
-) -> list[dict[str, Any]]:
+) -> list[Row]:
     """Adds the values of all folds to a builder: means over queries that every fold counts alike
     come first.
 
@@ -633,7 +633,7 @@ def _join_folds(
     columns = zip(
         *(zip(part.values, part.row_attributes, strict=True) for part in fold_builders), strict=True
     )
-    rows: list[dict[str, Any]] = []
+    rows: list[Row] = []
     for column in sorted(columns, key=lambda column: column[0][0].summary != "mean"):
         folds, cells = zip(*column, strict=True)
         builder.values.append(_joined(folds))
@@ -683,7 +683,7 @@ def _fold_row(folds: Sequence[Values]) -> dict[str, Any]:
     )
 
 
-def _mean_levels(folds: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _mean_levels(folds: Sequence[Row]) -> dict[str, Any]:
     """The cells of a row with the means of its ceilings and chance levels."""
     cells_of_row = dict(folds[0])
     for level in ("ceiling", "chance"):
@@ -698,9 +698,8 @@ def crossmodal_answer(result: Any) -> Answer:
     if len({row["run"] for row in result.summary}) > 1:
         return score_answer(result)
     rules, rows = result.describe(), result.summary
-    directions = list(
-        dict.fromkeys(row["direction"] for row in rows if row["direction"] in RESULTS.parts)
-    )
+    in_table = [row for row in rows if row["direction"] in RESULTS.parts]
+    directions = list(dict.fromkeys(row["direction"] for row in in_table))
 
     def _text(row: Row, value: float | None) -> str:
         return format_value(value, row["unit"], digits=score_digits(rules, row["unit"]))
@@ -713,7 +712,7 @@ def crossmodal_answer(result: Any) -> Answer:
         ends = f"[{_text(row, row['ci_low'])}, {_text(row, row['ci_high'])}]"
         return PrintedFigure(f"{_text(row, row['mean'])} {short_interval(ends)}")
 
-    sizes = {row["direction"]: row["n"] for row in rows if row["direction"] in directions}
+    sizes = {row["direction"]: row["n"] for row in in_table}
     place = {(row["label"], row["direction"]): row for row in rows}
     table = [
         {
@@ -723,20 +722,21 @@ def crossmodal_answer(result: Any) -> Answer:
                 for name in directions
             },
         }
-        for label in dict.fromkeys(row["label"] for row in rows if row["direction"] in directions)
+        for label in dict.fromkeys(row["label"] for row in in_table)
     ]
     others = [
         f"{row['label']} ({row['direction']}): {_text(row, row['mean'])}"
         for row in rows
         if row["direction"] not in directions
     ]
-    first = [row for row in rows if row["label"] == rows[0]["label"]]
-    first = [row for row in first if row["mean"] is not None and row["direction"] in directions]
+    label = rows[0]["label"]
+    first = [row for row in in_table if row["label"] == label and row["mean"] is not None]
     figures = [f"{RESULTS.parts[row['direction']]} {_reached(row, _text)}" for row in first]
-    sentence = f"{rows[0]['run']}: {rows[0]['label']} {', '.join(figures)}."
+    sentence = f"{rows[0]['run']}: {label} {', '.join(figures)}."
     percent = any(row["unit"] == "percent" for row in rows)
-    interval = any(row["ci_low"] is not None for row in rows)
-    parts = ["mean", *(["95% CI"] if interval else []), *(["R@K in percent"] if percent else [])]
+    parts = ["mean"]
+    parts += ["95% CI"] if has_intervals(rows) else []
+    parts += ["R@K in percent"] if percent else []
     return Answer(
         sentence, " · ".join(parts), table=table, legend=[*others, *_chance(first, _text)]
     )

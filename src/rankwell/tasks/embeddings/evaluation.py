@@ -3,7 +3,7 @@ finds, or to what extent runs list what a reference run lists.
 """
 
 import re
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from functools import cache
@@ -39,7 +39,7 @@ from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, UnknownName, 
 from rankwell.evaluation.results import ResultsBuilder
 from rankwell.io import formats
 from rankwell.io.formats import scored
-from rankwell.reporting import Row
+from rankwell.reporting import Row, Rules
 from rankwell.reporting.options import Progress
 from rankwell.results import Results
 from rankwell.runtime.parts.tables import ObjectEmbeddings
@@ -144,7 +144,7 @@ def evaluate_embeddings(
     options: EmbeddingOptions,
     spectrum: bool | None = None,
     details: bool = False,
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: Progress = None,
 ) -> AgreementResults:
     """Measures how well embedding models find the neighbours that a reference model finds.
 
@@ -606,7 +606,7 @@ class _Agreement:
         self.definitions[plan.exact] = plan.definition
 
     def results(
-        self, rules: Mapping[str, Any], findings: Sequence[Finding] = (), **fields: Any
+        self, rules: Rules, findings: Sequence[Finding] = (), **fields: Any
     ) -> AgreementResults:
         """The results of all candidates."""
         builder, options = self.builder, self._options

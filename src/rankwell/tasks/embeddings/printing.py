@@ -3,7 +3,6 @@ convention prints, and the folder.
 """
 
 import json
-import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import isnan
@@ -18,7 +17,17 @@ from rankwell.data.frames import Heading
 from rankwell.data.tables import MISSING, Floats, format_value
 from rankwell.errors import BadUsage, count_of
 from rankwell.evaluation.details import Details, detail_columns
-from rankwell.reporting import Answer, Format, PrintedFigure, Row, Terminal, rules_line, visible
+from rankwell.reporting import (
+    Answer,
+    Format,
+    PrintedFigure,
+    Row,
+    Terminal,
+    has_intervals,
+    rules_line,
+    runs_of,
+    visible,
+)
 from rankwell.reporting.options import Output, printed_output
 from rankwell.reporting.outputs.answers import answer_of, leading_rows, score_answer
 from rankwell.tasks.embeddings.ranking_pairs import RankingPairs
@@ -37,7 +46,7 @@ def show(
     """Writes a comparison and prints it; details add the relative changes and the vectors."""
     rows = list(result.per_query()) if per_query else None
     summary, tables = [*result.summary, *result.changes], dict[str, Sequence[Row]]()
-    terminal = reporting.terminal_of(sys.stdout)
+    terminal = reporting.terminal_of()
     if format == "table":
         summary = result.summary
         tables = {"changes": result.changes, "vectors": result.panel.rows}
@@ -119,19 +128,18 @@ def source_tables(result: "AgreementResults", terminal: Terminal) -> str:
     the candidates' changes.
     """
     parts = [f"EVALUATION RESULTS (vs {visible(result.reference)} as Ground Truth)\n{'=' * _RULE}"]
-    for run in dict.fromkeys(row["run"] for row in result.summary):
+    for run in runs_of(result.summary):
         cells = {key: _cell(row) for key, row in _by_place(result.summary, run).items()}
         parts.append(f"{visible(run)}:\n{_grid(cells, terminal)}")
     n_queries = count_of(len(result.sample.rows), "query", "queries")
     spread = f"± is the population standard deviation over {n_queries}"
     parts.append(reporting.folded(f"{spread}\nrules: {rules_line(result.describe())}", terminal))
-    for run in dict.fromkeys(row["run"] for row in result.changes):
+    for run in runs_of(result.changes):
         rows = _by_place(result.changes, run)
-        has_intervals = any(row["ci_low"] is not None for row in rows.values())
         heading = (
             f"Relative change of {visible(run)} against "
             f"{visible(next(iter(rows.values()))['against'])}"
-            f"{' [95 % interval]' * has_intervals}:"
+            f"{' [95 % interval]' * has_intervals(rows.values())}:"
         )
         cells = {key: _change(row) for key, row in rows.items()}
         parts.append(f"{heading}\n{_grid(cells, terminal, gap=5)}")

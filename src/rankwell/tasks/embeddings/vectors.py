@@ -4,7 +4,7 @@ neighbours that each model finds, kernel alignment and hubness.
 
 import math
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -27,7 +27,7 @@ from rankwell.data.matrices import (
 from rankwell.data.options import PartOptions, PartOutcome
 from rankwell.data.tables import Floats, Ints, format_value, rounded
 from rankwell.errors import BadInput, BadUsage, count_of, flag, shown
-from rankwell.evaluation.results import progress_of
+from rankwell.evaluation.results import Progress, RunProgress, progress_of
 from rankwell.io.formats import read_column
 from rankwell.io.matrices import read_embeddings
 from rankwell.runtime.parts import Json
@@ -39,7 +39,6 @@ from rankwell.tasks.embeddings.options import EmbeddingOptions
 from rankwell.tasks.embeddings.ranking_pairs import Listed, RankingPairs
 from rankwell.vectors.neighbours import Groups, TopK, ranks_of, search
 
-Progress = Callable[[int, int], None]
 _PRODUCTS = 25_000_000_000
 # Blocks of half a megabyte as float64 take half the time of large ones: their memory is used again.
 _PANEL_NUMBERS = 1 << 16
@@ -554,7 +553,7 @@ class Model:
     embeddings: Embeddings
     metric: Metric
 
-    def nearest(self, sample: Sample, k: int, progress: Progress | None = None) -> TopK:
+    def nearest(self, sample: Sample, k: int, progress: RunProgress = None) -> TopK:
         """The first k neighbours of each sampled item. Raises BadInput that names the model and the
         vector at fault.
         """
@@ -570,7 +569,7 @@ class Model:
             raise type(error)(f"{self.name}: {error}") from error
 
     def exact_ranks(
-        self, sample: Sample, items: Ints, progress: Progress | None
+        self, sample: Sample, items: Ints, progress: RunProgress
     ) -> tuple[Ints, Floats]:
         """The ranks among all candidates, from 1, 0 for no item, and the similarities: (queries, m)
         each. items: (queries, m) rows, or -1.
@@ -620,7 +619,7 @@ class NeighbourLists:
         depth: int,
         *,
         exact: bool,
-        progress: Callable[[str, int, int], None] | None,
+        progress: Progress,
     ) -> None:
         self.sample, self.models, self.reference = sample, models, models[0]
         self.depth, self._reference_depth, self._exact = depth, reference_depth, exact

@@ -56,7 +56,7 @@ from rankwell.evaluation.results import (
 )
 from rankwell.io.formats import find_judgments, judgments_file, read_judgments
 from rankwell.results import Results
-from rankwell.stats import SummaryRow, check_intervals, figure_of
+from rankwell.stats import SummaryRow, figure_of
 from rankwell.stats.settings import interval
 from rankwell.store import sources_of, unchanged
 from rankwell.tasks.engine.comparison import (
@@ -171,7 +171,7 @@ def retrieve_into(
     engine: Any, options: EngineOptions, folder: Path | None, progress: Progress | None
 ) -> EngineResults:
     """The results. folder: where a call that was interrupted goes on."""
-    check_intervals(options.intervals, options.seed)
+    options.check_intervals()
     plan = CallPlan.of(RetrieveCall(engine, options, folder), {})
     (measured,) = ask_all([plan.work], progress)
     if not isinstance(measured, Measurement):

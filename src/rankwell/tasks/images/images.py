@@ -20,7 +20,7 @@ from rankwell.data.matrices import Positives
 from rankwell.data.options import own_arithmetic
 from rankwell.data.registry import suggest
 from rankwell.data.tables import Bools, Ints, Judgments, grouped, order_ids, positions_by_id
-from rankwell.documents import read_json, unique_keys
+from rankwell.documents import read_json, repeated_name, unique_keys
 from rankwell.errors import (
     BadInput,
     BadUsage,
@@ -164,7 +164,7 @@ class Images:
         for query, marks in (self.marks or {}).items():
             names = [*chain.from_iterable(marks)]
             if len(set(names)) < len(names):
-                double = next(name for name in names if names.count(name) > 1)
+                double = repeated_name(names)
                 raise DuplicateItem(
                     f"the ground truth of query {query!r} lists {double!r} twice; list it "
                     "once, as one kind."

@@ -4,7 +4,7 @@ the ratio test, and the number of matches that one homography explains.
 
 import math
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from inspect import signature
@@ -19,7 +19,7 @@ from rankwell.data.options import check_value, named_parameters
 from rankwell.data.registry import suggest
 from rankwell.data.tables import Floats, Ints
 from rankwell.errors import BadInput, BadUsage, MissingExtra, UnknownName, flag
-from rankwell.evaluation.results import progress_of
+from rankwell.evaluation.results import Progress, progress_of
 from rankwell.processes import Each, crew
 from rankwell.store import Cache, Source, split_name
 from rankwell.tasks.images.images import Images
@@ -32,7 +32,6 @@ from rankwell.vectors.media.images import read_picture
 Singles = NDArray[np.float32]
 Descriptor = Literal["rootsift", "sift"]
 Score = Literal["inliers", "matches"]
-Progress = Callable[[str, int, int], None]
 
 _MOST_PROCESSES = 256
 _SIDE = 16
@@ -203,11 +202,7 @@ class LocalFeatures:
         _opencv()
 
     def compare(
-        self,
-        queries: Sequence[Path],
-        references: Sequence[Path],
-        *,
-        progress: Progress | None = None,
+        self, queries: Sequence[Path], references: Sequence[Path], *, progress: Progress = None
     ) -> PairMatches:
         """Every query against every reference; pictures that cannot be read are listed. progress:
         of each step, by its name.
@@ -240,7 +235,7 @@ class LocalFeatures:
         queries: Sequence[Features],
         references: Sequence[Features],
         in_parallel: Each,
-        progress: Progress | None,
+        progress: Progress,
     ) -> tuple[Floats, Floats]:
         """Matches and inliers, (2, queries, references), and the seconds, (queries,), from SIFT's
         features.
@@ -423,7 +418,7 @@ class ComputedRun:
 
 
 def compute_run(
-    images: Images | None, options: ImageSystemOptions, *, progress: Progress | None
+    images: Images | None, options: ImageSystemOptions, *, progress: Progress
 ) -> ComputedRun:
     """The run of the encoder or of the local features that options name. Raises BadUsage for
     both.
@@ -452,7 +447,7 @@ def by_encoder(
     *,
     run: str | None = None,
     cache: Path | None = None,
-    progress: Progress | None = None,
+    progress: Progress = None,
 ) -> ComputedRun:
     """The vectors of all images; one that cannot be encoded is listed. Raises BadUsage where no
     image has a file.
@@ -478,7 +473,7 @@ def by_encoder(
 
 
 def by_local_features(
-    images: Images | None, features: LocalFeatures, *, progress: Progress | None = None
+    images: Images | None, features: LocalFeatures, *, progress: Progress = None
 ) -> ComputedRun:
     """The score of every query with every reference; an image that cannot be read is listed. Raises
     BadUsage, BadInput.
@@ -506,7 +501,7 @@ def by_local_features(
 
 
 def match_images(
-    images: Images, features: LocalFeatures, progress: Progress | None
+    images: Images, features: LocalFeatures, progress: Progress
 ) -> tuple[PairMatches, Scores]:
     """The matches of all queries with all references, and the scores of those that can be read.
     Raises BadInput without any.

@@ -2,7 +2,7 @@
 joined with the truth.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -30,7 +30,7 @@ from rankwell.data.tables import (
 from rankwell.errors import BadInput, BadScore, BadUsage, NothingToEvaluate, flag, naming
 from rankwell.evaluation.details import Details, details_of
 from rankwell.evaluation.judged import Ceiling, JudgedRun, ReferenceLevels
-from rankwell.evaluation.results import DETAIL_DEPTH, counted_queries
+from rankwell.evaluation.results import DETAIL_DEPTH, RunProgress, counted_queries
 from rankwell.io.formats import read_column
 from rankwell.io.matrices import read_embeddings, read_scores
 from rankwell.store import Source, exists, sources_of, split_part
@@ -219,11 +219,7 @@ class InstanceRuns:
         return queries, rows, columns, references
 
     def judged(
-        self,
-        name: str,
-        truth: InstanceTruth,
-        ties: MatrixTies,
-        progress: Callable[[int, int], None] | None,
+        self, name: str, truth: InstanceTruth, ties: MatrixTies, progress: RunProgress
     ) -> "InstanceRun":
         """A run with the counts of every relevant reference, and every junk one, of every query
         that both it and the truth have. Raises as `matched`, and BadScore for a score that is NaN

@@ -35,19 +35,19 @@ from rankwell.evaluation.bounds import (
     confidence_kinds,
     empty_last,
 )
-from rankwell.evaluation.details import COMPLETE, Details, detail_columns
+from rankwell.evaluation.details import COMPLETE, Columns, Details, detail_columns
 from rankwell.evaluation.options import PrintedFigures
 from rankwell.evaluation.results import ResultsBuilder, progress_of
 from rankwell.io.formats import read_column
 from rankwell.io.matrices import like_ranks
 from rankwell.io.positives import Sides, read_positives
-from rankwell.reporting import Answer, render_rows
+from rankwell.reporting import Answer, Row, Rules, render_rows
 from rankwell.reporting.drafts import drafting
 from rankwell.reporting.folder import write_result
 from rankwell.reporting.options import Format, Output, Progress, StatusNote, present
 from rankwell.reporting.outputs.answers import score_answer
 from rankwell.results import Results
-from rankwell.stats import SummaryRow, check_intervals
+from rankwell.stats import SummaryRow
 from rankwell.stats.granularity import granularity_of
 from rankwell.stats.partitions import k_means, partition_agreement
 from rankwell.store import sources_of, split_part, write_text
@@ -100,7 +100,7 @@ class InstanceResults(Results):
     """
 
     views: Mapping[str, JudgedRankings]
-    by_instance: tuple[Mapping[str, Any], ...]
+    by_instance: tuple[Row, ...]
     images: Images | None
     filtered: FilteredImages | None
     performance: Mapping[str, Mapping[str, Any]]
@@ -133,7 +133,7 @@ def evaluate_images(
     *,
     options: ImageOptions,
     details: bool = False,
-    rules: Mapping[str, Any] | None = None,
+    rules: Rules | None = None,
     progress: Progress = None,
 ) -> InstanceResults:
     """Evaluates image search: whether the best reference shows the query's instance, and the ranks
@@ -165,7 +165,7 @@ def evaluate_images(
     >>> rw.evaluate_images(images, item_vectors=vectors, measures="P@1")["P@1"]
     100.0
     """
-    check_intervals(options.intervals, options.seed)
+    options.check_intervals()
     if options.confidence is not None:
         confidence_kinds(options.confidence, ("max", "diff1"))
     instance_rules = InstanceRules(options, by_id=images is not None)
@@ -244,7 +244,7 @@ class _InstanceEvaluation:
         self.builder = ResultsBuilder(rules.convention)
         self.views: dict[str, JudgedRankings] = {}
         self.runs: list[InstanceRun] = []
-        self.by_instance: list[dict[str, Any]] = []
+        self.by_instance: list[Row] = []
         self.performance: dict[str, dict[str, Any]] = {}
         self.abstention = AbstentionRows([], {}, [], [])
 
@@ -359,7 +359,7 @@ class _InstanceEvaluation:
         return rules | ({"risk_coverage": abstention.curves} if abstention.curves else {})
 
 
-def _named_labels(run: InstanceRun, scale: float, unit: Any) -> tuple[Values, list[dict[str, Any]]]:
+def _named_labels(run: InstanceRun, scale: float, unit: Any) -> tuple[Values, list[Row]]:
     """TP / PRED: the shares of queries that their best references name rightly, NaN where these
     have no label, weighted by the share of them that has one; and a row per instance: number of
     references, of queries, of queries named so (PRED), and of those named rightly (TP).
@@ -396,7 +396,7 @@ def _named_labels(run: InstanceRun, scale: float, unit: Any) -> tuple[Values, li
     weights = None if np.isin(named, (0.0, 1.0)).all() else named
     sides = (truth.references, truth.queries)
     n_references, n_queries = (Counter(map(labels.get, side)) for side in sides)
-    rows: list[dict[str, Any]] = []
+    rows: list[Row] = []
     for name in sorted(label for label in {*n_references, *n_queries} if label is not None):
         n_named, n_right = _sum(named_as[name]), _sum(rightly_as[name])
         rows.append(
@@ -457,11 +457,11 @@ def _detail_rows(run: InstanceRun) -> tuple[str, Details, list[str]]:
     return run.name, details, texts
 
 
-def _query_columns(truth: InstanceTruth, images: Images | None) -> dict[str, list[Any]]:
+def _query_columns(truth: InstanceTruth, images: Images | None) -> Columns:
     """The columns of queries.parquet: the label of each query, its camera and group where images
     have any, and its number of relevant references.
     """
-    columns: dict[str, list[Any]] = {
+    columns: Columns = {
         "query": list(truth.queries),
         "text": [None] * len(truth.queries),
         "instance": list(map(truth.labels.get, truth.queries)),

@@ -141,11 +141,8 @@ class JudgeComparison:
                 "grade": scale[row],
                 "against_grade": scale[column],
                 "value": value,
-                "low": None,
-                "high": None,
                 "sample": n / self.items,
                 "items": n,
-                "queries": None,
             }
 
     def coefficient_table(self) -> list[Row]:

@@ -39,6 +39,9 @@ class Keyword(NamedTuple):
     label: str
 
 
+Keywords = tuple[Keyword, ...]
+
+
 def with_groups(keywords: Iterable[Keyword]) -> str:
     """The forms that distinguish keywords of one label, for messages: `object: other or scene:
     other`.
@@ -53,7 +56,7 @@ class Name(NamedTuple):
     stage: whether the text is a label (`exact`) or an alias.
     """
 
-    keywords: tuple[Keyword, ...]
+    keywords: Keywords
     stage: Literal["exact", "alias"]
 
 
@@ -68,10 +71,8 @@ class Vocabulary:
     differ in case, spaces or plural alone, and an alias of nothing or of an unknown keyword.
     """
 
-    entries: tuple[Keyword, ...]
-    aliases: Mapping[str, tuple[Keyword, ...]] = field(
-        default_factory=dict[str, tuple[Keyword, ...]]
-    )
+    entries: Keywords
+    aliases: Mapping[str, Keywords] = field(default_factory=dict[str, Keywords])
 
     def __post_init__(self) -> None:
         first_labels: dict[tuple[str, Words], str] = {}
@@ -152,7 +153,7 @@ class Vocabulary:
         ]
         names: dict[Words, Name] = {}
         for stage, pairs in kinds:
-            keywords: dict[Words, tuple[Keyword, ...]] = {}
+            keywords: dict[Words, Keywords] = {}
             for form, entry in pairs:
                 keywords[form] = (*keywords.get(form, ()), entry)
             names |= {form: Name(meant, stage) for form, meant in keywords.items()}
@@ -238,8 +239,8 @@ class QueryKeywords(NamedTuple):
     'large vehicle'
     """
 
-    required: tuple[Keyword, ...]
-    excluded: tuple[Keyword, ...] = ()
+    required: Keywords
+    excluded: Keywords = ()
 
 
 class Schema(NamedTuple):
@@ -290,7 +291,7 @@ class Annotations:
     """
 
     clips: tuple[str, ...]
-    keywords: tuple[Keyword, ...]
+    keywords: Keywords
     is_annotated: Bools
     attributes: Mapping[str, Mapping[str, str]] = field(
         default_factory=dict[str, Mapping[str, str]]
@@ -391,7 +392,7 @@ class Annotations:
         return carried
 
     @property
-    def undeclared(self) -> tuple[Keyword, ...]:
+    def undeclared(self) -> Keywords:
         """The keywords that are used and not declared; none without a schema."""
         declared = {*(self.keywords if self.schema is None else self.schema.vocabulary.entries)}
         return tuple(entry for entry in self.keywords if entry not in declared)
@@ -432,7 +433,7 @@ class Annotations:
             f"{', '.join(groups) or 'none, as no column is one'}."
         )
 
-    def find(self, text: str) -> tuple[Keyword, ...]:
+    def find(self, text: str) -> Keywords:
         """The keywords that a text names: `bicyclist`, or `group: label` where two groups have it.
         Raises UnknownName.
         """
@@ -490,11 +491,11 @@ def _with_ending(groups: Iterable[str], name: str) -> list[str]:
 
 def _read_labels(
     vocabulary: Vocabulary, rows: Sequence[Row]
-) -> tuple[dict[tuple[str, Words], tuple[Keyword, ...]], list[Finding]]:
+) -> tuple[dict[tuple[str, Words], Keywords], list[Finding]]:
     """The keywords that texts of a table stand for, by (group, words), and findings on texts that
     are ignored or read as another label.
     """
-    meant: dict[tuple[str, Words], tuple[Keyword, ...]] = {}
+    meant: dict[tuple[str, Words], Keywords] = {}
     for alias, entries in vocabulary.aliases.items():
         for entry in entries:
             key = entry.group, fold(alias)

@@ -13,7 +13,7 @@ from rankwell.reporting.line_charts import parameter_chart
 from rankwell.reporting.options import Output, Progress
 from rankwell.store import Source, write_text
 from rankwell.task import printed_rows
-from rankwell.tasks.keywords.annotations import Annotations, Keyword
+from rankwell.tasks.keywords.annotations import Annotations, Keyword, Keywords
 from rankwell.tasks.keywords.formats import TextQuery, read_annotations, read_text_queries
 from rankwell.tasks.keywords.mapping import KeywordMapper
 from rankwell.tasks.keywords.options import CalibrationOptions
@@ -118,11 +118,11 @@ def print_calibration(
 
 def _meant(
     queries: Sequence[TextQuery], table: Annotations, source_name: str
-) -> dict[str, tuple[Keyword, ...]]:
+) -> dict[str, Keywords]:
     """Text -> the keywords that it means. Raises BadInput for a text that is listed twice, and
     where no query is labelled.
     """
-    keywords_of: dict[str, tuple[Keyword, ...]] = {}
+    keywords_of: dict[str, Keywords] = {}
     for query in queries:
         if query.text in keywords_of:
             raise BadInput(

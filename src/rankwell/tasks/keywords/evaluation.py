@@ -16,8 +16,8 @@ from rankwell.data.findings import Finding
 from rankwell.data.options import takes_options
 from rankwell.data.tables import Bools, Floats, Ints, Values, columns_of, ratio, without_none
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, count_of, flag
-from rankwell.evaluation.details import Details, detail_columns
-from rankwell.evaluation.results import ResultsBuilder
+from rankwell.evaluation.details import Columns, Details, detail_columns
+from rankwell.evaluation.results import ResultsBuilder, RunProgress
 from rankwell.reporting import Row
 from rankwell.results import Results
 from rankwell.stats import figure_of, summarise
@@ -157,7 +157,7 @@ def evaluate_keywords(
     map_text: MapText | None = None,
     details: bool = False,
     rules: Mapping[str, Any] | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: RunProgress = None,
 ) -> ClipResults:
     """Evaluates search over annotated clips, where keywords decide what is relevant.
 
@@ -570,12 +570,12 @@ def _lacking(variant: ClipVariant) -> tuple[Ints, Floats]:
     return counts, np.where(queries > 0, ratio(shares, queries), np.nan)
 
 
-def query_columns(answers: Mapping[str, Mapping[str, ClipAnswer]]) -> dict[str, list[Any]]:
+def query_columns(answers: Mapping[str, Mapping[str, ClipAnswer]]) -> Columns:
     """The columns of queries.parquet: text, keywords and number of relevant clips; with several
     variants, a column of each.
     """
     queries = list(dict.fromkeys(query for of_run in answers.values() for query in of_run))
-    columns: dict[str, list[Any]] = {"query": queries}
+    columns: Columns = {"query": queries}
     for number, (run, of_run) in enumerate(answers.items()):
         suffix = "" if len(answers) == 1 else " " + run.rpartition("(")[2].removesuffix(")")
         columns |= {} if number else {"text": [of_run[query].text for query in queries]}

@@ -27,6 +27,7 @@ from rankwell.store import Head, Source, decode_id, naming, split_lines
 from rankwell.tasks.keywords.annotations import (
     Annotations,
     Keyword,
+    Keywords,
     Row,
     Schema,
     Vocabulary,
@@ -399,7 +400,7 @@ def _schema(declared: Any) -> Schema:
     if not isinstance(declared, dict) or not declared:
         raise BadInput(f"$ is {_seen(declared)}; {_FORM}.")
     entries: list[Keyword] = []
-    aliases: dict[str, tuple[Keyword, ...]] = {}
+    aliases: dict[str, Keywords] = {}
     wider: dict[Keyword, str] = {}
     for group, labels in declared.items():
         if not isinstance(labels, list):

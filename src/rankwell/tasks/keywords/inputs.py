@@ -4,7 +4,7 @@ clips.
 
 import difflib
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import compress
 from typing import Any
@@ -34,7 +34,8 @@ from rankwell.errors import (
     first_of,
     flag,
 )
-from rankwell.tasks.keywords.annotations import Keyword, QueryKeywords, with_groups
+from rankwell.evaluation.results import RunProgress
+from rankwell.tasks.keywords.annotations import Keyword, Keywords, QueryKeywords, with_groups
 from rankwell.tasks.keywords.conventions import ClipConvention
 from rankwell.tasks.keywords.formats import read_annotations, read_text_queries
 from rankwell.tasks.keywords.options import KeywordOptions, Relevance, names
@@ -61,10 +62,7 @@ class ClipInputs:
     """
 
     def __init__(
-        self,
-        annotations: Any,
-        options: KeywordOptions,
-        progress: Callable[[int, int], None] | None = None,
+        self, annotations: Any, options: KeywordOptions, progress: RunProgress = None
     ) -> None:
         groups = names(options.keyword_groups, flag("--keyword-groups"))
         self.keywords = names(options.keywords, flag("--keywords"))
@@ -243,7 +241,7 @@ class ClipInputs:
             )
         return list(compress(table.clips, is_query.tolist()))
 
-    def _keywords_of(self, query: str, texts: Sequence[str]) -> tuple[Keyword, ...]:
+    def _keywords_of(self, query: str, texts: Sequence[str]) -> Keywords:
         table, keywords = self.annotations, list[Keyword]()
         for text in texts:
             try:

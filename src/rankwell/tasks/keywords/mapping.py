@@ -18,7 +18,13 @@ from rankwell.data.findings import Finding
 from rankwell.data.options import own_arithmetic
 from rankwell.data.tables import Floats, positions_by_id
 from rankwell.errors import BadInput, BadUsage, UnknownName, flag
-from rankwell.tasks.keywords.annotations import Keyword, QueryKeywords, Vocabulary, with_groups
+from rankwell.tasks.keywords.annotations import (
+    Keyword,
+    Keywords,
+    QueryKeywords,
+    Vocabulary,
+    with_groups,
+)
 from rankwell.tasks.keywords.findings import no_encoder, words_negated, words_not_read
 from rankwell.tasks.keywords.options import MappingOptions, Strategy
 from rankwell.tasks.keywords.phrases import (
@@ -27,6 +33,7 @@ from rankwell.tasks.keywords.phrases import (
     ClauseWords,
     Encode,
     LabelVectors,
+    Span,
     content_words,
     load_keybert,
 )
@@ -80,7 +87,7 @@ class Ambiguity(NamedTuple):
     """
 
     span: str
-    keywords: tuple[Keyword, ...]
+    keywords: Keywords
 
 
 @dataclass(frozen=True)
@@ -105,7 +112,7 @@ class MappedText:
     unread_cues: tuple[str, ...] = ()
 
     @property
-    def keywords(self) -> tuple[Keyword, ...]:
+    def keywords(self) -> Keywords:
         """The requested keywords."""
         return tuple(row.keyword for row in self.mapped)
 
@@ -136,7 +143,7 @@ class MappedText:
         return findings
 
 
-def in_doubt(span: str, keywords: tuple[Keyword, ...]) -> str:
+def in_doubt(span: str, keywords: Keywords) -> str:
     """A sentence on words with several readings."""
     if len({keyword.label for keyword in keywords}) == 1:
         return f"{keywords[0].label!r} is a label of several groups; write {with_groups(keywords)}"
@@ -191,11 +198,11 @@ class _TextMatch(NamedTuple):
     ambiguous: tuple[Ambiguity, ...] = ()
 
     @property
-    def phrases(self) -> list[tuple[int, int]]:
+    def phrases(self) -> list[Span]:
         """Spans of free words that may be phrases, for similarity: they begin and end with a
         content word.
         """
-        words, spans = self.words, list[tuple[int, int]]()
+        words, spans = self.words, list[Span]()
         free = [
             not (taken or plain or cue)
             for taken, plain, cue in zip(self.taken, self.plain, words.cues, strict=True)
@@ -405,7 +412,7 @@ class KeywordMapper:
             ambiguous=tuple(dict.fromkeys(ambiguous)),
         )
 
-    def _best(self, span: tuple[int, int], scores: Floats) -> _Candidate:
+    def _best(self, span: Span, scores: Floats) -> _Candidate:
         """The best keyword of a span."""
         best, *following = np.argsort(-scores, kind="stable")[:2].tolist()
         keywords, runner_up, margin = self.vocabulary.entries, None, None
@@ -521,9 +528,7 @@ def findings_on_texts(mapped: Sequence[MappedText], options: MappingOptions) -> 
     return [*findings, no_encoder()] if is_short else findings
 
 
-def concepts_of(
-    vocabulary: Vocabulary,
-) -> tuple[dict[str, tuple[Keyword, ...]], dict[Keyword, str]]:
+def concepts_of(vocabulary: Vocabulary) -> tuple[dict[str, Keywords], dict[Keyword, str]]:
     """Concept -> the keywords that it means, and keyword -> its concept, by the words of labels and
     aliases.
 
@@ -549,7 +554,7 @@ def concepts_of(
         for keyword, concepts in readings.items()
         if len(concepts) == 1
     }
-    bound: dict[str, tuple[Keyword, ...]] = {}
+    bound: dict[str, Keywords] = {}
     concept_of: dict[Keyword, str] = {}
     for keyword in sorted(readings, key=lambda keyword: len(readings[keyword])):
         for concept in readings[keyword]:
@@ -585,7 +590,7 @@ _ADJECTIVES = (("other",), ("unknown",))
 """Labels that mean nothing before a noun: the other car."""
 
 
-def best_cover(spans: Sequence[tuple[int, int]], gains: Sequence[float], size: int) -> list[int]:
+def best_cover(spans: Sequence[Span], gains: Sequence[float], size: int) -> list[int]:
     """The positions of non-overlapping spans with the largest sum of positive gains, in order of
     place.
     """

@@ -96,6 +96,10 @@ def content_words(text: str) -> tuple[str, ...]:
     return tuple(word for word in words if word not in _FUNCTION_WORDS) or words
 
 
+Span = tuple[int, int]
+"""The first word of a phrase, and the one behind its last."""
+
+
 @dataclass(frozen=True)
 class ClauseWords:
     """The words of a text in order. Every attribute but the text has an entry for each word.
@@ -359,7 +363,7 @@ class LabelVectors:
         """
         return (self._vectors(phrases) @ self._whole.T).round(6)
 
-    def scores(self, words: ClauseWords, spans: Sequence[tuple[int, int]]) -> Floats:
+    def scores(self, words: ClauseWords, spans: Sequence[Span]) -> Floats:
         """The similarities of spans with labels, (spans, labels): of whole phrases, and the
         weighted mean of their single words with the best counterparts.
         """
@@ -379,7 +383,7 @@ class LabelVectors:
         # The last bits of a vector depend on which texts the encoder was given together.
         return ((1 - ALIGNED) * (whole_texts @ self._whole.T) + ALIGNED * aligned).round(6)
 
-    def prepare(self, wanted: Iterable[tuple[ClauseWords, Sequence[tuple[int, int]]]]) -> None:
+    def prepare(self, wanted: Iterable[tuple[ClauseWords, Sequence[Span]]]) -> None:
         """Encodes all spans and their words at once."""
         texts = list[str]()
         for words, spans in wanted:
@@ -388,7 +392,7 @@ class LabelVectors:
         self._vectors(texts)
 
     def _wanted(
-        self, words: ClauseWords, spans: Sequence[tuple[int, int]]
+        self, words: ClauseWords, spans: Sequence[Span]
     ) -> tuple[list[str], list[list[str]]]:
         """The texts of spans without determiners, and the content words of each."""
         forms = [self._form(token.word) for token in words.tokens]

@@ -1,6 +1,5 @@
 """Output of `keywords`: tables for people and programs, the folder, and contact sheets."""
 
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -15,7 +14,7 @@ from rankwell.data.frames import Heading
 from rankwell.data.tables import Values
 from rankwell.errors import BadUsage, NothingToEvaluate, count_of
 from rankwell.evaluation.results import progress_of
-from rankwell.reporting import FOR_PEOPLE, Row, charts
+from rankwell.reporting import FOR_PEOPLE, Row, charts, runs_of
 from rankwell.reporting.drafts import drafting, refuse_unclaimed
 from rankwell.reporting.folder import write_result
 from rankwell.reporting.options import Output, Progress, printed_output
@@ -142,7 +141,7 @@ def render(
             if query in listed_queries:
                 row["results"] = None
             listed_queries.add(query)
-    terminal = reporting.terminal_of(sys.stdout)
+    terminal = reporting.terminal_of()
     return reporting.render(
         result.summary,
         rows,
@@ -334,7 +333,7 @@ def heat_map(rows: Sequence[Row], values: Sequence[Values]) -> dict[str, Any] | 
     )
     if len({(row["group"], row["keyword"]) for row in rows}) < 2 or not labels:
         return None
-    runs = dict.fromkeys(row["run"] for row in rows)
+    runs = runs_of(rows)
     panels = [
         {"title": group if len(runs) == 1 else f"{run}: {group}", **_panel(list(of_group), labels)}
         for (run, group), of_group in groupby(rows, lambda row: (row["run"], row["group"]))

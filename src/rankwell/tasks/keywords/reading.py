@@ -13,7 +13,7 @@ from itertools import accumulate, chain
 from typing import Any, NamedTuple
 
 from rankwell.tasks.keywords.annotations import Words, fold, singular
-from rankwell.tasks.keywords.phrases import DETERMINERS, ClauseWords, stem
+from rankwell.tasks.keywords.phrases import DETERMINERS, ClauseWords, Span, stem
 
 _MANOEUVRES = ("do.turn-across", "do.enter", "do.cross")
 _BEHAVIOURS = (*_MANOEUVRES, "do.still", "do.oncoming", "do.same")
@@ -204,7 +204,7 @@ class Unit(NamedTuple):
     tag: str
 
     @property
-    def span(self) -> tuple[int, int]:
+    def span(self) -> Span:
         """The places of its words."""
         return self.start, self.end
 
@@ -244,7 +244,7 @@ class _Said(NamedTuple):
         return self.rule.says
 
     @property
-    def span(self) -> tuple[int, int]:
+    def span(self) -> Span:
         """The places of its words."""
         return self.units[0].start, self.units[-1].end
 
@@ -290,7 +290,7 @@ class Reading:
     searched for again.
     """
 
-    def __init__(self, words: ClauseWords, names: Mapping[tuple[int, int], str | None]) -> None:
+    def __init__(self, words: ClauseWords, names: Mapping[Span, str | None]) -> None:
         self.words, self.wording = words, load_wording()
         self.units = self._find_units(names)
         self.names = frozenset(unit.span for unit in self.units) & names.keys()
@@ -311,7 +311,7 @@ class Reading:
         ]
         self.nameless, self.ego = _Actor(), _Actor()
         self.senses: list[Sense] = []
-        self.freed: set[tuple[int, int]] = set()
+        self.freed: set[Span] = set()
         self.known = [word in self.wording.small for word in words.plain]
         for unit in self.units:
             if unit.tag not in ("-", "-head", "stop", "and") or unit.number in self.cores:
@@ -361,12 +361,7 @@ class Reading:
         self.names -= ruled | dropped | self.freed
 
     def _add(
-        self,
-        concepts: tuple[str, ...],
-        span: tuple[int, int],
-        why: str,
-        *,
-        negated: bool | None = None,
+        self, concepts: tuple[str, ...], span: Span, why: str, *, negated: bool | None = None
     ) -> None:
         if len(concepts) == 1:
             concepts = self.wording.vague.get(concepts[0], concepts)
@@ -576,7 +571,7 @@ class Reading:
     def _is_negated(self, unit: Unit | None) -> bool:
         return unit is not None and (unit.tag == "actor.nobody" or self._has_negated(unit.span))
 
-    def _has_negated(self, span: tuple[int, int]) -> bool:
+    def _has_negated(self, span: Span) -> bool:
         return any(self.negated[slice(*span)])
 
     def _close(self, actor: _Actor) -> None:
@@ -707,7 +702,7 @@ class Reading:
 
     # Units
 
-    def _find_units(self, names: Mapping[tuple[int, int], str | None]) -> list[Unit]:
+    def _find_units(self, names: Mapping[Span, str | None]) -> list[Unit]:
         """The words of a text with nouns as one, without small words, with punctuation and
         conjunctions between clauses.
         """
@@ -795,6 +790,6 @@ class Reading:
         )
 
 
-def _mark(flags: list[Any], span: tuple[int, int], flag: Any) -> None:
+def _mark(flags: list[Any], span: Span, flag: Any) -> None:
     start, end = span
     flags[start:end] = [flag] * (end - start)

@@ -2,7 +2,7 @@
 targets, with p-values and intervals.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -19,17 +19,18 @@ from rankwell.data.matrices import Pairs, Positions, ScoredPairs, matching_rows,
 from rankwell.data.options import Doc, Input, InputData, Option, sample_size
 from rankwell.data.tables import Bools, Floats, Values
 from rankwell.errors import BadInput, BadUsage
-from rankwell.evaluation.details import DETAIL_COLUMNS
+from rankwell.evaluation.details import DETAIL_COLUMNS, Columns
 from rankwell.evaluation.options import StatisticsOptions
 from rankwell.io.formats import read_column
 from rankwell.io.matrices import read_embeddings
 from rankwell.io.records import read_numbers
+from rankwell.reporting import Row, runs_of
 from rankwell.reporting.options import Progress
 from rankwell.results import Results
 from rankwell.stats import MIN_QUERIES, Intervals, SummaryRow, correlation, summarise
 from rankwell.stats.classification import Classification, classify, classify_resamples
 from rankwell.stats.correlation import FittedLine, PairIntervals, bootstrap_pairs, fit_line
-from rankwell.stats.intervals import percentile_interval
+from rankwell.stats.intervals import Interval, percentile_interval
 from rankwell.store import Source, sources_of, split_name, split_part, unchanged
 from rankwell.task import Task, TaskInput
 from rankwell.tasks.pairs.findings import (
@@ -40,7 +41,6 @@ from rankwell.tasks.pairs.findings import (
 )
 from rankwell.tasks.pairs.measures.similarities import CLASSES, CORRELATIONS, ERRORS
 
-Bounds = tuple[float, float] | None
 _MOST_GROUPS = 100
 
 
@@ -150,7 +150,13 @@ class ModelPairs:
         return f"{bare}(sim={self.similarity!r}" + (f",{parameters}" if parameters else ")")
 
     def row(
-        self, name: str, value: float | None, bounds: Bounds, *, p: float | None, st_label: str
+        self,
+        name: str,
+        value: float | None,
+        bounds: Interval | None,
+        *,
+        p: float | None,
+        st_label: str,
     ) -> dict[str, Any]:
         """The summary row of a figure. st_label: sentence-transformers' word for it, else ""."""
         n, exact = len(self.scored), self.exact(name)
@@ -188,18 +194,14 @@ class MeasuredPairs(NamedTuple):
 
 
 def evaluate_pairs(
-    inputs: PairInputs,
-    options: PairOptions,
-    *,
-    details: bool,
-    progress: Callable[[str, int, int], None] | None = None,
+    inputs: PairInputs, options: PairOptions, *, details: bool, progress: Progress = None
 ) -> Results:
     """The correlations, errors and calibrations of every model, over all pairs and then by
     group.
     """
     grouping, n = options.group, len(inputs.compared[0].scored)
     labels = None if grouping is None or grouping.isdigit() else _read_groups(grouping, n)
-    values, rows = list[Values](), list[dict[str, Any]]()
+    values, rows = list[Values](), list[Row]()
     findings, on_groups = list[Finding](), list[Finding]()
     for n_compared, model_pairs in enumerate(inputs.compared, 1):
         measured = measure_pairs(model_pairs, options)
@@ -282,7 +284,7 @@ def _class_rows(compared: ModelPairs, options: PairOptions) -> Iterator[dict[str
     st, n = options.convention == "st", len(labels)
     # Its evaluator gives distances.
     sign = -1.0 if st and compared.similarity in ("euclidean", "manhattan") else 1.0
-    bounds: list[Bounds] = [None, None, None]
+    bounds: list[Interval | None] = [None, None, None]
     if options.intervals.startswith("bootstrap") and n >= MIN_QUERIES:
 
         def _drawn(counts: Floats) -> Floats:
@@ -353,9 +355,7 @@ def _errors(compared: ModelPairs) -> list[Values]:
     ]
 
 
-def _findings(
-    compared: ModelPairs, rows: Sequence[Mapping[str, Any]], intervals: Intervals
-) -> Iterator[Finding]:
+def _findings(compared: ModelPairs, rows: Sequence[Row], intervals: Intervals) -> Iterator[Finding]:
     """The findings on the null values among the rows."""
     scored, n = compared.scored, len(compared.scored)
     for kind, column in (("targets", scored.targets), ("similarities", scored.similarities)):
@@ -387,11 +387,11 @@ def _findings(
         yield no_t_interval(f"{compared}, the error after calibration")
 
 
-def _largest(rows: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+def _largest(rows: Sequence[Row]) -> Iterator[Row]:
     """sentence-transformers' `pearson_max` and `spearman_max` of each run, where there is more than
     one similarity.
     """
-    for run in dict.fromkeys(row["run"] for row in rows):
+    for run in runs_of(rows):
         for name in ("Pearson", "Spearman"):
             rows_of_name = [
                 row
@@ -495,8 +495,8 @@ def _query_columns(compared: Sequence[ModelPairs]) -> dict[str, Sequence[Any]]:
     }
 
 
-def _detail_columns(compared: Sequence[ModelPairs]) -> dict[str, list[Any]]:
-    columns: dict[str, list[Any]] = {name: [] for name in DETAIL_COLUMNS}
+def _detail_columns(compared: Sequence[ModelPairs]) -> Columns:
+    columns: Columns = {name: [] for name in DETAIL_COLUMNS}
     for model in compared:
         scored, similarity = model.scored, model.similarity
         detail = None if similarity is None else f'{{"similarity": "{similarity}"}}'

@@ -17,6 +17,7 @@ from rankwell.data.rankings import Ranking
 from rankwell.engines.sqlite_fts5 import SqliteFts
 from rankwell.errors import BadInput, BadUsage, MissingExtra
 from rankwell.tasks.qa.answer_pairs import Predictions, Questions
+from rankwell.tasks.qa.marks import Span
 from rankwell.vectors.encoders import hub
 
 _WORD = re.compile(r"[^\W_]+(?:[._'’-]+[^\W_]+)*", re.UNICODE)
@@ -293,7 +294,7 @@ def _key(word: str) -> str:
     return word
 
 
-def _sentences(text: str) -> list[tuple[int, int]]:
+def _sentences(text: str) -> list[Span]:
     """The begin and end of each sentence, white space around it left out."""
     ends = [
         match.end()
@@ -304,7 +305,7 @@ def _sentences(text: str) -> list[tuple[int, int]]:
     return [(start, stop) for start, stop in bounds if start < stop]
 
 
-def _stripped(text: str, start: int, stop: int) -> tuple[int, int]:
+def _stripped(text: str, start: int, stop: int) -> Span:
     """The part of a text without the white space around it."""
     inside = text[start:stop]
     left = start + len(inside) - len(inside.lstrip())
@@ -313,7 +314,7 @@ def _stripped(text: str, start: int, stop: int) -> tuple[int, int]:
 
 def _spans(
     text: str, words: Sequence[_Word], weights: dict[str, float], question: str
-) -> list[tuple[int, int]]:
+) -> list[Span]:
     """Runs of words that the question does not hold, the likeliest first; the whole sentence where
     it holds them all.
     """
@@ -428,7 +429,7 @@ class TransformersReader:
             return
         encoded = self._encode(question, passages)
         owners: list[int] = encoded.pop("overflow_to_sample_mapping")
-        offsets: list[list[tuple[int, int]]] = encoded.pop("offset_mapping")
+        offsets: list[list[Span]] = encoded.pop("offset_mapping")
         for begin in range(0, len(owners), self.batch_size):
             rows = range(begin, min(begin + self.batch_size, len(owners)))
             starts, ends = self._logits(
@@ -503,7 +504,7 @@ class _Window(NamedTuple):
     """
 
     passage: int
-    spans: list[tuple[int, int]]
+    spans: list[Span]
     starts: np.ndarray
     ends: np.ndarray
     null: float

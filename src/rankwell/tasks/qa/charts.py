@@ -40,7 +40,7 @@ _MOST_POINTS = 2000
 
 def precision_recall_chart(searched: "ThresholdSearch") -> dict[str, Any]:
     """A Vega-Lite spec: precision against recall of answering the surest questions first."""
-    names, points = list[str](), list[dict[str, Any]]()
+    names, points = list[str](), list[Row]()
     colours, dashes = list[str](), list[list[int]]()
     for number, (label, curve) in enumerate(searched.curves.items()):
         name = f"{label} (area {format_value(curve.average_precision, 'share')})"
@@ -97,7 +97,7 @@ def no_answer_chart(searched: "ThresholdSearch") -> dict[str, Any]:
     kinds = {"answerable": numbers[answerable], "impossible": numbers[~answerable]}
     labels = {kind: f"{len(values):,} {kind}" for kind, values in kinds.items()}
     lines = [line for line in dict.fromkeys(thresholds.values()) if edges[0] <= line <= edges[-1]]
-    bars: list[dict[str, Any]] = []
+    bars: list[Row] = []
     for kind, values in kinds.items():
         bins = zip(pairwise(edges), bin_counts(values, edges).tolist(), strict=True)
         bars += [
@@ -165,7 +165,7 @@ def draw_charts(result: "AnswerResults", folder: Path) -> list[Path]:
     return [*(folder / f"{name}.csv" for name in written), *write_charts(folder, specs)]
 
 
-def _side_by_side(result: "AnswerResults") -> list[dict[str, Any]]:
+def _side_by_side(result: "AnswerResults") -> list[Row]:
     """The summary as one run, each measure of the reader above the same from the right passages, by
     its word alone.
     """

@@ -21,6 +21,7 @@ from rankwell.evaluation.results import (
     QUERIES_COUNTED,
     QUERIES_MISSING,
     QUERIES_UNKNOWN,
+    Progress,
     ResultsBuilder,
 )
 from rankwell.io.formats import read_texts
@@ -47,7 +48,6 @@ from rankwell.tasks.qa.plan import AnswerPlan, compares_positions
 from rankwell.tasks.qa.retrieval import RetrieverRun, unknown_documents
 from rankwell.tasks.qa.thresholds import ThresholdSearch
 
-Progress = Callable[[str, int, int], None]
 _POLICIES = {"zero": "counted as 0", "empty": "counted as answered by nothing", "skip": "left out"}
 _PARTS = {"retrieved": "retriever", "predictions": "reader", "isolated": "isolated"}
 
@@ -93,7 +93,7 @@ def evaluate_qa(
     *,
     options: QaOptions,
     details: bool = False,
-    progress: Progress | None = None,
+    progress: Progress = None,
 ) -> AnswerResults:
     """Evaluates question answering: the retrieved documents, the answers, and which of the two
     fails.
@@ -195,9 +195,7 @@ class _AnswerEvaluation:
     Raises NothingToEvaluate where a table has no question in common with the others.
     """
 
-    def __init__(
-        self, gold: Any, predictions: Any, options: QaOptions, progress: Progress | None
-    ) -> None:
+    def __init__(self, gold: Any, predictions: Any, options: QaOptions, progress: Progress) -> None:
         plan = AnswerPlan(options, has_answers=predictions is not None)
         plan.check()
         names = ("retrieved", "isolated", "na_probs", "documents")

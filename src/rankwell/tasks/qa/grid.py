@@ -5,7 +5,6 @@ interrupted runs resume.
 import inspect
 import json
 import platform
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import chdir
@@ -460,7 +459,7 @@ def _output(
             "version": __version__,
         }
         publish(folder, manifest, [*tables, *pictures])
-    text = reporting.render_rows(rows, format, terminal=reporting.terminal_of(sys.stdout))
+    text = reporting.render_rows(rows, format, terminal=reporting.terminal_of())
     if format == "table":
         lines = [f"  {name} = {names[name]}" for name in rows[0] if name in names]
         text += "\n".join(["exact names:", *lines, ""])

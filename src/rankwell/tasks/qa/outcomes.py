@@ -15,7 +15,7 @@ import numpy as np
 
 from rankwell.data.findings import Finding
 from rankwell.data.tables import Bools, grouped, positions_by_id, sort_ids
-from rankwell.evaluation.details import Details, detail_columns
+from rankwell.evaluation.details import Columns, Details, detail_columns
 from rankwell.evaluation.judged import JudgedRun
 from rankwell.evaluation.results import DETAIL_DEPTH
 from rankwell.tasks.qa.answer_pairs import (
@@ -433,7 +433,7 @@ class AnswerOutcomes:
     def _texts(self) -> Mapping[str, str]:
         return self.questions.contexts if self.retriever is None else self.retriever.texts
 
-    def items(self) -> dict[str, list[Any]]:
+    def items(self) -> Columns:
         """The columns of items.parquet: the beginnings of the texts of retrieved and right
         documents.
         """

@@ -21,7 +21,6 @@ from rankwell.data.options import cutoffs
 from rankwell.data.registry import Measure, at_cutoffs, measure_names, parse_measure
 from rankwell.data.tables import TieRule, grouped
 from rankwell.errors import BadInput, BadUsage, flag
-from rankwell.stats import check_intervals
 from rankwell.tasks.qa.answer_pairs import AnswerPairs
 from rankwell.tasks.qa.conventions import AnswerConvention
 from rankwell.tasks.qa.findings import measures_left_out, rules_of_language
@@ -141,7 +140,7 @@ class AnswerPlan:
                 if value is not None:
                     option = flag(name, value if isinstance(value, (str, int, float)) else "")
                     raise BadUsage(_unused(option, condition))
-        check_intervals(options.intervals, options.seed)
+        options.check_intervals()
         if options.depth is not None and options.depth < 1:
             raise BadUsage(f"{flag('--depth', options.depth)}; expected a positive integer.")
         _ = self.measures

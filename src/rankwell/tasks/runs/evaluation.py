@@ -4,7 +4,7 @@ of a convention.
 
 import re
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import chain
@@ -54,7 +54,7 @@ from rankwell.evaluation.bounds import (
     confidences,
     unjudged_bounds,
 )
-from rankwell.evaluation.details import Details, compact, detail_columns, details_of
+from rankwell.evaluation.details import Columns, Details, compact, detail_columns, details_of
 from rankwell.evaluation.judged import (
     GradeWeights,
     JudgedRun,
@@ -72,7 +72,9 @@ from rankwell.evaluation.judged import (
 from rankwell.evaluation.mistakes import Gauge, IdPair, probable_mistakes
 from rankwell.evaluation.results import (
     DETAIL_DEPTH,
+    Progress,
     ResultsBuilder,
+    RunProgress,
     counted_queries,
     lowest_relevant,
     progress_of,
@@ -82,7 +84,7 @@ from rankwell.io import formats
 from rankwell.io.formats import Request, Texts
 from rankwell.io.shards import find_hits_in_shards
 from rankwell.results import Results
-from rankwell.stats import check_intervals, figure_of
+from rankwell.stats import figure_of
 from rankwell.store import STDIN, run_files, sources_of, split_part
 from rankwell.store.places import is_data_set_id, queries_beside
 from rankwell.tasks.runs.findings import run_not_evaluated
@@ -95,7 +97,6 @@ judgments, or sessions.
 """
 READING = ("ties", "single_precision", "keep", "duplicates", "columns")
 """The options of reading that a plan of parts has."""
-Progress = Callable[[str, int, int], None]
 KeptDetails = bool | Literal["unjudged"]
 
 
@@ -368,7 +369,7 @@ def evaluate(
     *,
     options: EvaluateOptions,
     details: KeptDetails = False,
-    progress: Progress | None = None,
+    progress: Progress = None,
 ) -> Results:
     """Evaluates one run or several against judgments.
 
@@ -404,12 +405,7 @@ def evaluate(
 
 
 def evaluate_runs(
-    judgments: Any,
-    runs: Any,
-    *,
-    options: RunOptions,
-    details: KeptDetails,
-    progress: Progress | None,
+    judgments: Any, runs: Any, *, options: RunOptions, details: KeptDetails, progress: Progress
 ) -> PartOutcome:
     """The results of runs, in one piece or in parts."""
     parts = options if isinstance(options, PartOptions) else PartOptions()
@@ -422,7 +418,7 @@ def evaluate_runs(
     ):
         # trec_eval breaks ties by ascending id for preference measures, and only there.
         rules = rules._replace(ties="id-asc")
-    check_intervals(options.intervals, options.seed)
+    options.check_intervals()
     confidence_kinds(options.confidence)
     if parts.is_used:
         _refuse_in_parts(judgments, runs, options)
@@ -523,7 +519,7 @@ class RunEvaluation:
         self._longest: dict[str, int] = {}
         self._min_relevant_grade = lowest_relevant(measures)
 
-    def request(self, progress: Callable[[int, int], None] | None = None) -> Request:
+    def request(self, progress: RunProgress = None) -> Request:
         """The options of reading runs."""
         return Request(
             tie_rule(self.rules.ties),
@@ -803,7 +799,7 @@ class RunEvaluation:
             unjudged=self.unjudged_items,
         )
 
-    def _query_columns(self, texts: Texts | None) -> dict[str, list[Any]]:
+    def _query_columns(self, texts: Texts | None) -> Columns:
         """The columns of queries.parquet: every query with its text and the other columns of the
         file of texts.
         """

@@ -12,7 +12,7 @@ from rankwell.evaluation.options import Seed
 from rankwell.reporting.drafts import holding, keeping
 from rankwell.reporting.options import FolderPath, Output, Progress, introduced
 from rankwell.reporting.page import NAME
-from rankwell.store import replacing, write_text
+from rankwell.store import replacing, write_lines, write_text
 from rankwell.tasks.crossmodal.task import CrossmodalCommandOptions
 from rankwell.tasks.crossmodal.task import crossmodal as crossmodal_task
 
@@ -72,7 +72,7 @@ def crossmodal(
             with replacing(scores) as draft, draft.open("wb") as stream:
                 np.save(stream, scenes.scores, allow_pickle=False)
             write_text(positives, json.dumps(scenes.positives) + "\n")
-            write_text(texts, "".join(f"{text}\n" for text in scenes.texts))
+            write_lines(texts, scenes.texts)
         results = output / "results"
         options = CrossmodalCommandOptions(queries=str(texts), seed=seed, qrels=str(positives))
         printed = crossmodal_task.command()(

@@ -70,7 +70,6 @@ def make_models(entries: list[python_docs.Entry], folder: Path) -> list[Path]:
     """
     texts = [f"{entry.title}\n\n{entry.text}" for entry in entries]
     largest = TfidfSvd(REFERENCE).fit(texts)
-    folder.mkdir(parents=True, exist_ok=True)
     paths: list[Path] = []
     for dimensions in (REFERENCE, *SMALL):
         # Fewer axes of the same corpus are the first of more.

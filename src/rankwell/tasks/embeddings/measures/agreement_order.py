@@ -4,13 +4,13 @@ item.
 
 from bisect import bisect_left
 from itertools import pairwise
-from typing import Literal
 
 import numpy as np
 
 from rankwell.data.registry import RANK, Scale, measure
 from rankwell.data.tables import Floats, Ints, position_in_segment, segment_offsets, sum_by
 from rankwell.errors import BadUsage
+from rankwell.measures.first_rank import Missing
 from rankwell.tasks.embeddings.ranking_pairs import RankingPairs
 
 _HODOSH = "Hodosh, Young and Hockenmaier 2013, Framing image description as a ranking task"
@@ -177,7 +177,7 @@ def tau_ap(pairs: RankingPairs, *, k: int | None = None) -> Floats:
     return 2.0 * sums / np.where(counts >= 2, counts - 1.0, np.nan) - 1.0
 
 
-def _first_rank(pairs: RankingPairs, missing: Literal["last", "skip"]) -> Floats:
+def _first_rank(pairs: RankingPairs, missing: Missing) -> Floats:
     side, ranks = pairs.reference, np.full(len(pairs.queries), np.nan)
     queries = np.flatnonzero(side.lengths > 0)
     first = side.other_ranks[side.offsets[queries]]
@@ -186,7 +186,7 @@ def _first_rank(pairs: RankingPairs, missing: Literal["last", "skip"]) -> Floats
     return ranks
 
 
-def _chance_first(pairs: RankingPairs, *, missing: Literal["last", "skip"] = "last") -> Floats:
+def _chance_first(pairs: RankingPairs, *, missing: Missing = "last") -> Floats:
     """The middle of all ranks, once every rank is known."""
     if missing not in ("last", "skip"):
         raise BadUsage(
@@ -207,9 +207,7 @@ _FIRST = {"empty": "the item ranks after all candidates where the list lacks it"
     exempt=_FIRST,
     chance=_chance_first,
 )
-def median_rank_of_first(
-    pairs: RankingPairs, *, missing: Literal["last", "skip"] = "last"
-) -> Floats:
+def median_rank_of_first(pairs: RankingPairs, *, missing: Missing = "last") -> Floats:
     """The candidate's rank of the reference's first item, from 1; the median over queries.
 
     Median rank of the reference's first item, for where a small model ranks the nearest neighbour:
@@ -228,7 +226,7 @@ def median_rank_of_first(
 
 
 @measure("MnR_first", source=_HODOSH, scale=RANK, at=None, exempt=_FIRST, chance=_chance_first)
-def mean_rank_of_first(pairs: RankingPairs, *, missing: Literal["last", "skip"] = "last") -> Floats:
+def mean_rank_of_first(pairs: RankingPairs, *, missing: Missing = "last") -> Floats:
     """The candidate's rank of the reference's first item, from 1; the mean over queries.
 
     Mean rank of the reference's first item, for where a small model ranks the nearest neighbour on

@@ -2,8 +2,11 @@
 them.
 """
 
+from functools import partial
+
 from rankwell.data.registry import add_figure
 
+_add = partial(add_figure, printed_by=("embeddings",))
 _RADOVANOVIC = "Radovanović, Nanopoulos and Ivanović 2010, Hubs in space"
 _CKA = """
 >>> import numpy as np
@@ -20,11 +23,10 @@ _HUBS = """
 {value}
 """
 
-add_figure(
+_add(
     "CKA",
     "linear centred kernel alignment of the vectors of the same items",
     source="Kornblith and others 2019",
-    printed_by=("embeddings",),
     details="""
 Linear centred kernel alignment, for how alike two spaces are, whatever their axes:
 
@@ -34,11 +36,10 @@ Linear centred kernel alignment, for how alike two spaces are, whatever their ax
 """
     + _CKA.format(name="linear", value="0.6325"),
 )
-add_figure(
+_add(
     "CKA(kind='debiased')",
     "CKA from unbiased estimates of HSIC; 0 on average by chance",
     source="Nguyen, Raghu and Kornblith 2021",
-    printed_by=("embeddings",),
     details="""
 Debiased centred kernel alignment, for CKA with few items or many dimensions:
 
@@ -47,12 +48,11 @@ Debiased centred kernel alignment, for CKA with few items or many dimensions:
 """
     + _CKA.format(name="debiased", value="0.3333"),
 )
-add_figure(
+_add(
     "Hubness",
     "skewness of the number of queries that have an item among their first k",
     better="lower",
     source=_RADOVANOVIC,
-    printed_by=("embeddings",),
     details="""
 Hubness, for items that are neighbours of everything:
 
@@ -61,12 +61,11 @@ Hubness, for items that are neighbours of everything:
 """
     + _HUBS.format(name="skewness", value="0.8164965809"),
 )
-add_figure(
+_add(
     "Hubness(kind='largest')",
     "number of queries that have the most frequent item among their first k",
     better="lower",
     source=_RADOVANOVIC,
-    printed_by=("embeddings",),
     details="""
 Largest hub, for the item that is a neighbour most often:
 
@@ -75,12 +74,11 @@ Largest hub, for the item that is a neighbour most often:
 """
     + _HUBS.format(name="largest", value="3"),
 )
-add_figure(
+_add(
     "Hubness(kind='never')",
     "share of the items that are among the first k of no query",
     better="lower",
     source=_RADOVANOVIC,
-    printed_by=("embeddings",),
     details="""
 Antihubs, for items that no query finds:
 
@@ -89,12 +87,11 @@ Antihubs, for items that no query finds:
 """
     + _HUBS.format(name="never", value="0.5"),
 )
-add_figure(
+_add(
     "Change",
     "relative change of a measure's mean from that of the first candidate, over queries "
     "that count in both",
     better="neither",
-    printed_by=("embeddings",),
     details="""
 Relative change, for how much a measure differs from the first candidate's:
 

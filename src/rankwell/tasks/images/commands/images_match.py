@@ -8,7 +8,7 @@ import rankwell
 from rankwell.errors import BadInput, BadUsage, typed
 from rankwell.evaluation.options import Seed
 from rankwell.reporting.options import FilePath, Output, Progress, StatusNote
-from rankwell.store import Source, refuse_blocked, replacing, write_text
+from rankwell.store import Source, refuse_blocked, replacing, write_lines, write_text
 from rankwell.store.locks import locked
 from rankwell.tasks.images.findings import images_unreadable
 from rankwell.tasks.images.images import filter_images
@@ -64,7 +64,7 @@ def match(
         np.save(draft, scores.matrix, allow_pickle=False)
         output.unlink(missing_ok=True)
         for side, path in paths.items():
-            write_text(path, "".join(f"{name}\n" for name in ids[side]))
+            write_lines(path, ids[side])
         manifest = {
             "schema_version": 1,
             "rankwell": rankwell.__version__,

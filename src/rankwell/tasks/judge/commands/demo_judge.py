@@ -3,7 +3,6 @@
 import json
 import math
 import re
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from rankwell.reporting.drafts import holding, keeping
 from rankwell.reporting.options import FolderPath, Output, Progress, StatusNote
 from rankwell.reporting.outputs.answers import answer_text, lines_for
 from rankwell.stats.samples import WholeQueries
-from rankwell.store import write_text
+from rankwell.store import write_lines
 from rankwell.tasks.judge.agreement import LEVEL
 from rankwell.tasks.judge.batches import lease_batch
 from rankwell.tasks.judge.estimation import (
@@ -138,7 +137,7 @@ def judge(
         corrected = print_estimates(place, options=options, format="json")
     rows = [_first_row(people), _alone(estimates).row(estimates.label), _first_row(corrected)]
     judges = ("people", "a model alone", "both together")
-    terminal = reporting.terminal_of(sys.stdout)
+    terminal = reporting.terminal_of()
     answer = Answer(
         f"{rows[0]['better']} is better: people's judgments of {judged} items suffice to say so.",
         f"difference of {estimates.label}, and its interval",
@@ -178,12 +177,11 @@ def prepare(folder: Path) -> list[str]:
     systems; returns the texts of the documents.
     """
     entries, needs = python_docs.modules(), read_needs()
-    folder.mkdir(parents=True, exist_ok=True)
     titles = [(entry.id, entry.title) for entry in entries]
     texts = [(entry.id, f"{entry.title}\n\n{entry.text}") for entry in entries]
     queries, documents, *runs = (folder / name for name in _FILES)
-    write_text(queries, "".join(f"{need.id}\t{need.text}\n" for need in needs))
-    write_text(documents, "".join(f"{name}\t{title}\n" for name, title in titles))
+    write_lines(queries, [f"{need.id}\t{need.text}" for need in needs])
+    write_lines(documents, map("\t".join, titles))
     for path, indexed_texts in zip(runs, (titles, texts), strict=True):
         with SqliteFts(indexed_texts) as system:
             ranked = {need.id: dict(system.search(need.text, _DEPTH)) for need in needs}

@@ -1,7 +1,6 @@
 """Search annotated driving clips by clips and by texts."""
 
 import csv
-import sys
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -129,7 +128,7 @@ def _text(by_clip: Sequence[ClipResults], by_text: ClipResults) -> str:
         ]
     )
     tables = {"by_group": groups, "by_text": by_text.summary}
-    terminal = reporting.terminal_of(sys.stdout)
+    terminal = reporting.terminal_of()
     return reporting.render(
         rows, None, first.describe(), (), terminal=terminal, tables=tables, answer=answer
     )

@@ -17,7 +17,7 @@ from rankwell.data.findings.kinds import reading_choice
 from rankwell.data.tables import is_number
 from rankwell.errors import BadInput, DuplicateItem, count_of
 from rankwell.io.records import HEADER, MISSING, Content, Record, Where
-from rankwell.store import write_text
+from rankwell.store import write_lines
 from rankwell.tasks.qa.answer_pairs import Predictions, place_or_none
 from rankwell.tasks.qa.formats import answer_format, has
 from rankwell.tasks.qa.formats.rows import (
@@ -337,7 +337,7 @@ def write_predictions(predictions: Predictions, path: Path) -> None:
         if predictions.no_answer is not None and not np.isnan(predictions.no_answer[row]):
             rows[0]["no_answer"] = float(predictions.no_answer[row])
         lines += rows
-    write_text(path, "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines))
+    write_lines(path, [json.dumps(line, ensure_ascii=False) for line in lines])
 
 
 @answer_format("ranked", "predictions", fits=has("id rank|text !question", sure=0.8))

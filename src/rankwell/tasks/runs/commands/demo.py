@@ -1,17 +1,17 @@
 """Try it: a real experiment, with nothing to download."""
 
-from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from rankwell.comparison.pages import present_differences, write_report
 from rankwell.engines.sqlite_fts5 import SqliteFts
 from rankwell.evaluation.options import Seed
+from rankwell.evaluation.results import RunProgress, progress_of
 from rankwell.reporting.drafts import holding, keeping
 from rankwell.reporting.folder import write_result
 from rankwell.reporting.options import FolderPath, Output, Progress, StatusNote, introduced
 from rankwell.reporting.page import NAME
-from rankwell.store import write_text
+from rankwell.store import write_lines
 from rankwell.tasks.runs.evaluation import evaluate
 from rankwell.vectors.media import python_docs
 from rankwell.vectors.media.python_docs import read_judgments, read_needs
@@ -37,10 +37,7 @@ def demo(
         Folder for the judgments, the runs and the results.
     """
     with holding(output):
-        searching = (
-            None if progress is None else lambda done, total: progress("searching", done, total)
-        )
-        data_set = prepare(output, progress=searching)
+        data_set = prepare(output, progress=progress_of(progress, "searching"))
         runs = list(data_set.runs)
         result = evaluate(
             data_set.qrels,
@@ -83,7 +80,7 @@ class RunDemoFiles(NamedTuple):
 
 
 @keeping()
-def prepare(folder: Path, *, progress: Callable[[int, int], None] | None = None) -> RunDemoFiles:
+def prepare(folder: Path, *, progress: RunProgress = None) -> RunDemoFiles:
     """Runs both systems over all questions and writes the experiment, without judgments of modules
     that this Python lacks.
     """
@@ -94,15 +91,14 @@ def prepare(folder: Path, *, progress: Callable[[int, int], None] | None = None)
         for need, module, grade in read_judgments()
         if module in present
     ]
-    folder.mkdir(parents=True, exist_ok=True)
     runs = folder / "first_sentences.run", folder / "whole_docs.run"
     paths = RunDemoFiles(
         folder / "qrels.txt", folder / "queries.tsv", folder / "documents.tsv", runs
     )
     needs = read_needs()
-    write_text(paths.qrels, _lines(qrels))
-    write_text(paths.queries, _lines(["\t".join(need) for need in needs]))
-    write_text(paths.documents, _lines([f"{entry.id}\t{entry.title}" for entry in entries]))
+    write_lines(paths.qrels, qrels)
+    write_lines(paths.queries, map("\t".join, needs))
+    write_lines(paths.documents, [f"{entry.id}\t{entry.title}" for entry in entries])
     texts = (
         [(entry.id, entry.title) for entry in entries],
         [(entry.id, f"{entry.title}\n\n{entry.text}") for entry in entries],
@@ -118,9 +114,5 @@ def prepare(folder: Path, *, progress: Callable[[int, int], None] | None = None)
                 ]
                 if progress is not None:
                     progress(done, 2 * len(needs))
-        write_text(path, _lines(lines))
+        write_lines(path, lines)
     return paths
-
-
-def _lines(lines: Sequence[str]) -> str:
-    return "".join(f"{line}\n" for line in lines)

@@ -4,6 +4,7 @@ several of these shards have are counted once more, among the judged items of al
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import chain, compress, pairwise
 from pathlib import Path
@@ -325,23 +326,24 @@ def _digest(path: str, _: object) -> str:
     return Source(path).digest()[7:39]
 
 
+@dataclass(frozen=True, eq=False)
 class StoredRun:
     """The hits of a run's shards in files of parts, read anew by every iteration.
 
     judgments: those of the plan with one row per query and item; None leaves out the first items.
     """
 
-    def __init__(
-        self, plan: RunPlan, files: Sequence[Path], run: int, judgments: Any = None
-    ) -> None:
-        self._plan, self._files, self._run, self._judgments = plan, files, run, judgments
+    plan: RunPlan
+    files: Sequence[Path]
+    run: int
+    judgments: Judgments | None = None
 
     def stored(self) -> Iterator[StoredShard]:
         """The content of the parts for each shard."""
-        for file, shards in zip(self._files, self._plan.parts, strict=True):
-            is_of_run = [self._plan.files[shard.file].run == self._run for shard in shards]
+        for file, shards in zip(self.files, self.plan.parts, strict=True):
+            is_of_run = [self.plan.files[shard.file].run == self.run for shard in shards]
             if any(is_of_run):
-                yield from compress(read_shards(file, self._judgments), is_of_run)
+                yield from compress(read_shards(file, self.judgments), is_of_run)
 
     def __iter__(self) -> Iterator[Hits]:
         return (content.hits for content in self.stored())
