@@ -8,13 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 from rankwell import reporting
-from rankwell.conventions import (
-    Convention,
-    LabelledMeasure,
-    check_views,
-    choose_measures,
-    find_convention,
-)
+from rankwell.conventions import Convention, Measures, check_views, choose_measures, find_convention
 from rankwell.data.catalogue import command_function
 from rankwell.data.findings import Finding
 from rankwell.data.findings.kinds import queries_missing, queries_unknown
@@ -106,9 +100,6 @@ class Views(NamedTuple):
     ids_of_runs: Mapping[str, Collection[str]]
     sources: Mapping[str, Source]
     shared: Any = None
-
-
-Measures = Sequence[LabelledMeasure]
 
 
 class Presented(NamedTuple):

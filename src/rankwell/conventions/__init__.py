@@ -232,6 +232,9 @@ class LabelledMeasure(NamedTuple):
     label: str
 
 
+Measures = Sequence[LabelledMeasure]
+
+
 class Rules(NamedTuple):
     """Every choice that decides a value: the user's where there is one, else the convention's.
 

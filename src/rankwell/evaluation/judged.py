@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.conventions import Convention, LabelledMeasure
+from rankwell.conventions import Convention, LabelledMeasure, Measures
 from rankwell.data.columns import query_key, row_names
 from rankwell.data.findings import Finding
 from rankwell.data.findings.kinds import (
@@ -259,7 +259,7 @@ def findings_on_counts(
         yield values_depend_on_ties(run.name, labels, list(compress(queries, is_tied.tolist())))
 
 
-def findings_on_grades(measures: Sequence[LabelledMeasure], grades: Floats) -> Iterator[Finding]:
+def findings_on_grades(measures: Measures, grades: Floats) -> Iterator[Finding]:
     """The finding on several relevant grades that measures take alike."""
     labels = [label for measure, label in measures if measure.parameters.get("rel") == 1]
     relevant = np.unique(grades[grades >= 1])
@@ -267,9 +267,7 @@ def findings_on_grades(measures: Sequence[LabelledMeasure], grades: Floats) -> I
         yield grades_as_binary(labels, float(relevant[0]), float(relevant[-1]), 1)
 
 
-def findings_on_min_grade(
-    measures: Sequence[LabelledMeasure], min_grade: float | None
-) -> Iterator[Finding]:
+def findings_on_min_grade(measures: Measures, min_grade: float | None) -> Iterator[Finding]:
     """The finding on measures that `--min-grade`, where it is given, does not change."""
     unchanged = [
         labelled
@@ -282,9 +280,7 @@ def findings_on_min_grade(
         yield min_grade_not_used([labelled.label for labelled in unchanged], example)
 
 
-def findings_on_lengths(
-    measures: Sequence[LabelledMeasure], longest_lists: Mapping[str, int]
-) -> Iterator[Finding]:
+def findings_on_lengths(measures: Measures, longest_lists: Mapping[str, int]) -> Iterator[Finding]:
     """The findings on runs with much shorter lists than others and than a cut-off. longest_lists:
     run -> the items of its longest list.
     """

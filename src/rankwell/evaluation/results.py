@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from rankwell import __version__
-from rankwell.conventions import Convention, LabelledMeasure
+from rankwell.conventions import Convention, LabelledMeasure, Measures
 from rankwell.data.catalogue import result_kind
 from rankwell.data.findings import Finding, settled, unignored
 from rankwell.data.findings.kinds import (
@@ -484,7 +484,7 @@ class ResultsBuilder:
         self,
         kind: type[AnyResults],
         *,
-        measures: Sequence[LabelledMeasure],
+        measures: Measures,
         findings: Iterable[Finding],
         **fields: Any,
     ) -> AnyResults:

@@ -287,13 +287,7 @@ def _value_text(value: Any) -> str:
 
 
 def _parameter_panel(
-    label: str,
-    rows: Sequence[Row],
-    x: Mapping[str, Any],
-    names: Mapping[str, str],
-    line_of: str,
-    *,
-    bars: bool,
+    label: str, rows: Sequence[Row], x: Spec, names: Mapping[str, str], line_of: str, *, bars: bool
 ) -> Spec:
     """The panel of one measure. line_of: the column that says which line a row belongs to."""
     series_names, crowded = list(names.values()), line_of == "system"

@@ -343,6 +343,14 @@ def write_text(path: Path, text: str) -> None:
     write_bytes(path, text.encode("utf-8", "surrogateescape"))
 
 
+def write_npy(path: Path, array: Any) -> None:
+    """Writes an array as .npy whole or not at all."""
+    import numpy as np
+
+    with replacing(path) as draft, draft.open("wb") as stream:
+        np.save(stream, array, allow_pickle=False)
+
+
 def write_lines(path: Path, lines: Iterable[str]) -> None:
     """Writes a text file of these lines as `write_text` does; each line is ended."""
     write_text(path, "".join(f"{line}\n" for line in lines))

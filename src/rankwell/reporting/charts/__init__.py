@@ -148,7 +148,7 @@ def by_title(
     ]
 
 
-def _differ(panels: Sequence[Mapping[str, Any]]) -> bool:
+def _differ(panels: Sequence[Spec]) -> bool:
     """Whether axes of numbers in the same direction differ in range, or a panel leaves that to each
     of its rows.
     """
@@ -168,7 +168,7 @@ def _differ(panels: Sequence[Mapping[str, Any]]) -> bool:
     return any(len(ends) > 1 for ends in ranges.values())
 
 
-def _is_scale(channel: Mapping[str, Any]) -> bool:
+def _is_scale(channel: Spec) -> bool:
     """Whether numbers are read from it: what has no axis is placed by pixels."""
     return (
         channel.get("type") == "quantitative"
@@ -241,9 +241,7 @@ def bounds(row: Row) -> tuple[float, float]:
     return low, high
 
 
-def quantity(
-    field: str, domain: Sequence[float], axis: Mapping[str, Any] | None, **scale: Any
-) -> Spec:
+def quantity(field: str, domain: Sequence[float], axis: Spec | None, **scale: Any) -> Spec:
     """The encoding of a number over a fixed range."""
     scale = {"domain": domain, "nice": False, **scale}
     return {"field": field, "type": "quantitative", "scale": scale, "axis": axis}
@@ -255,14 +253,14 @@ def nominal(field: str, **properties: Any) -> Spec:
 
 
 def series(
-    field: str, names: Sequence[str], values: Sequence[Any], legend: Mapping[str, Any] | None = None
+    field: str, names: Sequence[str], values: Sequence[Any], legend: Spec | None = None
 ) -> Spec:
     """The encoding of a value of its own for each name, with a legend where there are several."""
     scale = {"domain": names, "range": values}
     return nominal(field, scale=scale, legend=legend if len(names) > 1 else None)
 
 
-def layer(mark: str, encoding: Mapping[str, Any], *, where: str = "", **look: Any) -> Spec:
+def layer(mark: str, encoding: Spec, *, where: str = "", **look: Any) -> Spec:
     """Marks of one kind. where: the field that must have a value, "" for all data."""
     transform = {"transform": [{"filter": f"isValid(datum.{where})"}]} if where else {}
     return {"mark": {"type": mark, **look}, **transform, "encoding": encoding}
@@ -280,9 +278,9 @@ def interval_panel(
     names: Sequence[str],
     domain: Sequence[float],
     *,
-    axis: Mapping[str, Any],
-    point: Mapping[str, Any],
-    fill: Mapping[str, Any] | None = None,
+    axis: Spec,
+    point: Spec,
+    fill: Spec | None = None,
     width: int = 250,
     below: Sequence[Any] = (),
 ) -> Spec:

@@ -223,7 +223,7 @@ def _rank_panel(row: Row) -> Spec:
     )
     del x["axis"]
 
-    def line(marks: Sequence[Row], encoding: Row, **look: Any) -> dict[str, Any]:
+    def line(marks: Sequence[Row], encoding: Spec, **look: Any) -> Spec:
         return {"data": {"values": marks}, **charts.layer("rule", encoding, **look)}
 
     def elbows(*, on_left: bool) -> Spec:

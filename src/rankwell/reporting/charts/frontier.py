@@ -119,7 +119,7 @@ def _engines(points: Sequence[Row]) -> list[str]:
 
 
 def _panel(
-    points: list[dict[str, Any]], cost: Row, quality: Row, target: float | None, *, is_recall: bool
+    points: list[Spec], cost: Row, quality: Row, target: float | None, *, is_recall: bool
 ) -> Spec:
     """The panel; cost, quality: rows of one run, for labels and units."""
     costs = _decades([point["cost"] for point in points])
@@ -183,7 +183,7 @@ def _panel(
     return {"width": _WIDTH, "height": _HEIGHT, "data": {"values": points}, "layer": layers}
 
 
-def _names(points: Sequence[Spec], place: Mapping[str, Any]) -> list[Spec]:
+def _names(points: Sequence[Spec], place: Spec) -> list[Spec]:
     """The names of all points where they are few, else of the frontier's: each on the first side of
     its point where it covers neither a point nor another name, and none where there is no such
     side.
@@ -227,7 +227,7 @@ def _names(points: Sequence[Spec], place: Mapping[str, Any]) -> list[Spec]:
     ]
 
 
-def _pixels(value: float, channel: Mapping[str, Any], size: int) -> float:
+def _pixels(value: float, channel: Spec, size: int) -> float:
     """Where a value is on the panel, from its left or its top."""
     scale = channel["scale"]
     low, high = scale["domain"]

@@ -9,6 +9,7 @@ import numpy as np
 from rankwell.conventions import (
     Convention,
     LabelledMeasure,
+    Measures,
     check_views,
     choose_measures,
     find_convention,
@@ -145,7 +146,7 @@ class _BeyondEvaluation:
         options: BeyondOptions,
         convention: Convention,
         attributes: ItemAttributes,
-        measures: Sequence[LabelledMeasure],
+        measures: Measures,
     ) -> None:
         self.builder, self.undefined = ResultsBuilder(convention), ResultsBuilder(convention)
         self.aggregates = list[SummaryRow]()
@@ -256,8 +257,8 @@ class _RunValues:
         self,
         blocks: Iterable[ItemLists],
         attributes: ItemAttributes,
-        of_lists: Sequence[LabelledMeasure],
-        of_collections: Sequence[LabelledMeasure],
+        of_lists: Measures,
+        of_collections: Measures,
     ) -> None:
         self.exposures = ExposureCounts(
             attributes,

@@ -11,7 +11,13 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from rankwell.conventions import CONVENTIONS, LabelledMeasure, check_views, choose_measures
+from rankwell.conventions import (
+    CONVENTIONS,
+    LabelledMeasure,
+    Measures,
+    check_views,
+    choose_measures,
+)
 from rankwell.data.columns import chosen_columns
 from rankwell.data.findings import Finding
 from rankwell.data.options import takes_options
@@ -304,12 +310,13 @@ def policies_of(given: Any) -> dict[str, Any]:
             )
         return dict(given or {})
     policies: dict[str, Any] = {}
-    for text in _texts(given, option):
-        name, source = split_name(str(text))
-        if exists(str(text)) or source == str(text):
-            name, source = (Source(text).stem if exists(str(text)) else str(text)), str(text)
+    for place in _texts(given, option):
+        text = str(place)
+        name, source = split_name(text)
+        if exists(text) or source == text:
+            name, source = (Source(text).stem if exists(text) else text), text
         if not name or not source:
-            raise BadUsage(f"{option} {shown(text)}; expected a column or a file, or NAME=COLUMN.")
+            raise BadUsage(f"{option} {shown(place)}; expected a column or a file, or NAME=COLUMN.")
         if name in policies or name == LOGGING:
             owner = "the logging policy" if name == LOGGING else "two policies"
             raise BadUsage(
@@ -776,7 +783,7 @@ def _unused_model(options: ClickOptions, policies: Mapping[str, Policy]) -> str:
 def _keep(
     builder: ResultsBuilder,
     name: str,
-    measures: Sequence[LabelledMeasure],
+    measures: Measures,
     view: LoggedRounds,
     columns: Mapping[str, Any],
 ) -> None:
@@ -792,9 +799,7 @@ def _keep(
         builder.row_attributes.append(columns)
 
 
-def _on_weights(
-    name: str, weights: Floats, measures: Sequence[LabelledMeasure]
-) -> Iterator[Finding]:
+def _on_weights(name: str, weights: Floats, measures: Measures) -> Iterator[Finding]:
     """Findings on weights that make estimates unreliable."""
     if all(labelled.measure.name in ("DM", *_PLAIN) for labelled in measures):
         return

@@ -641,11 +641,11 @@ def _join_folds(
         if folds[0].summary != "mean":
             rows.append(_fold_row(folds) | _mean_levels(cells))
     for name, counts in fold_builders[0].counts.items():
-        builder.counts[name] = {
+        totals = builder.counts[name] = {
             count: sum(part.counts[name][count] for part in fold_builders) for count in counts
         }
-        if builder.counts[name][results.QUERIES_MASKED]:
-            builder.counts[name][results.QUERIES_MASKED] = masked
+        if totals[results.QUERIES_MASKED]:
+            totals[results.QUERIES_MASKED] = masked
     for number, part in enumerate(fold_builders, 1):
         builder.in_input_order |= part.in_input_order
         builder.findings += [

@@ -403,8 +403,8 @@ def _questions(
         queries = study.query_texts(query for query, _ in part)
         documents = study.texts_of(item for _, item in part)
         for query, item in part:
-            document = documents.get(item, {}).get("text")
-            title = documents.get(item, {}).get("title")
+            row = documents.get(item, {})
+            document, title = row.get("text"), row.get("title")
             text = item if document is None else f"{title}\n{document}" if title else str(document)
             yield ItemToGrade(
                 query, item, str(queries.get(query, {}).get("text") or query), text[:max_characters]

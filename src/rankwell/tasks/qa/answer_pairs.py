@@ -12,6 +12,7 @@ from rankwell.data.tables import (
     Bools,
     Floats,
     Ints,
+    columns_of,
     order_ids,
     position_in_segment,
     positions_by_id,
@@ -144,7 +145,7 @@ class Questions:
         start) to each. kept: the other fields.
         """
         order: list[int] = order_ids([name for name, *_ in rows]).tolist()
-        ids, texts, impossible, documents = _columns([rows[row] for row in order], 4)
+        ids, texts, impossible, documents = map(tuple, columns_of([rows[row] for row in order], 4))
         offsets, (answers, answer_documents, starts) = _flat([lists[row] for row in order], 3)
         return cls(
             ids,
@@ -262,11 +263,7 @@ def _flat(
 ) -> tuple[Ints, Sequence[tuple[Any, ...]]]:
     """The begin of each list in the columns of all rows, and these columns."""
     offsets = segment_offsets(np.array(list(map(len, lists)), dtype=np.int64))
-    return offsets, _columns(list(chain.from_iterable(lists)), width)
-
-
-def _columns(rows: Sequence[tuple[Any, ...]], width: int) -> Sequence[tuple[Any, ...]]:
-    return [tuple([row[column] for row in rows]) for column in range(width)]
+    return offsets, list(map(tuple, columns_of(chain.from_iterable(lists), width)))
 
 
 def _lists(ids: Sequence[str], offsets: Ints, rows: list[Row]) -> dict[str, list[Row]]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.conventions import Convention, LabelledMeasure
+from rankwell.conventions import Convention, LabelledMeasure, Measures
 from rankwell.data.findings.kinds import queries_missing, queries_unknown
 from rankwell.data.options import takes_options
 from rankwell.data.tables import Bools, sort_ids
@@ -337,7 +337,7 @@ class _AnswerEvaluation:
         if unknown:
             self.builder.findings.append(queries_unknown(run.name, unknown, noun, "question"))
 
-    def _add(self, run: JudgedRun | None, measures: Sequence[LabelledMeasure]) -> None:
+    def _add(self, run: JudgedRun | None, measures: Measures) -> None:
         if run is None:
             return
         for done, labelled in enumerate(measures):

@@ -11,6 +11,7 @@ from rankwell.conventions import (
     CONVENTIONS,
     Convention,
     LabelledMeasure,
+    Measures,
     choose_measures,
     find_convention,
 )
@@ -274,7 +275,7 @@ class AnswerPlan:
                 measures.append(LabelledMeasure(measure.with_parameters(**accepted), label))
         return self._with_cutoffs(measures)
 
-    def _with_cutoffs(self, measures: Sequence[LabelledMeasure]) -> tuple[LabelledMeasure, ...]:
+    def _with_cutoffs(self, measures: Measures) -> tuple[LabelledMeasure, ...]:
         """The measures, each once; of a list of k, words for several cut-offs name their own."""
         cutoffs = grouped((label.partition("@")[0], measure.cutoff) for measure, label in measures)
         labelled = [
@@ -347,7 +348,7 @@ class AnswerPlan:
                 f"{own_cutoff}; leave out @{cutoff}, or name another measure."
             )
 
-    def _judge(self, measures: Sequence[LabelledMeasure]) -> Judge:
+    def _judge(self, measures: Measures) -> Judge:
         """The measures that decide outcomes: the first, and F1 of the same kind for partial
         answers.
         """

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwell.conventions import Convention, LabelledMeasure
+from rankwell.conventions import Convention, LabelledMeasure, Measures
 from rankwell.data.findings import Finding
 from rankwell.data.registry import FIGURES
 from rankwell.data.tables import (
@@ -159,11 +159,7 @@ def precision_recall(scores: Floats, answerable: Bools, no_answer: Floats) -> Pr
 
 
 def search_thresholds(
-    reader: ReaderRun,
-    measures: Sequence[LabelledMeasure],
-    *,
-    ties: ThresholdTies,
-    order: Sequence[str],
+    reader: ReaderRun, measures: Measures, *, ties: ThresholdTies, order: Sequence[str]
 ) -> ThresholdSearch | None:
     """The best thresholds for the first answers' exact match and F1; None without numbers or
     measures. order: ids, `official`.

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from rankwell.conventions import Convention
+from rankwell.conventions import Convention, Measures
 from rankwell.data.findings import Finding
 from rankwell.data.options import (
     ConventionName,
@@ -27,7 +27,7 @@ from rankwell.evaluation.options import MeasureOptions, StatisticsOptions
 from rankwell.evaluation.results import QUERIES_COUNTED, ResultsBuilder
 from rankwell.io.formats import read_texts
 from rankwell.store import sources_of
-from rankwell.task import Measures, MeasuringTask, Noun, TaskInput, Views
+from rankwell.task import MeasuringTask, Noun, TaskInput, Views
 from rankwell.tasks.rag.conventions import RagConvention
 from rankwell.tasks.rag.findings import (
     chunks_longer_than_gold,

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankwell import reporting
-from rankwell.conventions import LabelledMeasure, Rules, choose_measures
+from rankwell.conventions import Measures, Rules, choose_measures
 from rankwell.data.findings import Finding, advising, by_level, errors_among, unignored
 from rankwell.data.findings.kinds import (
     judged_items_missing,
@@ -121,9 +121,7 @@ class LintedRun(NamedTuple):
         return JudgedRankings.join(judgments, tied_hits)
 
 
-def lint_judgments(
-    judgments: Judgments, measures: Sequence[LabelledMeasure], rel: float
-) -> Iterator[Finding]:
+def lint_judgments(judgments: Judgments, measures: Measures, rel: float) -> Iterator[Finding]:
     """The findings on measures that no ranking can bring near 1, and on an item that is relevant to
     most queries.
     """
@@ -155,11 +153,7 @@ def _lowest_first(
 
 
 def lint_runs(
-    judgments: Judgments,
-    runs: Sequence[LintedRun],
-    measures: Sequence[LabelledMeasure],
-    rel: float,
-    ties: str,
+    judgments: Judgments, runs: Sequence[LintedRun], measures: Measures, rel: float, ties: str
 ) -> Iterator[Finding]:
     """The findings on what runs can show: by their order, their ties, their candidates, and the
     items that were judged.
@@ -177,7 +171,7 @@ def _on_order(
     run: LintedRun,
     judgments: Judgments,
     random: JudgedRankings,
-    measures: Sequence[LabelledMeasure],
+    measures: Measures,
     rel: float,
     ties: str,
 ) -> Iterator[Finding]:
@@ -232,7 +226,7 @@ def _given_candidates(judgments: Judgments, runs: Sequence[LintedRun]) -> Bools:
 
 
 def _on_candidates(
-    random: JudgedRankings, is_given: Bools, measures: Sequence[LabelledMeasure], rel: float
+    random: JudgedRankings, is_given: Bools, measures: Measures, rel: float
 ) -> Iterator[Finding]:
     has_relevant = random.n_relevant(rel) > 0
     labels, largest = list[str](), np.zeros(len(is_given))
@@ -254,11 +248,7 @@ def _on_candidates(
 
 
 def _on_pool(
-    judgments: Judgments,
-    runs: Sequence[LintedRun],
-    is_given: Bools,
-    measures: Sequence[LabelledMeasure],
-    rel: float,
+    judgments: Judgments, runs: Sequence[LintedRun], is_given: Bools, measures: Measures, rel: float
 ) -> Iterator[Finding]:
     """The findings on judgments of what these runs, or one of them, retrieved."""
     n_other = int((judgments.grades < rel).sum())

@@ -4,7 +4,7 @@ of a convention.
 
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import chain
@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from rankwell.conventions import LabelledMeasure, Rules, choose_measures
+from rankwell.conventions import LabelledMeasure, Measures, Rules, choose_measures
 from rankwell.data.columns import chosen_columns
 from rankwell.data.findings import Finding, errors_among, refusal_for
 from rankwell.data.findings.kinds import (
@@ -130,7 +130,7 @@ class RunJudgments(NamedTuple):
     findings: tuple[Finding, ...] = ()
 
 
-def view_of(measures: Sequence[LabelledMeasure]) -> View:
+def view_of(measures: Measures) -> View:
     """The view of all measures. Raises BadUsage where two need different ones, and for a measure of
     something else.
     """

@@ -12,7 +12,7 @@ from rankwell.evaluation.options import Seed
 from rankwell.reporting.drafts import holding, keeping
 from rankwell.reporting.options import FolderPath, Output, Progress, introduced
 from rankwell.reporting.page import NAME
-from rankwell.store import replacing, write_lines, write_text
+from rankwell.store import write_lines, write_npy, write_text
 from rankwell.tasks.crossmodal.task import CrossmodalCommandOptions
 from rankwell.tasks.crossmodal.task import crossmodal as crossmodal_task
 
@@ -69,8 +69,7 @@ def crossmodal(
         positives = output / "positives.json"
         texts = output / "captions.txt"
         with keeping():
-            with replacing(scores) as draft, draft.open("wb") as stream:
-                np.save(stream, scenes.scores, allow_pickle=False)
+            write_npy(scores, scenes.scores)
             write_text(positives, json.dumps(scenes.positives) + "\n")
             write_lines(texts, scenes.texts)
         results = output / "results"

@@ -3,15 +3,13 @@
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-
 from rankwell.comparison.pages import write_report
 from rankwell.evaluation.options import Seed
 from rankwell.io.matrices import write_ids
 from rankwell.reporting.drafts import holding, keeping
 from rankwell.reporting.options import FolderPath, Output, Progress, introduced
 from rankwell.reporting.page import NAME
-from rankwell.store import replacing
+from rankwell.store import write_npy
 from rankwell.tasks.embeddings.task import EmbeddingCommandOptions
 from rankwell.tasks.embeddings.task import embeddings as comparison
 from rankwell.vectors.encoders.tfidf_svd import TfidfSvd
@@ -75,11 +73,7 @@ def make_models(entries: list[python_docs.Entry], folder: Path) -> list[Path]:
         # Fewer axes of the same corpus are the first of more.
         axes = None if largest.axes is None else largest.axes[:, :dimensions]
         paths.append(folder / f"svd_{dimensions}.npy")
-        with replacing(paths[-1]) as draft, draft.open("wb") as stream:
-            np.save(
-                stream,
-                replace(largest, dimensions=dimensions, axes=axes).encode(texts),
-                allow_pickle=False,
-            )
+        model = replace(largest, dimensions=dimensions, axes=axes)
+        write_npy(paths[-1], model.encode(texts))
         write_ids(paths[-1], [entry.id for entry in entries])
     return paths

@@ -6,8 +6,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
 from rankwell import reporting
 from rankwell.comparison.pages import write_report
 from rankwell.data.findings import Finding
@@ -19,7 +17,7 @@ from rankwell.reporting.drafts import drafting, holding, keeping
 from rankwell.reporting.options import FolderPath, Output, Progress, StatusNote, introduced, present
 from rankwell.reporting.outputs.answers import score_answer
 from rankwell.reporting.page import NAME
-from rankwell.store import replacing, write_bytes
+from rankwell.store import write_bytes, write_npy
 from rankwell.tasks.keywords.drawn_scenes import Scene, draw_clip
 from rankwell.tasks.keywords.evaluation import ClipResults, evaluate_keywords
 from rankwell.tasks.keywords.formats import read_annotations, read_schema
@@ -159,8 +157,7 @@ def prepare(folder: Path, *, progress: Progress = None) -> DemoClips:
         "edges_ahead": edges(images, part=AHEAD),
     }
     for name, vectors in vectors_of.items():
-        with replacing(folder / f"{name}.npy") as draft, draft.open("wb") as stream:
-            np.save(stream, vectors, allow_pickle=False)
+        write_npy(folder / f"{name}.npy", vectors)
         write_ids(folder / f"{name}.npy", [scene.id for scene in scenes])
     return DemoClips(
         clips=folder / "clips",
