@@ -182,6 +182,7 @@ def test_machines_find_every_page_as_markdown(tmp_path: Path):
         ("# A\n\n<!-- c -->\n\n![x](y.png)\n\nOne [page](p.md) at 0.5. Two.", "One page at 0.5."),
         ("# A\n\n* item\n\nIt says:", "It says"),
         ("# A\n\n```sh\nls\n```", ""),
+        ("# A\n\n`rankwell -h` shows the options. Two.", "`rankwell -h` shows the options."),
     ],
 )
 def test_a_page_is_summed_up_by_its_first_sentence(text: str, sentence: str):

@@ -10,7 +10,7 @@ from mkdocs.structure.pages import Page
 _COMMENT = re.compile(r"(^ *```.*?^ *```$)|<!--.*?-->\n*", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"!?\[([^]]*)\]\([^)]*\)")
 _SENTENCE = re.compile(r".*?[.?!](?=\s|$)|.*", re.DOTALL)
-_NO_SENTENCE = ("#", "|", "!", "<", "`", "* ", "- ", ":::", "===", "Written by `make")
+_NO_SENTENCE = ("#", "|", "!", "<", "```", "* ", "- ", ":::", "===", "Written by `make")
 _HOW = "Every page is here as Markdown too: write `.md` for `.html` at the end of its address."
 
 

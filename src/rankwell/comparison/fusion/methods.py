@@ -75,8 +75,8 @@ def borda(votes: Votes) -> Floats:
     "logn-isr", reads="ranks", source="Mourão, Martins and Magalhães 2015, Unsupervised rank fusion"
 )
 def logn_isr(votes: Votes, *, sigma: float = 0.01) -> Floats:
-    """The sum over runs of 1 / rank², times log(sigma + number of runs that have the item): above 0
-    for items of one run, too.
+    """The sum over runs of 1 / rank², times log(sigma + number of runs that have the item). An item
+    that only one run has scores above 0, unlike with `log-isr`.
     """
     if not 0 < sigma <= 1:
         raise BadUsage(

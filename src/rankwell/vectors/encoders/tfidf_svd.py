@@ -135,8 +135,10 @@ class TfidfSvd:
 
 @encoder("tfidf-svd")
 def load(model: str, settings: Settings) -> TfidfSvd:
-    """An encoder to be fitted; `tfidf-svd:128` has 128 dimensions. Raises BadUsage for anything but
-    a positive integer.
+    """Words weighted by TF-IDF, cut down by a singular value decomposition of your texts (latent
+    semantic analysis); `tfidf-svd:128` has 128 dimensions, without a number 256.
+
+    Raises BadUsage for anything but a positive integer.
     """
     if model and not re.fullmatch(r"[1-9]\d*", model):
         raise BadUsage(
