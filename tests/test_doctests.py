@@ -22,10 +22,12 @@ PAGES = "\n".join(
     path.read_text(encoding="utf-8")
     for path in sorted(Path(__file__).parents[1].glob("docs/reference/measures/*.md"))
 )
+KINDS = ("text", "python")
+"""The blocks of a section: a formula, and a worked example."""
 SECTIONS = [
-    (name, re.findall(r"^```python\n(.*?)^```", text, re.M | re.S))
+    (name, *(re.findall(rf"^```{kind}\n(.*?)^```", text, re.M | re.S) for kind in KINDS))
     for name, text in re.findall(
-        r"^## ([^\s:]+)(?:: [^\n]+)? \{ #[^\n]*\n(.*?)(?=^## |^# |\Z)", PAGES, re.M | re.S
+        r"^## ([^:\n]+?)(?:: [^\n]+)? \{ #[^\n]*\n(.*?)(?=^## |^# |\Z)", PAGES, re.M | re.S
     )
 ]
 PYTHON = [
@@ -35,7 +37,9 @@ PYTHON = [
         re.findall(r"^```pycon\n(.*?)^```", path.read_text(encoding="utf-8"), re.M | re.S), 1
     )
 ]
-EXAMPLES = [(name, block) for name, blocks in SECTIONS for block in blocks]
+EXAMPLES = [(name, block) for name, _, blocks in SECTIONS for block in blocks]
+ENTRIES = [*MEASURES, *FIGURES]
+"""What has a section: without an exception."""
 MODULES = [".".join(path.with_suffix("").parts).removesuffix(".__init__") for path in FILES]
 
 
@@ -82,9 +86,15 @@ def test_an_example_of_the_python_reference_runs_when_pasted(block: str) -> None
     paste(block)
 
 
-def test_every_measure_has_its_formula_and_an_example() -> None:
-    assert [name for name, blocks in SECTIONS if len(blocks) != 1] == []
-    names = [name for name, _ in SECTIONS]
-    assert [name for name in MEASURES if name not in names] == []
-    assert [name for name in FIGURES if FIGURES[name].details and name not in names] == []
-    assert len(EXAMPLES) == PAGES.count("\n```text\n") > 150
+@pytest.mark.parametrize("name", sorted(set(ENTRIES)))
+def test_a_measure_has_its_formula_and_an_example_with_its_outcome(name: str) -> None:
+    sections = [blocks for heading, *blocks in SECTIONS if heading == name]
+
+    assert len(sections) == ENTRIES.count(name)
+    for formulas, examples in sections:
+        assert [bool(formula.strip()) for formula in formulas] == [True]
+        assert [bool(re.search(r"^(?!>>>|\.\.\.)\S", block, re.M)) for block in examples] == [True]
+
+
+def test_the_pages_of_measures_have_entries_with_a_section_alone() -> None:
+    assert sorted(name for name, *_ in SECTIONS) == sorted(ENTRIES)

@@ -11,7 +11,7 @@ import python_reference
 import rankwell
 import typed_pages
 from conventions_page import conventions_page
-from rankwell.data.registry import MEASURES
+from rankwell.data.registry import FIGURES, MEASURES
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 FOLDER = "reference/python/"
@@ -122,6 +122,32 @@ def test_a_measure_without_formula_or_with_an_unexplained_parameter_is_an_error(
 ):
     with pytest.raises(SystemExit, match=problem):
         measures_page.text_of(MEASURES[name]._replace(function=function))
+
+
+@pytest.mark.parametrize(
+    ("details", "problem"),
+    [
+        ("", "p50: its documentation needs a full name and a formula"),
+        ("A name, for a purpose:\n\nOne.\n\n>>> 1\n1", "p50: .* a full name and a formula"),
+        (
+            "A name, for a purpose:\n\n    p50 = 1\n\nMore.",
+            "p50: its documentation needs a worked example",
+        ),
+    ],
+)
+def test_a_figure_without_formula_or_example_is_an_error(details: str, problem: str):
+    with pytest.raises(SystemExit, match=problem):
+        measures_page.text_of(FIGURES["p50"]._replace(details=details))
+
+
+def test_a_figure_has_the_words_of_other_tools_and_what_it_has_a_value_for():
+    page = measures_page.measure_pages()["reference/measures/engines.md"]
+    sections = dict(re.findall(r"^## [^\n]*\{ #(\S+) \}\n(.*?)(?=^## |\Z)", page, re.M | re.S))
+
+    assert "| `qps` | ann-benchmarks, VectorDBBench |" in sections["throughput"]
+    assert "in other tools" not in sections["p50"]
+    assert "**Values**: one for each query, lower is better." in sections["latency"]
+    assert "**Values**: one for a whole collection, lower is better." in sections["p50"]
 
 
 def test_a_file_of_measures_without_a_family_is_an_error(monkeypatch: pytest.MonkeyPatch):

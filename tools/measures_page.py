@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from inspect import Parameter
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import rankwell
 from page_parts import NOTE, anchor, data, lead, table
@@ -42,10 +42,10 @@ class Text(NamedTuple):
     full_name: str
     use: str
     says: str
-    formula: str = ""
-    prose: str = ""
-    parameters: Mapping[str, str] = {}
-    example: str = ""
+    formula: str
+    prose: str
+    parameters: Mapping[str, str]
+    example: str
 
 
 def measure_pages() -> dict[str, str]:
@@ -67,16 +67,16 @@ def measure_pages() -> dict[str, str]:
 
 def text_of(entry: _Entry) -> Text:
     """The documentation of a measure, or of a figure of a whole collection. Ends for one without a
-    formula, or with a parameter that is not explained.
+    formula or an example, or with a parameter that is not explained.
     """
     if isinstance(entry, CollectionFigure):
-        if not entry.details:
-            return Text("", "", entry.title)
         paragraphs, names = [entry.title, *entry.details.split("\n\n")], ()
     else:
         paragraphs, names = entry.paragraphs, tuple(entry.parameters)
     if len(paragraphs) < 4 or not paragraphs[2].startswith("    "):
         raise SystemExit(f"{entry.name}: its documentation needs a full name and a formula")
+    if not paragraphs[-1].startswith(">>> "):
+        raise SystemExit(f"{entry.name}: its documentation needs a worked example at its end")
     says, heading, formula, *others, example = paragraphs
     full_name, _, use = _line(heading).removesuffix(":").partition(", for ")
     rest = _line(" ".join(others))
@@ -122,27 +122,25 @@ def _capital(text: str) -> str:
 
 
 def _places(members: Sequence[_Entry]) -> list[tuple[str, _Entry]]:
-    """The measures with a formula by their anchors; a figure that shares a name says so."""
+    """The measures by their anchors; a figure that shares a name says so."""
     found: dict[str, _Entry] = {}
     for entry in members:
-        if text_of(entry).formula:
-            place = anchor(entry.name)
-            found[f"{place}-of-pairs" if place in found else place] = entry
+        place = anchor(entry.name)
+        found[f"{place}-of-pairs" if place in found else place] = entry
     return list(found.items())
 
 
 def _index(families: Mapping[str, Sequence[_Entry]]) -> str:
     rows: list[tuple[str, str, str]] = []
     for name, members in families.items():
-        if places := _places(members):
-            rows.append((f"**[{FAMILIES[name]['title']}]({name}.md)**", "", ""))
+        rows.append((f"**[{FAMILIES[name]['title']}]({name}.md)**", "", ""))
         rows += [
             (
                 f"[`{entry.name}`]({name}.md#{place})",
                 _everyday_name(entry),
                 re.sub(r"^(For|Tells you) ", "", text_of(entry).use)[:-1],
             )
-            for place, entry in places
+            for place, entry in _places(members)
         ]
     return f'<div class="names" markdown>\n\n{table(("name", "full name", "for"), rows)}\n</div>'
 
@@ -159,16 +157,11 @@ def _everyday_name(entry: _Entry) -> str:
 def _family_page(name: str, members: Sequence[_Entry]) -> str:
     family = FAMILIES[name]
     parts = [f"# {family['title']}\n\n{NOTE}\n\n{family['lead']}\n"]
-    parts += [_section(entry, place) for place, entry in _places(members)]
-    figures = [each for each in members if isinstance(each, CollectionFigure) and not each.details]
-    if figures:
-        rows = [(f"`{each.name}`", each.title, each.better, each.commands) for each in figures]
-        parts.append("## Figures in a line\n" if parts[1:] else "## Figures\n")
-        parts.append(table(("figure", "what it says", "better", "printed by"), rows))
+    parts += [_section(entry, place, family) for place, entry in _places(members)]
     return "\n".join(parts)
 
 
-def _section(entry: _Entry, place: str) -> str:
+def _section(entry: _Entry, place: str, family: Mapping[str, Any]) -> str:
     text = text_of(entry)
     name = text.full_name.removeprefix(f"{entry.name}, ")
     if name[1:2].islower() and not name.startswith(_PROPER):
@@ -186,13 +179,18 @@ def _section(entry: _Entry, place: str) -> str:
             lines.append(table(("parameter", "default", "meaning"), rows).strip())
         facts, names = _facts(entry), _other_names(entry)
     else:
-        facts = [f"**Values**: one for a whole collection, {_better(entry.better)}"]
+        of = "each query" if entry.name in family.get("per_query", ()) else "a whole collection"
+        facts = [f"**Values**: one for {of}, {_better(entry.better)}"]
         facts.append(f"**Printed by** {entry.commands}.")
-        names = [(f"`{alias}`", "", "") for alias in dict.fromkeys(entry.aliases)]
+        for alias in dict.fromkeys(entry.aliases):
+            tools = [tool for tool, words in family["tools"].items() if {alias, "*"} & {*words}]
+            names.append((f"`{alias}`", ", ".join(tools), ""))
     facts = [*facts, f"**Source**: {entry.source}."]
     lines += ["\n".join(f"* {fact}" for fact in facts), f"```python\n{text.example}\n```"]
     if names:
-        rows = table(("name", "in", "means"), names)
+        # Words for a figure mean the figure itself, which has no parameters.
+        columns = 3 if isinstance(entry, MeasureEntry) else 2
+        rows = table(("name", "in", "means")[:columns], [name[:columns] for name in names])
         summary = f"<summary>{entry.name} in other tools</summary>"
         lines.append(f'<details markdown="1">{summary}\n\n{rows}\n</details>')
     return "\n\n".join(lines) + "\n"

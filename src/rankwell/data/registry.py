@@ -560,23 +560,30 @@ class CollectionFigure(NamedTuple):
     better: the direction of better values.
     words: name in the braces of `text` -> its meaning in general.
     aliases: labels that stand for it in tables.
-    details: its full name and formula, and a worked example; empty for one that only a clock gives.
+    details: its full name and formula, and a worked example.
     """
 
     name: str
     text: str
     printed_by: tuple[str, ...]
+    details: str
     source: str = "rankwell"
     better: Better = "higher"
     words: Mapping[str, str] = _NO_WORDS
     aliases: tuple[str, ...] = ()
-    details: str = ""
 
     @property
     def title(self) -> str:
         """Its definition in general, as a sentence."""
         text = self.definition()
         return text[:1].upper() + text[1:].removesuffix(".") + "."
+
+    @property
+    def rule(self) -> dict[str, str]:
+        """Its description in the rules of a result: its definition, its direction and its
+        source.
+        """
+        return {"definition": self.text, "better": self.better, "source": self.source}
 
     @property
     def commands(self) -> str:
@@ -597,7 +604,7 @@ FIGURES: Catalogue[CollectionFigure] = Catalogue("measures", "figure")
 
 
 def add_figure(
-    name: str, text: str, *, aliases: str = "", details: str = "", **fields: Any
+    name: str, text: str, *, details: str, aliases: str = "", **fields: Any
 ) -> CollectionFigure:
     """Registers a figure and returns it. The arguments are the fields of `CollectionFigure`;
     aliases are separated by blanks.

@@ -156,7 +156,7 @@ def _readings(name: str) -> Iterator[tuple[str, dict[str, str]]]:
 def _describe_figure(figure: CollectionFigure) -> str:
     """A figure: what prints it, its definition, its formula with an example, and its source."""
     lines = ["", f"{figure.name}   (printed by {figure.commands})", f"  {figure.title}"]
-    lines += _indented(figure.details.split("\n\n") if figure.details else ())
+    lines += _indented(figure.details.split("\n\n"))
     return "\n".join(
         [
             *lines,

@@ -101,14 +101,7 @@ AGGREGATES: Mapping[str, Callable[[Sequence[float]], float]] = {
     "gmean": geometric_mean,
     "r_mean": mean_recall,
 }
-DEFINITIONS = {
-    aggregate.name: {
-        "definition": aggregate.text,
-        "better": aggregate.better,
-        "source": aggregate.source,
-    }
-    for aggregate in (RSUM, GMEAN, R_MEAN)
-}
+DEFINITIONS = {aggregate.name: aggregate.rule for aggregate in (RSUM, GMEAN, R_MEAN)}
 
 
 def aggregate_interval(

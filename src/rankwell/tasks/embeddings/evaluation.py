@@ -796,13 +796,7 @@ class _VectorAgreement(_Agreement):
         mean = None if np.isnan(value) else float(value)
         row = SummaryRow.of(run, name, name, mean, None, None, None, n, unit)
         self.aggregates.append(row | {"k": k, "chance": chance})
-        figure = FIGURES[name.partition("@")[0]]
-        self.definitions[name] = {
-            "definition": figure.text,
-            "better": figure.better,
-            "summary": "mean",
-            "source": figure.source,
-        }
+        self.definitions[name] = FIGURES[name.partition("@")[0]].rule | {"summary": "mean"}
 
     def query_columns(self) -> dict[str, Sequence[Any]]:
         """The columns of queries.parquet."""

@@ -18,6 +18,7 @@ from rankwell.data.findings import Finding
 from rankwell.data.frames import Heading
 from rankwell.data.registry import FIGURES
 from rankwell.data.tables import Floats, Values, exact_mean, format_value
+from rankwell.engines import IndexReport
 from rankwell.errors import count_of
 from rankwell.reporting import Answer, PrintedFigure
 from rankwell.reporting.outputs.answers import score_answer, score_digits
@@ -101,26 +102,49 @@ def costs_of(asked: AskedSetting) -> SettingCosts:
         figures |= _times(asked, rounds)
     if measured.options.encoder is not None:
         figures["encoding"] = _median(asked, rounds or None, encoding=True)
-    wall, answers = 0.0, 0
-    for batch in asked.batches(rounds):
-        requests = [request for request in batch.requests if request.status == "ok"]
-        if requests:
-            wall += max(request.done for request in requests) - min(
-                request.sent for request in requests
-            )
-        answers += len(requests)
-    if not measured.is_open_loop and wall > 0:
-        figures["throughput"] = CostFigure(answers / wall, answers, "queries/s")
+    rate = throughput(batch.requests for batch in asked.batches(rounds))
+    if not measured.is_open_loop and rate.value is not None:
+        figures["throughput"] = rate
     reports = asked.reports(rounds)
     seconds = sum(report.client + (report.server or 0.0) for report in reports)
-    if seconds >= _LEAST_PROCESSOR and answers and measured.traits.is_server_known:
-        figures["processor"] = CostFigure(1000 * seconds / answers, answers)
+    if seconds >= _LEAST_PROCESSOR and rate.n and measured.traits.is_server_known:
+        figures["processor"] = processor_time(seconds, rate.n)
     build = measured.traits.indexes[asked.setting.build]
     if build is not None:
-        figures["build"] = CostFigure(build.seconds, 1, "s")
-        figures["size"] = CostFigure(None if build.bytes is None else build.bytes / 1e6, 1, "MB")
+        figures |= index_costs(build)
     share = _busy_share(measured, reports)
     return SettingCosts(figures, findings, share if share is not None and share > _BUSY else None)
+
+
+def throughput(rounds: Iterable[Sequence[SentRequest]]) -> CostFigure:
+    """Answers per second, each round from its first request to its last answer; unknown where
+    nothing was answered.
+    """
+    wall, answers = 0.0, 0
+    for requests in rounds:
+        answered = [request for request in requests if request.status == "ok"]
+        if answered:
+            wall += max(request.done for request in answered) - min(
+                request.sent for request in answered
+            )
+        answers += len(answered)
+    return CostFigure(answers / wall if wall else None, answers, "queries/s")
+
+
+def processor_time(seconds: float, answers: int) -> CostFigure:
+    """Milliseconds per answer. seconds: processor time of all clients, and of the server."""
+    return CostFigure(1000 * seconds / answers, answers)
+
+
+def index_costs(index: IndexReport) -> dict[str, CostFigure]:
+    """The costs `build` and `size` of an index."""
+    megabytes = None if index.bytes is None else index.bytes / 1e6
+    return {"build": CostFigure(index.seconds, 1, "s"), "size": CostFigure(megabytes, 1, "MB")}
+
+
+def first_request(seconds: Sequence[float]) -> CostFigure:
+    """The longest of the times that the first requests of sessions took, in milliseconds."""
+    return CostFigure(1000 * max(seconds), len(seconds))
 
 
 def _busy_share(measured: Measurement, reports: Sequence[BatchReport]) -> float | None:
@@ -145,9 +169,9 @@ def _times(asked: AskedSetting, rounds: range) -> Iterator[tuple[str, CostFigure
             is_known = cost.n >= least and queries >= different
             yield name, cost if is_known else CostFigure(None, cost.n)
     yield "first p50", _median(asked, asked.measured.rounds[:1])
-    opened = [1000 * seconds for report in asked.reports() for seconds in report.first]
+    opened = [seconds for report in asked.reports() for seconds in report.first]
     if opened:
-        yield "first request", CostFigure(max(opened), len(opened))
+        yield "first request", first_request(opened)
 
 
 def _median(asked: AskedSetting, rounds: range | None, *, encoding: bool = False) -> CostFigure:
@@ -234,14 +258,7 @@ def findings_on_requests(measured: Measurement, costs: Sequence[SettingCosts]) -
 
 def figure_definitions(names: Iterable[str]) -> dict[str, Any]:
     """The definitions of figures for the rules."""
-    return {
-        name: {
-            "definition": FIGURES[name].text,
-            "source": FIGURES[name].source,
-            "better": FIGURES[name].better,
-        }
-        for name in names
-    }
+    return {name: FIGURES[name].rule for name in names}
 
 
 _FOLDS = 10

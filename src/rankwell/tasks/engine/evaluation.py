@@ -23,6 +23,7 @@ from rankwell.data.rankings import Hits, Ranking, hits_of_ranking
 from rankwell.data.registry import measure_names
 from rankwell.data.tables import (
     Bools,
+    Floats,
     Judgments,
     Values,
     exact_mean,
@@ -532,10 +533,8 @@ class RetrieveEvaluation:
                     setting.asked.name, *recall_names(k, by), "share", "mean", ids, recalls
                 )
         for setting in settings:
-            times = 1000 * setting.asked.times(setting.asked.measured.rounds[1:] or None)
-            is_answered = ~np.isnan(times).all(axis=0)
-            medians = np.full(len(ids), np.nan)
-            medians[is_answered] = np.nanmedian(times[:, is_answered], axis=0)
+            times = setting.asked.times(setting.asked.measured.rounds[1:] or None)
+            medians = query_medians(1000 * times)
             yield Values(setting.asked.name, "latency", "latency", "ms", "median", ids, medians)
 
     def _aggregates(self, settings: Sequence[SettingResult]) -> Iterator[SummaryRow]:
@@ -651,6 +650,17 @@ class RetrieveEvaluation:
             "counts": builder.counts,
             "measures": measures,
         }
+
+
+def query_medians(times: Floats) -> Floats:
+    """The median time of each query over the rounds with an answer, (queries,); NaN without any.
+
+    times: (rounds, queries), NaN where there is none.
+    """
+    medians = np.full(times.shape[1], np.nan)
+    is_answered = ~np.isnan(times).all(axis=0)
+    medians[is_answered] = np.nanmedian(times[:, is_answered], axis=0)
+    return medians
 
 
 def _on_plan(asked: AskedSetting) -> Iterator[Finding]:

@@ -63,7 +63,7 @@ from rankwell.tasks.images.images import (
     read_images,
 )
 from rankwell.tasks.images.local_features import ComputedRun, compute_run
-from rankwell.tasks.images.measures.clusters import AMI, NMI
+from rankwell.tasks.images.measures.clusters import AMI, NMI, TP_PRED
 from rankwell.tasks.images.options import (
     ENCODER_SETTINGS,
     NAMED,
@@ -77,15 +77,6 @@ from rankwell.vectors.media.contact_sheet import picture_columns, pictured, shee
 from rankwell.vectors.media.images import Thumbnails
 
 _KMEANS = "kmeans"
-_NAMED_DEFINITION = {
-    "definition": "Of the queries whose best reference has a label (PRED), the share whose own "
-    "label it is "
-    "(TP); where several "
-    "references share the first place and no rule orders them, each counts in equal parts.",
-    "better": "higher",
-    "summary": "mean",
-    "source": "evaluation chapter on instance search on CLICIDE and GaRoFou, 2018",
-}
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -354,7 +345,7 @@ class _InstanceEvaluation:
             # Parameters distinguish a measure from others of its name.
             parameters = {"parameters": dict(measure.arguments)} if measure.arguments else {}
             definitions[str(measure)] = builder.definition(measure) | parameters
-        named = {NAMED: _NAMED_DEFINITION} if self.has_named else {}
+        named = {NAMED: TP_PRED.rule | {"summary": "mean"}} if self.has_named else {}
         rules["measures"] = {**definitions, **named, **abstention.definitions}
         return rules | ({"risk_coverage": abstention.curves} if abstention.curves else {})
 
@@ -537,12 +528,7 @@ def _add_clusters(
                 )
             )
     for figure in (NMI, AMI):
-        rows.definitions[figure.name] = {
-            "definition": figure.text,
-            "better": figure.better,
-            "summary": "mean",
-            "source": figure.source,
-        }
+        rows.definitions[figure.name] = figure.rule | {"summary": "mean"}
     return {"clusters": "kmeans (k-means++, 100 iterations)" if is_computed else "given"}
 
 

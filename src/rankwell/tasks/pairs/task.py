@@ -469,11 +469,7 @@ def _rules(inputs: PairInputs, options: PairOptions) -> dict[str, Any]:
         **({"resamples": resamples_of(n)} if options.intervals.startswith("bootstrap") else {}),
         "seed": options.seed,
         "measures": {
-            model.exact(figure.name): {
-                "definition": figure.text,
-                "source": figure.source,
-                "better": figure.better,
-            }
+            model.exact(figure.name): figure.rule
             for model in inputs.compared
             for figure in (*(CLASSES if model.classes else ()), *CORRELATIONS, *ERRORS)
         },

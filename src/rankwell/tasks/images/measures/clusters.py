@@ -43,11 +43,32 @@ Adjusted mutual information, for clusters against labels, adjusted for chance:
 """
     + _EXAMPLE.format(name="ami", value="0.3552"),
 )
-
-
-add_figure(
+TP_PRED = add_figure(
     "TP/PRED",
     "share of queries whose best reference has the query's label, among those whose best "
     "reference has any label",
+    source="evaluation chapter on instance search on CLICIDE and GaRoFou, 2018",
     printed_by=("images",),
+    details="""
+Share of right names, for a program that shows the name of the best picture only:
+
+    TP/PRED = TP / PRED
+    PRED: the queries whose best reference has a label
+    TP: those of them whose own label it is
+
+A best reference without a label names nothing, so that its query counts in neither. Where several
+references share the first place and no rule orders them, each counts in equal parts. The example is
+in percent, the default of `rankwell images`.
+
+>>> import rankwell as rw
+>>> images = [
+...     {"image": "1", "instance": "vase", "split": "reference"},
+...     {"image": "2", "instance": "lamp", "split": "reference"},
+...     {"image": "3", "instance": "vase", "split": "query"},
+...     {"image": "4", "instance": "vase", "split": "query"},
+... ]
+>>> vectors = {"1": [1.0, 0.0], "2": [0.0, 1.0], "3": [0.9, 0.1], "4": [0.1, 0.9]}
+>>> rw.evaluate_images(images, item_vectors=vectors, measures="P@1 TP/PRED")["TP/PRED"]
+50.0
+""",
 )
