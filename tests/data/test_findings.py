@@ -71,6 +71,7 @@ EXAMPLES = {
     "queries-retrieve-themselves": ("mine", ["q1"]),
     "queries-without-relevant": (["q1"],),
     "ranks-contradict-scores": ("mine", ["q1"]),
+    "rounds-interrupted": ("mine", 1, 2),
     "rows-of-users": ("log.csv", 300, "rows", 50, "user_id", "--columns query=user_id"),
     "run-not-evaluated": ("mine: no query to evaluate",),
     "so-on-every-query": ("every query is unjudged",),

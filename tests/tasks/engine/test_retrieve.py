@@ -17,7 +17,7 @@ from oracles.retrieval import exact, percentile, recall
 from rankwell.errors import BadInput, BadUsage, MissingExtra, UnknownName
 from rankwell.stats.percentiles import percentiles
 from rankwell.stats.settings import lower_bound
-from rankwell.tasks.engine.comparison import is_overloaded
+from rankwell.tasks.engine.comparison import costs_of, is_overloaded
 from rankwell.tasks.engine.inputs import check_load, hosts_of
 from rankwell.tasks.engine.loops import (
     BatchReport,
@@ -687,3 +687,32 @@ def test_a_journal_goes_on_after_a_torn_line(tmp_path: Path):
     Journal(file, "another key").add(batch(0))
     assert Journal(file, "another key").batches == {(0, 0): batch(0)}
     assert file.read_bytes() == whole.replace(b'"key": "key"', b'"key": "another key"')
+
+
+def test_the_pause_of_an_interrupted_round_counts_neither_as_throughput_nor_as_processor_time():
+    measured = rw.evaluate_engine(engines_here.search, queries(12), rounds=3).measured
+    whole, later = (measured.batches[0, number] for number in (2, 3))
+    resumed = [
+        request._replace(sent=request.sent + 3600, done=request.done + 3600)
+        for request in whole.requests[6:]
+    ]
+
+    measured.journal.add(SentBatch(0, 2, resumed, []))
+    costs = costs_of(measured.by_setting[0])
+
+    answered = [(request.sent, request.done) for request in later.requests]
+    first, last = min(sent for sent, _ in answered), max(done for _, done in answered)
+    assert costs.value("throughput") == pytest.approx(12 / (last - first))
+    assert costs.by_name["throughput"].n == 12
+    assert [finding.name for finding in costs.findings] == ["rounds-interrupted"]
+    assert costs.findings[0].endswith("leave out interrupted rounds, 1 of 2")
+
+
+def test_no_throughput_is_known_where_every_round_was_interrupted():
+    measured = rw.evaluate_engine(engines_here.search, queries(12), rounds=2).measured
+
+    measured.journal.add(SentBatch(0, 2, measured.batches[0, 2].requests[6:], []))
+    costs = costs_of(measured.by_setting[0])
+
+    assert costs.value("throughput") is None
+    assert len(costs.findings) == 1

@@ -27,7 +27,12 @@ from rankwell.stats.paired_tests import set_of_best
 from rankwell.stats.percentiles import percentiles
 from rankwell.stats.settings import ERROR, exceeds_p, interval, lower_bound, selection_gain
 from rankwell.stats.system_comparisons import fixed_sequence, holm
-from rankwell.tasks.engine.findings import engine_overloaded, few_requests, machine_busy
+from rankwell.tasks.engine.findings import (
+    engine_overloaded,
+    few_requests,
+    machine_busy,
+    rounds_interrupted,
+)
 from rankwell.tasks.engine.loops import BatchReport, SentRequest
 from rankwell.tasks.engine.measuring import AskedSetting, Measurement
 
@@ -102,17 +107,20 @@ def costs_of(asked: AskedSetting) -> SettingCosts:
         figures |= _times(asked, rounds)
     if measured.options.encoder is not None:
         figures["encoding"] = _median(asked, rounds or None, encoding=True)
-    rate = throughput(batch.requests for batch in asked.batches(rounds))
+    batches = [batch for batch in asked.batches(rounds) if batch.calls == 1]
+    if interrupted := len(rounds) - len(batches):
+        findings.append(rounds_interrupted(asked.name, interrupted, len(rounds)))
+    rate = throughput(batch.requests for batch in batches)
     if not measured.is_open_loop and rate.value is not None:
         figures["throughput"] = rate
-    reports = asked.reports(rounds)
+    reports = [report for batch in batches for report in batch.reports]
     seconds = sum(report.client + (report.server or 0.0) for report in reports)
     if seconds >= _LEAST_PROCESSOR and rate.n and measured.traits.is_server_known:
         figures["processor"] = processor_time(seconds, rate.n)
     build = measured.traits.indexes[asked.setting.build]
     if build is not None:
         figures |= index_costs(build)
-    share = _busy_share(measured, reports)
+    share = _busy_share(measured, asked.reports(rounds))
     return SettingCosts(figures, findings, share if share is not None and share > _BUSY else None)
 
 

@@ -94,6 +94,15 @@ def engine_overloaded(run: str, rate: float) -> str:
 
 
 @finding("info")
+def rounds_interrupted(run: str, interrupted: int, n: int) -> str:
+    """A call was interrupted in these rounds, and a later one finished them.
+
+    Throughput and processor time would count the pause, so they leave these rounds out.
+    """
+    return f"throughput and processor time leave out interrupted rounds, {interrupted} of {n}"
+
+
+@finding("info")
 def few_requests(names: str, n: int, n_queries: int, needs: str) -> str:
     """High percentiles of times need many requests over many queries."""
     return f"no {names}: {n} requests over {n_queries} queries after the first round; {needs}"

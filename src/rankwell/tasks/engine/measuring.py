@@ -80,13 +80,15 @@ class SentBatch(NamedTuple):
     setting: number of the setting.
     round: number of the round, from 1.
     requests: one request for each query, with the last outcome.
-    reports: costs of the requests, one for each host and attempt.
+    reports: costs of the requests, one for each host and call.
+    calls: number of calls that sent them; more than one after an interruption.
     """
 
     setting: int
     round: int
     requests: list[SentRequest]
     reports: list[BatchReport]
+    calls: int = 1
 
     @property
     def unanswered_queries(self) -> set[int]:
@@ -115,7 +117,9 @@ class Journal:
             again = {request.query for request in batch.requests}
             requests = [request for request in earlier.requests if request.query not in again]
             batch = batch._replace(
-                requests=[*requests, *batch.requests], reports=[*earlier.reports, *batch.reports]
+                requests=[*requests, *batch.requests],
+                reports=[*earlier.reports, *batch.reports],
+                calls=earlier.calls + 1,
             )
         self.batches[batch.setting, batch.round] = batch
         if self._file is not None:

@@ -115,8 +115,8 @@ Throughput, for how many queries the engine answers per second:
 
     throughput = answers / Σ(rounds) (time of the last answer - time of the first request)
 
-The first round is left out. With `--rate` there is no figure, since you set the rate yourself. Each
-client waits for its answer, so more `--clients` may raise it.
+The first round is left out, and so are interrupted ones. With `--rate` there is no figure, since you
+set the rate yourself. Each client waits for its answer, so more `--clients` may raise it.
 
 >>> from rankwell.tasks.engine.comparison import throughput
 >>> from rankwell.tasks.engine.loops import SentRequest
@@ -132,9 +132,9 @@ Processor time per request, for what a request costs whatever the load:
 
     processor = Σ(rounds) (seconds of the client + seconds of the server) / answers · 1000
 
-The first round is left out. An engine in the client's process has no server. If rankwell does not
-know the process of the server, name it with `--server-pid`; without it there is no figure. It takes
-a second of processor time in all.
+The first round is left out, and so are interrupted ones. An engine in the client's process has no
+server. If rankwell does not know the process of the server, name it with `--server-pid`; without it
+there is no figure. It takes a second of processor time in all.
 
 >>> from rankwell.tasks.engine.comparison import processor_time
 >>> processor_time(seconds=1.5 + 0.5, answers=400).value
