@@ -172,8 +172,10 @@ def _other_folder(results: ResultFolder, baseline: str) -> list[tuple[str, Resul
     if remote_url(baseline) is not None:
         raise BadInput(other_place(baseline))
     if not Path(baseline).is_dir():
-        lacking = f"{results.place} has no run {baseline!r}, and there is no such folder"
-        raise UnknownName(f"{lacking}; {suggest(baseline, results.runs)}")
+        raise UnknownName(
+            f"{results.place} has no run {baseline!r}, and there is no such folder; "
+            f"{suggest(baseline, results.runs)}"
+        )
     if results.has(PER_QUERY) and Path(baseline).resolve() == results.place.resolve():
         raise BadUsage(f"{baseline} is the folder itself; name the results to compare it with.")
     return [(baseline.rstrip("/"), read_results(baseline))]
@@ -242,12 +244,11 @@ def _check_lost_queries(row: Row, measured: Sequence[_AttributedValues]) -> None
     run_queries = set(counted[run])
     lost = [query for query in counted[base] if query not in run_queries]
     if lost:
-        about = f"{about_row(run, difference_label(row), '')} against {base}"
         raise BadInput(
-            f"{about}: {len(lost)} of {len(counted[base])} queries that count there do not "
-            f"count for {run}, such as {lost[0]!r}, "
-            "and cannot be compared. Evaluate both on the same queries, or choose measures by "
-            f"{flag('--measure', name='measures')}."
+            f"{about_row(run, difference_label(row), '')} against {base}: {len(lost)} of "
+            f"{len(counted[base])} queries that count there do not count for {run}, such as "
+            f"{lost[0]!r}, and cannot be compared. Evaluate both on the same queries, or choose "
+            f"measures by {flag('--measure', name='measures')}."
         )
 
 

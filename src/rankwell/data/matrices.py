@@ -633,8 +633,10 @@ def npy_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]
         raise _damaged(f"it begins with {mark!r}")
     version = mark[6], mark[7]
     if version not in ((1, 0), (2, 0), (3, 0)):
-        problem = f"version {version[0]}.{version[1]} of the .npy format"
-        raise BadInput(f"{problem}; known are 1.0, 2.0 and 3.0. Save the array with numpy.save.")
+        raise BadInput(
+            f"version {version[0]}.{version[1]} of the .npy format; known are 1.0, 2.0 and 3.0. "
+            "Save the array with numpy.save."
+        )
     # Version 3 differs only in how it writes names of fields, which no array of numbers has.
     width = 2 if version == (1, 0) else 4
     length = int.from_bytes(stream.read(width), "little")

@@ -68,9 +68,9 @@ def refuse_masked(array_like: Any, noun: str = "the array") -> None:
                 if len(axes) == 2
                 else f"place {axes}"
             )
-            hint = "fill it (array.filled(value)), or leave the row or column out"
             raise BadInput(
-                f"{noun} is masked in {where} (from 0); expected a number in every place: {hint}."
+                f"{noun} is masked in {where} (from 0); expected a number in every place: fill it "
+                "(array.filled(value)), or leave the row or column out."
             )
 
 

@@ -213,8 +213,10 @@ def _number(value: Any, where: str) -> float:
         if math.isfinite(number := float(value)):
             # An integer may have more digits than a float.
             return int(value) if isinstance(value, Integral) else number
-    description = f"{shown(value, 60)} ({kind_of(value)})"
-    raise BadInput(f"{where} has the similarity {description}; expected a finite number.")
+    raise BadInput(
+        f"{where} has the similarity {shown(value, 60)} ({kind_of(value)}); expected a finite "
+        "number."
+    )
 
 
 class _ObjectEngine(Engine):

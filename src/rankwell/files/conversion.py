@@ -183,10 +183,10 @@ def _chosen_columns(
     }
     kinds = [kind for kind, names in columns_by_kind.items() if names]
     if len(kinds) > 1 or (options.holds and kinds and kinds != [options.holds]):
-        meaning = (
-            f"{flag('--columns')} are those of a run, {flag('--qrels-columns')} those of judgments"
+        raise BadUsage(
+            f"{flag('--columns')} are those of a run, {flag('--qrels-columns')} those of "
+            "judgments; a file holds one of the two: leave the other out."
         )
-        raise BadUsage(f"{meaning}; a file holds one of the two: leave the other out.")
     kind: Literal["run", "judgments"] | None = (
         "run" if kinds == ["run"] else "judgments" if kinds else options.holds
     )

@@ -70,8 +70,10 @@ def read_run(frame: Any, request: Request) -> Ranking:
     )
     if columns.by_rank and not (fit := are_ranks(numbers)).all():
         row = int(fit.argmin())
-        problem = f"row {row + 1}, column {columns.value!r}: {numbers[row]:g}"
-        raise BadScore(f"{problem}; expected {columns.expected_number}. Correct or drop the row.")
+        raise BadScore(
+            f"row {row + 1}, column {columns.value!r}: {numbers[row]:g}; expected "
+            f"{columns.expected_number}. Correct or drop the row."
+        )
     scores = (0.0 - numbers if columns.is_falling else numbers).tolist()
     _refuse_contradicting(table, columns, queries, scores)
     return request.ranking(queries, items, scores)
@@ -163,9 +165,9 @@ def _frame(frame: Any) -> tuple[Any, list[str]]:
     # Whatever narwhals and the packages below it raise: two columns of a name, a single column.
     except Exception as error:
         reason = " ".join(str(error).split())[:120]
-        problem = f"{kind_of(frame)} cannot be read as a data frame ({reason})"
         raise BadInput(
-            f"{problem}; give one with columns for query, item and number, each of its own name."
+            f"{kind_of(frame)} cannot be read as a data frame ({reason}); give one with columns "
+            "for query, item and number, each of its own name."
         ) from error
 
 
@@ -203,12 +205,10 @@ def _ids(table: Any, name: str) -> list[str]:
     ids: list[Any] = values if set(map(type, values)) <= {str} else list(map(id_text, values))
     if None in ids:
         row = ids.index(None)
-        problem = (
-            f"row {row + 1}, column {name!r}: "
-            f"{'nothing' if is_missing(values[row]) else shown(values[row])}"
-        )
         raise BadInput(
-            f"{problem}; expected an id, a string or an integer. Correct or drop the row."
+            f"row {row + 1}, column {name!r}: "
+            f"{'nothing' if is_missing(values[row]) else shown(values[row])}; expected an id, a "
+            "string or an integer. Correct or drop the row."
         )
     if "" in ids:
         raise BadInput(

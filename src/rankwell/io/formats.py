@@ -408,8 +408,10 @@ def identify(
                 columns = {} if entry.has_columns else request.columns
                 refuse_choice(columns, name, holds, description)
                 return place, entry, request
-        expected = "a path, a mapping query -> item -> number, a data frame, or rows"
-        raise BadInput(f"{_MEANT[holds]} cannot be read from {description}; give {expected}.")
+        raise BadInput(
+            f"{_MEANT[holds]} cannot be read from {description}; give a path, a mapping query -> "
+            "item -> number, a data frame, or rows."
+        )
     path, part = ("", "") if isinstance(place, Source) else split_part(place)
     request = replace(request, part=part)
     source = place if isinstance(place, Source) else Source(path)
@@ -935,12 +937,10 @@ def refuse_foreign_texts(texts: Texts, ids: Collection[str], place: Any, id_owne
     """
     if ids and texts.texts.keys().isdisjoint(ids):
         name = place if isinstance(place, (str, Path)) else "the texts"
-        mismatch = (
-            f"none of its {len(texts.texts)} ids, such as {next(iter(texts.texts))!r}, is one of "
-            f"the {len(ids)} {id_owners}"
-        )
         raise BadInput(
-            f"{name}: {mismatch}, such as {min(ids)!r}; give the texts of the {id_owners}."
+            f"{name}: none of its {len(texts.texts)} ids, such as {next(iter(texts.texts))!r}, is "
+            f"one of the {len(ids)} {id_owners}, such as {min(ids)!r}; give the texts of the "
+            f"{id_owners}."
         )
 
 
@@ -963,10 +963,10 @@ def _texts(place: Any, name: str | None, request: Request) -> Texts:
     for file in files[1:]:
         more, _ = read_as(file, "texts", name, request)
         if twice := texts.texts.keys() & more.texts.keys():
-            problem = (
-                f"{file}: the id {min(twice)!r} already appears in an earlier file of the folder"
+            raise BadInput(
+                f"{file}: the id {min(twice)!r} already appears in an earlier file of the folder; "
+                "every text needs its own id."
             )
-            raise BadInput(f"{problem}; every text needs its own id.")
         texts.texts.update(more.texts)
         texts.attributes.update(more.attributes)
     if not request.ids_only and not any(map(str.strip, texts.texts.values())):

@@ -248,7 +248,9 @@ def read_texts(source: Source, request: Request) -> Texts:
                 f"{source.name}:{number}: {name[:60]!r}; a line is an id, a tab and a text."
             )
         if name in texts:
-            problem = f"{source.name}:{number}: the id {name!r} already appears in an earlier line"
-            raise BadInput(f"{problem}; every text needs its own id.")
+            raise BadInput(
+                f"{source.name}:{number}: the id {name!r} already appears in an earlier line; "
+                "every text needs its own id."
+            )
         texts[name] = "" if request.ids_only else text
     return Texts(texts, {name: {} for name in texts})

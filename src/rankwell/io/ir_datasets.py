@@ -117,12 +117,9 @@ def _fetched(place: Any) -> Generator[None]:
         yield
     except Exception as error:
         reason = " ".join(f"{type(error).__name__}: {error}".split())
-        problem = (
-            f"{place}: the data is not in {home_path()} or damaged, and cannot be fetched "
-            f"({reason})"
-        )
         raise BadInput(
-            f"{problem}; go online, or copy the folder from a machine that has it."
+            f"{place}: the data is not in {home_path()} or damaged, and cannot be fetched "
+            f"({reason}); go online, or copy the folder from a machine that has it."
         ) from error
     finally:
         logging.disable(before)

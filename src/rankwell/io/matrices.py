@@ -212,11 +212,10 @@ def read_array(thing: Any, request: Request | None = None) -> Embeddings:  # noq
         mapping: Mapping[Any, Any] = thing
         return Embeddings(as_ids(mapping), as_real(_array(list(mapping.values()))))
     if not _is_array(thing):
-        problem = (
-            f"embeddings cannot be read from a {type(thing).__module__}.{type(thing).__qualname__}"
-        )
         raise BadInput(
-            f"{problem}; give a path, an array of shape (rows, dimension) or lists of numbers."
+            "embeddings cannot be read from a "
+            f"{type(thing).__module__}.{type(thing).__qualname__}; give a path, an array of shape "
+            "(rows, dimension) or lists of numbers."
         )
     return Embeddings(None, as_real(_array(thing)))
 

@@ -234,11 +234,10 @@ def _of(thing: Any, sides: Sides) -> Positives:
         n, counts = len(sides.queries), list(map(int, members_by_row))
         if len(counts) != len(sides.items) or sum(counts) != n or min(counts) < 0:
             expected = "a count of rows for each column, with the number of rows as their sum"
-            problem = (
+            raise BadInput(
                 f"{len(counts)} counts with the sum {shown(sum(counts))} for scores of "
-                f"{sides.shape}; {expected}"
+                f"{sides.shape}; {expected}; a single positive a row is a list of one."
             )
-            raise BadInput(f"{problem}; a single positive a row is a list of one.")
         return Positives.of(np.arange(n), np.repeat(np.arange(len(counts)), counts), n, len(counts))
     if len(members_by_row) != len(sides.queries):
         turned = (

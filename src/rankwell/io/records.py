@@ -645,8 +645,10 @@ def load(
         near = text[max(error.pos - 20, 0) : error.pos + 20]
         inside = path(_path_at(text, error.pos)) or "the document"
         reason = error.msg.removesuffix(" at")
-        where = f"{source.name}:{error.lineno}: {inside}: {near!r}"
-        raise BadInput(f"{where}: {reason} at column {error.colno}; is the file whole?") from error
+        raise BadInput(
+            f"{source.name}:{error.lineno}: {inside}: {near!r}: {reason} at column {error.colno}; "
+            "is the file whole?"
+        ) from error
 
 
 def _refuse_other_encoding(raw: bytes, name: str) -> None:
@@ -748,11 +750,10 @@ def _refuse_repeated_id(text: str, name: str) -> None:
     first_entries: dict[str, int] = {}
     for position, (key, _) in enumerate(pairs if text.lstrip().startswith("{") else (), 1):
         if first_entries.setdefault(key, position) != position:
-            problem = (
+            raise DuplicateItem(
                 f"{name}: the id {key!r} appears twice, as entries {first_entries[key]} and "
-                f"{position}"
+                f"{position}; keep one of them."
             )
-            raise DuplicateItem(f"{problem}; keep one of them.")
 
 
 def _path_at(text: str, stop: int) -> Where:
@@ -815,8 +816,10 @@ def read_numbers(place: Place, *, column: str = "") -> Floats:
         numbers = likely[0].read(source, Request(part=column))
         wrong = np.flatnonzero(~np.isfinite(numbers))
         if len(wrong):
-            problem = f"row {wrong[0]} (from 0) is {numbers[wrong[0]]}; expected finite numbers"
-            raise BadScore(f"{problem}. Correct it, or drop the pair on both sides.")
+            raise BadScore(
+                f"row {wrong[0]} (from 0) is {numbers[wrong[0]]}; expected finite numbers. Correct "
+                "it, or drop the pair on both sides."
+            )
     return numbers
 
 

@@ -71,10 +71,9 @@ def shards_format(
                 "files; leave it out."
             )
         if common_format is not None and entry.name != common_format.name:
-            problem = f"{source.name} is {entry.name}, {first} is {common_format.name}"
             raise BadInput(
-                f"{problem}; the shards of a run have one format. Move what belongs elsewhere, "
-                "or name the format."
+                f"{source.name} is {entry.name}, {first} is {common_format.name}; the shards of a "
+                "run have one format. Move what belongs elsewhere, or name the format."
             )
         if common_format is None:
             first, common_format = source.name, entry
@@ -127,13 +126,10 @@ def check_targets(
     """
     if request.duplicates != "error" and len(shared.queries):
         query = judgments().queries[int(shared.queries[0])]
-        problem = (
-            f"{flag('--duplicates', request.duplicates)}: query {query!r} has rows in several "
-            "files or parts of a file"
-        )
         raise BadUsage(
-            f"{problem}, so that repeated items cannot be found in one; leave it out, or put "
-            "each query into one file."
+            f"{flag('--duplicates', request.duplicates)}: query {query!r} has rows in several "
+            "files or parts of a file, so that repeated items cannot be found in one; leave it "
+            "out, or put each query into one file."
         )
     again = (shared.row[1:] == shared.row[:-1]).nonzero()[0]
     if len(again):
@@ -177,10 +173,7 @@ def _refuse_repeated(
             if isinstance(source, SourceRange) and first.name == source.name:
                 # One reader of the whole file names both lines.
                 shard_hits(source.full_source, entry, judgments, request)
-            problem = (
-                f"query {name!r} lists item {item!r} twice, in {first.name} and in {source.name}"
-            )
             raise DuplicateItem(
-                f"{problem}; keep one of them. A folder is one run: name the files of several "
-                "runs one by one."
+                f"query {name!r} lists item {item!r} twice, in {first.name} and in {source.name}; "
+                "keep one of them. A folder is one run: name the files of several runs one by one."
             )

@@ -349,10 +349,10 @@ def read_safetensors(source: Source, request: Request) -> Embeddings:
             code, (start, stop) = entry["dtype"], _lengths(entry["data_offsets"])
             # Those of kinds that are not read may have any size.
             if code in _KINDS and stop - start != refuse_size(shapes[name], np.dtype(_KINDS[code])):
-                problem = (
-                    f"the safetensors header gives {stop - start} bytes to {shapes[name]} {code}"
+                raise BadInput(
+                    f"the safetensors header gives {stop - start} bytes to {shapes[name]} {code}; "
+                    "write the file again."
                 )
-                raise BadInput(f"{problem}; write the file again.")
         spans = sorted(_lengths(entry["data_offsets"]) for entry in header.values())
         if [0, *(stop for _, stop in spans)] != [
             *(start for start, _ in spans),
@@ -531,12 +531,10 @@ def _vecs_layout(raw: bytes, size: int, kind: np.dtype[Any]) -> ArrayLayout:
         )
     width = 4 + dimension * kind.itemsize
     if size % width or width >= 1 << 31:  # NumPy's records are shorter
-        problem = (
-            f"vectors of {dimension} {kind.name} need {width} bytes each, the file has {size}, "
-            "which is not a multiple"
-        )
         raise BadInput(
-            f"{problem}; does it end early, or does its suffix name the wrong kind of number?"
+            f"vectors of {dimension} {kind.name} need {width} bytes each, the file has {size}, "
+            "which is not a multiple; does it end early, or does its suffix name the wrong kind of "
+            "number?"
         )
     return ArrayLayout(
         np.dtype([("dimension", "<i4"), ("vector", kind, (dimension,))]), (size // width,), 0
@@ -551,11 +549,10 @@ def _vectors_of_rows(layout_rows: NDArray[Any], first: int = 0) -> Vectors:
         return as_real(layout_rows)
     dimension = layout_rows["vector"].shape[1]
     if (row := first_true(layout_rows["dimension"] != dimension)) >= 0:
-        problem = (
+        raise BadInput(
             f"row {first + row} has the dimension {int(layout_rows['dimension'][row])}, row 0 has "
-            f"{dimension}"
+            f"{dimension}; vectors have one length."
         )
-        raise BadInput(f"{problem}; vectors have one length.")
     return as_real(layout_rows["vector"])
 
 

@@ -136,11 +136,11 @@ def _refuse_duplicates(table: ColumnTable, judgments: Judgments) -> None:
     )
     for query, item, first, second in repeated:
         if query in judgments.index:
-            problem = (
+            raise repeated_item(
                 f"{table.name}: query {query!r} lists item {item!r} twice, in rows {first + 1} "
-                f"and {second + 1}"
+                f"and {second + 1}",
+                item,
             )
-            raise repeated_item(problem, item)
 
 
 def _drop_duplicates(table: ColumnTable, duplicates: Repeats) -> None:
@@ -489,9 +489,8 @@ def read_quepid_judgments(source: Source, request: Request) -> Judgments:
     )
     for query in table.queries:
         if _RATING.search(query):
-            problem = (
+            raise BadInput(
                 f"{source.name}: the query {shown(query)} holds a rating, as where a quotation "
-                "mark is not closed"
+                "mark is not closed; close or remove the mark."
             )
-            raise BadInput(f"{problem}; close or remove the mark.")
     return table

@@ -58,13 +58,10 @@ def _refuse_quoted_names(source: Source, head: Head, names: Sequence[str]) -> No
     parts of them.
     """
     if any(len(name) > 1 and name[0] == name[-1] == '"' for name in names):
-        problem = (
-            f"{source.name}:{head.skipped + 1}: {TAB.join(names)[:60]!r}: names of columns in "
-            "quotation marks"
-        )
         raise BadLine(
-            f"{problem}, which are part of a name between tabs; write the table without them, or "
-            "separated by commas."
+            f"{source.name}:{head.skipped + 1}: {TAB.join(names)[:60]!r}: names of columns in "
+            "quotation marks, which are part of a name between tabs; write the table without them, "
+            "or separated by commas."
         )
 
 

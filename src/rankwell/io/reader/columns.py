@@ -348,10 +348,10 @@ def refuse_missing(head: Head, holds: str, choice: Mapping[str, str]) -> None:
     width = len(line.strip().split(delimiter_of(head)))
     odd = next((name for name in choice.values() if not 0 < place_of(name) <= width), None)
     if odd is not None:
-        where = f"{head.name}:{head.skipped + 1}: {shorten(line)}"
         raise BadUsage(
-            f"{option_of(holds, choice)}: there is no column {odd!r} in {where}, which has "
-            f"{width}; columns count from 1."
+            f"{option_of(holds, choice)}: there is no column {odd!r} in "
+            f"{head.name}:{head.skipped + 1}: {shorten(line)}, which has {width}; columns count "
+            "from 1."
         )
 
 
@@ -557,5 +557,7 @@ def refuse_large_grades(name: str, grades: Sequence[float] | Floats) -> None:
 
     if (most := float(np.abs(grades).max(initial=0.0))) > _LARGEST_GRADE:
         example = ColumnRoles(1, 2, 3, "grade").option("judgments")
-        problem = f"{name}: {most:.15g} is above any scale of grades; is it a time?"
-        raise BadInput(f"{problem} Say which columns are query, item and grade, as in {example}.")
+        raise BadInput(
+            f"{name}: {most:.15g} is above any scale of grades; is it a time? Say which columns "
+            f"are query, item and grade, as in {example}."
+        )
