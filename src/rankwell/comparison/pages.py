@@ -300,13 +300,10 @@ def _against_one(comparison: ComparisonData, runs: int) -> list[str]:
     sign = -1 if first["better"] == "lower" else 1
     decisive = [sign * row["mean"] > 0 for row in rows if row["decisive"]]
     better, worse = sum(decisive), len(decisive) - sum(decisive)
-    ahead = (
-        f"{better} of {len(rows)} runs {'is' if better == 1 else 'are'} better than "
-        f"{first['against']}"
-    )
     return [
-        f"{ahead} by {difference_label(first)}, {worse} worse, {len(rows) - len(decisive)} "
-        "without a significant difference."
+        f"{better} of {len(rows)} runs {'is' if better == 1 else 'are'} better than "
+        f"{first['against']} by {difference_label(first)}, {worse} worse, "
+        f"{len(rows) - len(decisive)} without a significant difference."
     ]
 
 

@@ -541,16 +541,17 @@ def _recognised(head: Head, holds: Holds, request: Request) -> Format:
         are_both = {holds, likely.holds} == {"run", "judgments"} and likely.name == "trec"
         if are_both and may_choose(holds):
             advice += f", choose the columns of this one ({option_of(holds)})"
-        problem = (
+        raise BadInput(
             f"{where}: this looks like {_MEANT[likely.holds]} ({likely.name}); expected "
-            f"{_MEANT[holds]}"
+            f"{_MEANT[holds]}; {advice}, or name the format of this one."
         )
-        raise BadInput(f"{problem}; {advice}, or name the format of this one.")
     if fitting:
         return fitting[0][1]
     if head.ends_within_object() and head.with_record is head:
-        problem = f"{where}: the first object of JSON is not complete, or longer than 32 MiB"
-        raise BadInput(f"{problem}; correct or shorten it.")
+        raise BadInput(
+            f"{where}: the first object of JSON is not complete, or longer than 32 MiB; correct or "
+            "shorten it."
+        )
     raise _unknown_form(head, holds, ungraded=request.ungraded)
 
 

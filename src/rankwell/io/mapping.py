@@ -329,14 +329,14 @@ def _pairs(
     """
     values: Any = query_items.tolist() if hasattr(query_items, "tolist") else query_items
     if ordered and isinstance(values, (set, frozenset)):
-        problem = f"query {query!r} has a set, which has no order; expected a ranking"
         raise BadInput(
-            f"{problem}. Give a list of ids from the first rank on, or a mapping item -> score."
+            f"query {query!r} has a set, which has no order; expected a ranking. Give a list of "
+            "ids from the first rank on, or a mapping item -> score."
         )
     if not isinstance(values, (Mapping, list, tuple, set, frozenset)):
-        problem = f"query {query!r} has {shown(query_items)}, {kind_of(query_items)}"
         raise BadInput(
-            f"{problem}; expected a mapping query -> item -> number, or query -> list of ids."
+            f"query {query!r} has {shown(query_items)}, {kind_of(query_items)}; expected a mapping "
+            "query -> item -> number, or query -> list of ids."
         )
     members: list[Any] = list(values.items() if isinstance(values, Mapping) else values)
     results = members if any(isinstance(member, Mapping) for member in members) else []
@@ -365,8 +365,10 @@ def _pairs(
     )
     if doubtful is not None:
         number = "score" if ordered else "grade"
-        problem = f"{where}{doubtful} may be an item and its {number}, or two items"
-        raise BadInput(f"{problem}; write a mapping item -> {number}, or one list of ids.")
+        raise BadInput(
+            f"{where}{doubtful} may be an item and its {number}, or two items; write a mapping "
+            f"item -> {number}, or one list of ids."
+        )
     pairs = [(text_id(item, where), number) for item, number in members]
     noun = "score" if ordered else "grade"
     for item, number in pairs:

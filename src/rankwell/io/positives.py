@@ -233,10 +233,10 @@ def _of(thing: Any, sides: Sides) -> Positives:
     ):
         n, counts = len(sides.queries), list(map(int, members_by_row))
         if len(counts) != len(sides.items) or sum(counts) != n or min(counts) < 0:
-            expected = "a count of rows for each column, with the number of rows as their sum"
             raise BadInput(
                 f"{len(counts)} counts with the sum {shown(sum(counts))} for scores of "
-                f"{sides.shape}; {expected}; a single positive a row is a list of one."
+                f"{sides.shape}; a count of rows for each column, with the number of rows as their "
+                "sum; a single positive a row is a list of one."
             )
         return Positives.of(np.arange(n), np.repeat(np.arange(len(counts)), counts), n, len(counts))
     if len(members_by_row) != len(sides.queries):
@@ -343,11 +343,10 @@ class _SideNames:
             if text in self._position_of_name:
                 return self._position_of_name[text]
             if not self._by_position or not text.isdecimal():
-                problem = (
-                    f"{where}: the {self._role} {shown(value)} is none of the {n} {self._axis}s "
-                    "of the scores"
+                raise BadInput(
+                    f"{where}: the {self._role} {shown(value)} is none of the {n} {self._axis}s of "
+                    f"the scores ({self._names[0]!r}, …)."
                 )
-                raise BadInput(f"{problem} ({self._names[0]!r}, …).")
         # Python reads only so many digits as an integer.
         if not text.isdecimal() or len(text.lstrip("0")) > 18 or int(text) >= n:
             hint = (
@@ -358,8 +357,8 @@ class _SideNames:
                 if judged and not text.isdecimal()
                 else ""
             )
-            problem = (
-                f"{where}: the {self._role} {shown(value)} is not a {self._axis} of the scores"
+            raise BadInput(
+                f"{where}: the {self._role} {shown(value)} is not a {self._axis} of the scores, "
+                f"which has {n} of them, 0 to {n - 1}{hint}."
             )
-            raise BadInput(f"{problem}, which has {n} of them, 0 to {n - 1}{hint}.")
         return int(text.lstrip("0") or 0)

@@ -181,9 +181,8 @@ def _read_columns(source: Source, form: _Form, *, comments: bool) -> tuple[list[
                 f"{source.name}:{number}: {shorten(line)} has {len(fields)} "
                 f"field{'s' * (len(fields) != 1)}"
             )
-            expected = f"a {form.name} line has {len(form.words)} ({' '.join(form.words)})"
             raise BadLine(
-                f"{problem}, {expected}; "
+                f"{problem}, a {form.name} line has {len(form.words)} ({' '.join(form.words)}); "
                 f"{form.hints.get(len(fields), 'correct the line, or name another format.')}"
             )
         text = fields.pop()
@@ -191,11 +190,10 @@ def _read_columns(source: Source, form: _Form, *, comments: bool) -> tuple[list[
             if (grade := number_of(text)) is None:
                 if line.startswith(b"#"):
                     raise BadLine(f"{source.name}:{number}: {shorten(line)} {COMMENT}")
-                problem = (
+                raise BadLine(
                     f"{source.name}:{number}: {form.words[-1]} {shorten(text)} in {shorten(line)} "
-                    "is not a finite number"
+                    "is not a finite number; write a number such as 1 or 0.5, or take the line out."
                 )
-                raise BadLine(f"{problem}; write a number such as 1 or 0.5, or take the line out.")
             grades[text] = grade
         numbers.append(grades[text])
         # Ids that many lines share are one text.

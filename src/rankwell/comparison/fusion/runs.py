@@ -583,10 +583,9 @@ class TunedFusion:
     seed: int
 
     def __repr__(self) -> str:
-        folds = f"{len(self.choices)} folds by {self.measure.measure}"
         return (
-            f"<TunedFusion of {printable(', '.join(self.names))} in {folds}; read .ranking, "
-            ".rows, .whole and .describe()>"
+            f"<TunedFusion of {printable(', '.join(self.names))} in {len(self.choices)} folds by "
+            f"{self.measure.measure}; read .ranking, .rows, .whole and .describe()>"
         )
 
     @cached_property

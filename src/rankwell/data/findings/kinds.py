@@ -374,8 +374,9 @@ def ties_in_input_order(label: str, order: str) -> str:
 @finding("warning")
 def undefined_values(run: str, label: str, n: int, total: int, queries: Sequence[str] = ()) -> str:
     """A measure is undefined for some queries. Its mean leaves them out."""
-    share = f"{n} of {count_of(total, 'query', 'queries')}"
-    return f"{label} is undefined for {share}, which do not count"
+    return (
+        f"{label} is undefined for {n} of {count_of(total, 'query', 'queries')}, which do not count"
+    )
 
 
 @finding("warning", "--unjudged skip")
@@ -412,8 +413,10 @@ def grades_alike(label: str, low: float, high: float, leads: str, weighing: str)
     nDCG of sentence-transformers has binary gains, and nDCG of trec_eval takes grades as gains.
     If they have different winners, say which one you report.
     """
-    weighed = f"by {weighing}, which weighs them"
-    return f"{label} treats the grades {low:g} to {high:g} alike: {leads} {weighed}"
+    return (
+        f"{label} treats the grades {low:g} to {high:g} alike: {leads} by {weighing}, which weighs "
+        "them"
+    )
 
 
 @finding("warning")
@@ -701,8 +704,10 @@ def measured_twice(label: str, twin: str) -> str:
 @finding("info")
 def measures_of_some_runs(n: int, owners: str) -> str:
     """Some runs lack measures that others have. Runs are compared by those that they share."""
-    missing = f"{n} {'is' if n == 1 else 'are'} missing from some runs: {owners}"
-    return f"runs are compared by the measures that both have; {missing}"
+    return (
+        f"runs are compared by the measures that both have; {n} {'is' if n == 1 else 'are'} "
+        f"missing from some runs: {owners}"
+    )
 
 
 @finding("warning")
