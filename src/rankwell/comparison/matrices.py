@@ -263,15 +263,16 @@ def _matrix(
     better: Mapping[str, Better],
     findings: list[Finding],
 ) -> QuerySystemMatrix:
-    first = next(iter(values_by_run.values()))
-    if len({run_values.unit for run_values in values_by_run.values()}) > 1:
+    values_of_runs = list(values_by_run.values())
+    first = values_of_runs[0]
+    if len({run_values.unit for run_values in values_of_runs}) > 1:
         units = ", ".join(f"{run} {run_values.unit}" for run, run_values in values_by_run.items())
         raise BadInput(
             f"{first.label} has different units ({units}); evaluate all runs by one convention."
         )
     table = np.full((len(row_of_query), len(values_by_run)), np.nan)
     weights = np.full(table.shape, np.nan)
-    for column, run_values in enumerate(values_by_run.values()):
+    for column, run_values in enumerate(values_of_runs):
         rows = [row_of_query[query] for query in run_values.queries]
         table[rows, column] = run_values.values
         weights[rows, column] = 1.0 if run_values.weights is None else run_values.weights
@@ -284,7 +285,7 @@ def _matrix(
             "queries"
         )
         findings.append(compared_by_mean(first.label, reason))
-    weighted = any(run_values.weights is not None for run_values in values_by_run.values())
+    weighted = any(run_values.weights is not None for run_values in values_of_runs)
     counts_for_all = ~np.isnan(table).any(axis=1)
     if weighted and (weights[counts_for_all] != weights[counts_for_all][:, :1]).any():
         reason = (
@@ -430,17 +431,15 @@ def columns_of(
     ]
 
 
+@dataclass(eq=False, repr=False)
 class ComparedValues(Sequence[Values]):
     """The values that were compared, then the differences of every column, each computed when it is
     read.
     """
 
-    def __init__(
-        self, values: Sequence[Values], columns: Sequence[Column], queries: tuple[str, ...]
-    ) -> None:
-        self._values = values
-        self._columns = columns
-        self._queries = queries
+    _values: Sequence[Values]
+    _columns: Sequence[Column]
+    _queries: tuple[str, ...]
 
     def __len__(self) -> int:
         return len(self._values) + len(self._columns)

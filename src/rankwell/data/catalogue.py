@@ -228,15 +228,16 @@ def suggest(name: str, candidates: Iterable[str], otherwise: str = "") -> str:
     import difflib
 
     names = sorted(candidates)
-    folded = [spelling for spelling in names if spelling.lower() == name.lower()]
-    begun = [spelling for spelling in names if spelling.lower().startswith(name.lower())]
+    lower = name.lower()
+    folded = [spelling for spelling in names if spelling.lower() == lower]
+    begun = [spelling for spelling in names if spelling.lower().startswith(lower)]
     near = folded + sorted(begun if len(name) > 1 else (), key=len)[:3]
     if not near and len(name) > 2:
-        letters = sorted(name.lower())
+        letters = sorted(lower)
         near = [spelling for spelling in names if sorted(spelling.lower()) == letters]
     if not near:
         spellings = {spelling.lower(): spelling for spelling in reversed(names)}
-        near = [spellings[match] for match in difflib.get_close_matches(name.lower(), spellings)]
+        near = [spellings[match] for match in difflib.get_close_matches(lower, spellings)]
     suggestions = list(dict.fromkeys(near))
     return (
         f"did you mean {' or '.join(map(repr, suggestions))}?"

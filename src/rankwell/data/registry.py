@@ -312,9 +312,9 @@ def _parse(text: str, words: Mapping[str, str] | None) -> Measure:
             f"{text!r} is not a measure; the form is Name, Name@cutoff or "
             "Name(parameter=value,…)@cutoff."
         )
-    inner = match["inner"]
-    meanings = {word.lower(): meaning for word, meaning in (words or {}).items()}
-    for name, at in _spellings(match["name"], match["at"]):
+    word, inner, cutoff = match["name"], match["inner"], match["at"]
+    meanings = {known.lower(): meaning for known, meaning in (words or {}).items()}
+    for name, at in _spellings(word, cutoff):
         if name.lower() in meanings:
             meant = re.fullmatch(_TEXT, meanings[name.lower()])
             if meant is None:
@@ -322,8 +322,8 @@ def _parse(text: str, words: Mapping[str, str] | None) -> Measure:
                     f"a convention's word means {meanings[name.lower()]!r}, which is not a measure"
                 )
             return _assemble(meant["name"], meant["inner"] or "", inner, at or meant["at"], text)
-    if match["name"] in MEASURES.builtin_names:
-        return _assemble(match["name"], "", inner, match["at"], text)
+    if word in MEASURES.builtin_names:
+        return _assemble(word, "", inner, cutoff, text)
     entries = [MEASURES[name] for name in sorted(MEASURES.builtin_names)]
     aliases = {
         alias: (entry.name, implied)
@@ -332,14 +332,14 @@ def _parse(text: str, words: Mapping[str, str] | None) -> Measure:
     }
     # The lower-case form of a measure's own name, unless another measure claims it.
     aliases = {entry.name.lower(): (entry.name, "") for entry in entries} | aliases
-    for name, at in _spellings(match["name"], match["at"]):
+    for name, at in _spellings(word, cutoff):
         for key in (name, name.lower()):
             if key in aliases:
                 return _assemble(*aliases[key], inner, at, text)
-    if match["name"] in MEASURES.plugin_names:
-        return _assemble(match["name"], "", inner, match["at"], text)
+    if word in MEASURES.plugin_names:
+        return _assemble(word, "", inner, cutoff, text)
     _refuse_everyday_words(text)
-    if figures := find_figures(match["name"]):
+    if figures := find_figures(word):
         raise UnknownName(
             f"{figures[0].bare} (in {text!r}) is a figure of a whole collection, not of single "
             f"queries; {figures[0].commands} print{'s' * (len(figures[0].printed_by) == 1)} it."
@@ -349,11 +349,10 @@ def _parse(text: str, words: Mapping[str, str] | None) -> Measure:
         *FIGURES,
         *(alias for alias, (name, _) in aliases.items() if alias != name.lower()),
     ]
-    advice = suggest(match["name"], names, "`rankwell explain` lists them all.")
-    if match["at"]:
-        cut = f"@{match['at']}'"
-        advice = re.sub(r"'(\w+)'(?= or|\?)", lambda near: f"'{near[1]}{cut}", advice)
-    raise UnknownName(f"unknown measure {match['name']!r} (in {text!r}); {advice}")
+    advice = suggest(word, names, "`rankwell explain` lists them all.")
+    if cutoff:
+        advice = re.sub(r"'(\w+)'(?= or|\?)", lambda near: f"'{near[1]}@{cutoff}'", advice)
+    raise UnknownName(f"unknown measure {word!r} (in {text!r}); {advice}")
 
 
 def _refuse_everyday_words(text: str) -> None:

@@ -20,7 +20,7 @@ from rankwell._native.similarity import Metric
 from rankwell.data.catalogue import Catalogue, entry_points_of, load_entry_point, suggest
 from rankwell.data.code import load_anything
 from rankwell.data.secrets import Secrets, refuse_literal
-from rankwell.data.tables import without_none
+from rankwell.data.tables import first_repeated, without_none
 from rankwell.errors import (
     BadInput,
     BadUsage,
@@ -266,12 +266,8 @@ class EngineItems:
                 raise BadInput(
                     f"{len(cells)} {name} for {len(self.ids)} items; expected one for each."
                 )
-        if len(set(self.ids)) < len(self.ids):
-            seen_ids = set[str]()
-            duplicate = next(
-                item_id for item_id in self.ids if item_id in seen_ids or seen_ids.add(item_id)
-            )
-            raise BadInput(f"the item {duplicate!r} appears twice; keep one of the two.")
+        if twice := first_repeated(self.ids):
+            raise BadInput(f"the item {twice[0]!r} appears twice; keep one of the two.")
         if self.vectors is not None:
             bad = np.flatnonzero(~np.isfinite(checked_rows(self.vectors)).all(axis=1))
             if bad.size:

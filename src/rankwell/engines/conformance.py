@@ -308,18 +308,19 @@ def _parameters(suite: Conformance) -> str | None:
     with suite.engine.session() as first_session, suite.engine.session() as second_session:
         start = first_session.parameters()
         for parameter in suite.engine.family.search:
-            value = start.get(parameter.name)
-            if parameter.name not in start or (isinstance(value, str) and not parameter.choices):
+            name = parameter.name
+            value = start.get(name)
+            if name not in start or (isinstance(value, str) and not parameter.choices):
                 continue
             new = _another(value)
             if parameter.choices:
                 new = next((choice for choice in parameter.choices if choice != value), None)
             if new is not None:
-                first_session.configure({parameter.name: new})
-                is_own = second_session.parameters()[parameter.name] == value
-                _require(is_own, f"{parameter.name} changes in another session")
-                first_session.configure({parameter.name: value})
-                changed.append(parameter.name)
+                first_session.configure({name: new})
+                is_own = second_session.parameters()[name] == value
+                _require(is_own, f"{name} changes in another session")
+                first_session.configure({name: value})
+                changed.append(name)
     if not changed:
         raise _Skipped("the engine has no search parameters")
     return ", ".join(changed)

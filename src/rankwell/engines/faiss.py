@@ -77,16 +77,17 @@ class _FaissEngine(MemoryEngine):
     def _index(self, items: EngineItems) -> int:
         build, faiss = self.opening.build, self.library
         rows = self.prepared(items.vectors)
-        if self.shape == "ivf" and len(rows) < build["nlist"]:
-            raise BadInput(f"faiss: {build['nlist']} lists for {len(rows)} items; lower nlist.")
+        n, dimensions = rows.shape
+        if self.shape == "ivf" and n < build["nlist"]:
+            raise BadInput(f"faiss: {build['nlist']} lists for {n} items; lower nlist.")
         metric = faiss.METRIC_L2 if self.metric == "l2" else faiss.METRIC_INNER_PRODUCT
         if self.shape == "hnsw":
-            table = faiss.IndexHNSWFlat(rows.shape[1], build["m"], metric)
+            table = faiss.IndexHNSWFlat(dimensions, build["m"], metric)
             table.hnsw.efConstruction = build["ef_construction"]
         else:
-            table = faiss.IndexFlat(rows.shape[1], metric)
+            table = faiss.IndexFlat(dimensions, metric)
         if self.shape == "ivf":
-            table = faiss.IndexIVFFlat(table, rows.shape[1], build["nlist"], metric)
+            table = faiss.IndexIVFFlat(table, dimensions, build["nlist"], metric)
             table.cp.seed = build["seed"]
             # Faiss warns on standard output of few items per list.
             table.cp.min_points_per_centroid = 1

@@ -144,15 +144,16 @@ class SqliteFts(Closing):
         """Makes the tables of how often each term is in each document, with its weight, in the
         temporary database.
         """
-        self._database.executescript(_COUNTS)
-        self._database.executescript(
+        database = self._database
+        database.executescript(_COUNTS)
+        database.executescript(
             f"CREATE VIRTUAL TABLE temp.asked USING fts5(text, tokenize = '{self._quoted}');"
             "CREATE VIRTUAL TABLE temp.asked_terms USING fts5vocab(temp, asked, row);"
         )
-        documents = int(self._database.execute("SELECT count(*) FROM documents").fetchone()[0])
-        total = self._database.execute("SELECT sum(length) FROM lengths").fetchone()[0]
+        documents = int(database.execute("SELECT count(*) FROM documents").fetchone()[0])
+        total = database.execute("SELECT sum(length) FROM lengths").fetchone()[0]
         self._mean_length = float(total or 1) / max(documents, 1)
-        document_counts = self._database.execute(
+        document_counts = database.execute(
             "SELECT term, count(*) FROM counts GROUP BY term"
         ).fetchall()
         # A term of more than half of the documents would have a negative weight; FTS5 gives it next
@@ -161,7 +162,7 @@ class SqliteFts(Closing):
             (term, max(math.log((documents - n + 0.5) / (n + 0.5)), 1e-6))
             for term, n in document_counts
         ]
-        self._database.executemany("INSERT INTO weights VALUES (?, ?)", weights)
+        database.executemany("INSERT INTO weights VALUES (?, ?)", weights)
 
     def plan(self, query: str, words: str, fields: Mapping[str, Any]) -> str:
         """SQLite's plan of a search."""

@@ -1,7 +1,6 @@
 """Encoding of texts as a function, on this machine or many."""
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
@@ -11,12 +10,12 @@ from rankwell.data.options import (
     Doc,
     PartOptions,
     PartOutcome,
+    overwriting,
     refusal,
     refuse_input,
     takes_options,
 )
 from rankwell.errors import BadUsage, flag
-from rankwell.files.writing import writing
 from rankwell.io.matrices import Embeddings, ids_content, read_embeddings
 from rankwell.reporting import Output, StatusNote
 from rankwell.reporting.options import Progress as PartProgress
@@ -30,7 +29,7 @@ from rankwell.runtime.parts.encode import (
 )
 from rankwell.runtime.parts.execution import run_in_parts
 from rankwell.runtime.parts.plans import file_of_part, mixture_text
-from rankwell.store import IDS_BESIDE, refuse_blocked
+from rankwell.store import IDS_BESIDE, refuse_blocked, writing_to
 from rankwell.vectors.encoders import TextEncoder, hash_all
 from rankwell.vectors.encoders.runs import VectorFile, manifest_of, mixed_note, write_vectors
 from rankwell.vectors.neighbours import Progress
@@ -96,7 +95,7 @@ def encode(
     if place.exists():
         refuse_input(place, filter(None, [texts, options.fit]))
     report = None if progress is None else (lambda _, done, total: progress(done, total))
-    with writing(place, overwrite=overwrite):
+    with writing_to(place), overwriting(overwrite):
         encode_file(
             str(texts), place, encoder, options, overwrite=overwrite, progress=report
         ).finished()
@@ -141,7 +140,7 @@ def encode_file(
         manifest = manifest_of(
             "texts",
             len(encoder_input),
-            hash_texts(ids, encoder_input),
+            hash_all((*(ids or ()), *encoder_input), b"positions" if ids is None else b"ids"),
             encoder.describe(),
             dtype=options.dtype,
         )
@@ -191,8 +190,3 @@ def encode_file(
         mixed=options.mixed,
     )
     return outcome._replace(messages=(*refused, *outcome.messages))
-
-
-def hash_texts(ids: Sequence[str] | None, texts: Sequence[str]) -> str:
-    """The SHA-256 over all texts and their ids, in order; where one ends is part of it."""
-    return hash_all((*(ids or ()), *texts), b"positions" if ids is None else b"ids")

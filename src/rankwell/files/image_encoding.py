@@ -44,18 +44,19 @@ def holds_images(place: str) -> bool:
     """Whether a place is a folder, or a table or JSON of images rather than of texts. Raises
     BadUsage for a table of both.
     """
-    if Path(place).is_dir():
+    path = Path(place)
+    if path.is_dir():
         return True
-    if ".txt" in Path(place).suffixes:
+    if ".txt" in path.suffixes:
         return False
-    is_parquet = Path(place).suffix == ".parquet" and Path(place).is_file()
+    is_parquet = path.suffix == ".parquet" and path.is_file()
     head = "" if is_parquet else Source(place).head().decode("utf-8", "replace").lstrip()
     if head.startswith("{") and re.search('"(?:imlist|gnd|qimlist)"', head):
         return True
     first = head.partition("\n")[0]
     is_json = first.startswith(("{", "["))
     names = re.findall(r'"([^"]+)"\s*:', first) if is_json else re.split("[,;\t|]", first)
-    names += column_types(Path(place)) if is_parquet else ()
+    names += column_types(path) if is_parquet else ()
     columns = {name.strip(' "\r').lower() for name in names}
     image_columns, text_columns = columns & {"split", "side", "set"}, columns & {*TEXT}
     if image_columns and text_columns:

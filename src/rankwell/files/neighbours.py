@@ -87,10 +87,13 @@ def knn(*, items: Any, queries: Any, options: KnnOptions, progress: Progress | N
     """
     report = None if progress is None else (lambda _, done, total: progress(done, total))
 
-    def _use(found: TopK | MergedSearch) -> TopK:
-        return found if isinstance(found, TopK) else found.top_k()
-
-    return search_files(items, queries, options, report, _use).finished()
+    return search_files(
+        items,
+        queries,
+        options,
+        report,
+        lambda found: found if isinstance(found, TopK) else found.top_k(),
+    ).finished()
 
 
 def search_files(

@@ -13,18 +13,11 @@ from rankwell.store import writing_to
 
 
 @contextmanager
-def writing(place: Path, *, overwrite: bool) -> Generator[None]:
-    """As `writing_to` and `overwriting`, for an argument `overwrite`."""
-    with writing_to(place), overwriting(overwrite):
-        yield
-
-
-@contextmanager
 def writing_file(
     path: Path, *, overwrite: bool, inputs: Iterable[str | Path | None] = ()
 ) -> Generator[None]:
-    """As `writing`, for a single file. Raises BadUsage for one of the inputs, and, without
-    `overwrite`, for a file that is there.
+    """As `writing_to` and `overwriting`, for a single file. Raises BadUsage for one of the inputs,
+    and, without `overwrite`, for a file that is there.
     """
     with writing_to(path), overwriting(overwrite, keeping=True):
         if path.is_file():

@@ -459,17 +459,11 @@ def _sniff_parts(head: Head) -> float:
 
 def _accepts(thing: Any) -> bool:
     if isinstance(thing, Mapping):
-        return all(isinstance(thing.get(name), Mapping) for name in _PARTS) and _is_of_texts(
-            thing["queries"]
+        # In judgments of a query that is named `queries` the values are no strings.
+        return all(isinstance(thing.get(name), Mapping) for name in _PARTS) and all(
+            isinstance(text, str) for text in thing["queries"].values()
         )
     return all(hasattr(thing, name) for name in _PARTS)
-
-
-def _is_of_texts(queries: Mapping[Any, Any]) -> bool:
-    """Whether the values are strings, as those of judgments of a query that is named `queries` are
-    not.
-    """
-    return all(isinstance(text, str) for text in queries.values())
 
 
 def _part(thing: Any, name: str) -> Any:

@@ -627,7 +627,9 @@ def load(
     if _OPENED.match(raw) is None:
         return _content_of_table(source, decode_id(raw))
     is_named_lines = source.name.removesuffix(".gz").removesuffix(".zst").endswith(_LINES_SUFFIXES)
-    if _LINES.match(raw) or (is_named_lines and raw.lstrip().startswith(b"{") and _is_line(raw)):
+    if _LINES.match(raw) or (
+        is_named_lines and raw.lstrip().startswith(b"{") and b"\n" not in raw.strip()
+    ):
         return _content_of_lines(source, raw)
     text = decode_id(raw)
     try:
@@ -657,10 +659,6 @@ def _refuse_other_encoding(raw: bytes, name: str) -> None:
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         raise BadLine(f"{name}:{line} is not UTF-8; save the table as CSV UTF-8.") from error
-
-
-def _is_line(raw: bytes) -> bool:
-    return b"\n" not in raw.strip()
 
 
 def _content_of_lines(source: Source, raw: bytes) -> Content:

@@ -720,11 +720,7 @@ def evaluate_cell(work: CommandWork, folder: Path, progress: Progress) -> str:
 
 def write_record(planned: PlannedCell) -> None:
     """Writes the record of a cell whose results are in its folder."""
-    record: dict[str, Any] = {
-        "schema_version": 1,
-        "made_of": planned.recipe,
-        "results": results_of(planned.folder),
-    }
+    record = {"schema_version": 1, "made_of": planned.recipe, "results": results_of(planned.folder)}
     write_text(planned.record, json.dumps(record, indent=2, ensure_ascii=False) + "\n")
 
 

@@ -173,10 +173,10 @@ def _lines(text: str) -> dict[Keys, int]:
         if inside:
             continue
         if header := _HEADER.match(line):
-            parts = [part.strip("\"'") for part in _PART.findall(header[2])]
+            top, *below = (part.strip("\"'") for part in _PART.findall(header[2]))
             if header[1] == "[[":
-                counts[parts[0]] = counts.get(parts[0], -1) + 1
-            path = (parts[0], *([counts[parts[0]]] if parts[0] in counts else []), *parts[1:])
+                counts[top] = counts.get(top, -1) + 1
+            path = (top, *([counts[top]] if top in counts else []), *below)
             lines.setdefault(path, number)
         elif key := _KEY.match(line):
             lines.setdefault((*path, key[1].strip("\"'")), number)

@@ -213,27 +213,6 @@ def make_tables(
     return tuple(tables), tuple(dict.fromkeys(findings))
 
 
-def values_shown(
-    experiment: Experiment, cells: Sequence[CellResult], choices: TableChoices
-) -> list[tuple[Values, dict[str, str]]]:
-    """The values of single queries behind the figures of all tables, each with its data set; a
-    figure's name is the label.
-    """
-    titles = experiment.titles
-    return [
-        (
-            replace(
-                results.values_by_figure[figure], run=titles["system", system], label=figure.name
-            ),
-            {"dataset": titles["dataset", part.name]},
-        )
-        for part in _datasets(experiment, cells, choices)
-        for figure in part.figures
-        for system, results in part.results.items()
-        if figure in results.values_by_figure
-    ]
-
-
 def findings_of_cells(cells: Sequence[CellResult]) -> list[Finding]:
     """Every finding of the cells once, behind the cells that have it; a data set stands for all its
     cells with results.
@@ -636,8 +615,25 @@ class BenchResults(Displayable):
 
     @cached_property
     def _values(self) -> list[tuple[Values, dict[str, str]]]:
+        """The values of single queries behind the figures of all tables, each with its data set; a
+        figure's name is the label.
+        """
+        titles = self.experiment.titles
         with chdir(self.folder):
-            return values_shown(self.experiment, self.cells, self.shown)
+            return [
+                (
+                    replace(
+                        results.values_by_figure[figure],
+                        run=titles["system", system],
+                        label=figure.name,
+                    ),
+                    {"dataset": titles["dataset", part.name]},
+                )
+                for part in _datasets(self.experiment, self.cells, self.shown)
+                for figure in part.figures
+                for system, results in part.results.items()
+                if figure in results.values_by_figure
+            ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -891,8 +887,7 @@ def _write(result: BenchResults) -> None:
         if cell.error:
             entry["error"] = cell.error
         elif cell.has_results:
-            findings = findings_in(cell.plan.folder)
-            entry["findings"] = [finding.as_dict() for finding in findings]
+            entry["findings"] = [finding.as_dict() for finding in findings_in(cell.plan.folder)]
         cells[cell.plan.cell.name] = {**entry, **cell.plan.recipe}
     content = {
         "schema_version": 1,
@@ -901,8 +896,9 @@ def _write(result: BenchResults) -> None:
         "cells": cells,
         "files": files,
     }
-    text = json.dumps(content, indent=2, ensure_ascii=False)
-    write_text(result.folder / "bench.json", text + "\n")
+    write_text(
+        result.folder / "bench.json", json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    )
 
 
 _BENCH = "bench"

@@ -189,13 +189,15 @@ class Segments(NamedTuple):
     lengths: Ints
     candidates: Ints
 
-    def lowest(self, values: Floats) -> Floats:
-        """The lowest value of each item's query."""
-        return np.minimum.reduceat(values, self.starts)[self.owner]
+    @property
+    def lowest(self) -> Floats:
+        """The lowest score of each item's query."""
+        return np.minimum.reduceat(self.scores, self.starts)[self.owner]
 
-    def highest(self, values: Floats) -> Floats:
-        """The highest value of each item's query."""
-        return np.maximum.reduceat(values, self.starts)[self.owner]
+    @property
+    def highest(self) -> Floats:
+        """The highest score of each item's query."""
+        return np.maximum.reduceat(self.scores, self.starts)[self.owner]
 
     def total(self, values: Floats) -> Floats:
         """The sum of the values of each item's query."""
@@ -269,16 +271,14 @@ class Votes:
                 lists.scores[run, rows], lists.ranks[run, rows], owner, starts, lengths, candidates
             )
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-                values[run, rows] = entry.function(segments)
-            _refuse_not_finite(lists, values[run, rows], rows, f"{normalization} makes")
+                normalised = entry.function(segments)
+            _refuse_not_finite(lists, normalised, rows, f"{normalization} makes")
             if (rule := absent or entry.absent) != "zero":
                 left = (candidates - lengths + 1) / (2 * candidates)
                 floor = np.zeros(len(lists.queries))
-                floor[present] = (
-                    left if rule == "rest" else np.minimum.reduceat(values[run, rows], starts)
-                )
+                floor[present] = left if rule == "rest" else np.minimum.reduceat(normalised, starts)
                 filled[run] = floor[lists.query_of_row]
-            filled[run, rows] = values[run, rows]
+            values[run, rows] = filled[run, rows] = normalised
         return cls(lists, values, filled, weights)
 
     def sum(self, parts: Floats) -> Floats:

@@ -226,7 +226,7 @@ def min_max(items: Segments) -> Floats:
     Items that were found count more than items that were not. Source: Lee 1997, Analyses of
     multiple evidence combination.
     """
-    low, high = items.lowest(items.scores), items.highest(items.scores)
+    low, high = items.lowest, items.highest
     return np.where(high > low, (items.scores - low) / (high - low), 1.0)
 
 
@@ -253,7 +253,7 @@ def by_max(items: Segments) -> Floats:
     """score / highest of the list, for scores from 0; a list whose highest score is not above 0 is
     refused.
     """
-    high = items.highest(items.scores)
+    high = items.highest
     return np.where(high > 0, items.scores / high, np.nan)
 
 
@@ -266,7 +266,7 @@ def z_score(items: Segments) -> Floats:
     Source: Montague and Aslam 2001 (zero mean and unit variance).
     """
     # The unit interval first: neither very large nor very small scores are squared.
-    low, high = items.lowest(items.scores), items.highest(items.scores)
+    low, high = items.lowest, items.highest
     unit = np.where(np.isfinite(high - low), np.where(low < high, min_max(items), 0.0), np.nan)
     size = items.lengths[items.owner]
     deviations = unit - items.total(unit) / size
@@ -418,7 +418,7 @@ def bayesfuse(training: Training, *, rel: float = 1) -> Scoring:
     """
     share = _share_of_segments(training.relevant(rel), _LEVELS)
     hit_share = np.where(share == 0, _RARE, share)
-    miss_share = np.where(share == 1, _RARE, 1 - np.where(share == 0, _RARE, share))
+    miss_share = np.where(share == 1, _RARE, 1 - hit_share)
     odds = np.repeat(np.log(hit_share / miss_share), np.diff(_LEVELS), axis=1)
     return lambda votes: votes.sum(
         _at(odds, votes.lists.ranks, elsewhere=float(np.log(_RARE / (1 - _RARE))))
@@ -501,14 +501,14 @@ def probfuse(
     queries = training.lengths.shape[1]
     cuts = int(segments)
     sizes = _sizes(training.lengths, cuts)
-    segment = (hits.rank - 1) // sizes[hits.run, hits.query]
+    size = sizes[hits.run, hits.query]
+    segment = (hits.rank - 1) // size
     if judged:
         run, query = training.run, training.query
         cells = _cell(run, query, (training.rank - 1) // sizes[run, query], queries, cuts)
         names, counts = np.unique(cells, return_counts=True)
         number = counts[np.searchsorted(names, _cell(hits.run, hits.query, segment, queries, cuts))]
     else:
-        size = sizes[hits.run, hits.query]
         number = np.minimum(size, training.lengths[hits.run, hits.query] - segment * size)
     share = hits.count(segment, cuts, 1 / number) / queries / np.arange(1, cuts + 1)
 

@@ -130,13 +130,6 @@ def queries_and_items_swapped(run: str, problem: str) -> str:
     return f"{problem}; exchange the two columns in one of the files."
 
 
-def _notation_of_queries(n: int, missing: int, notation: str, example: str, effect: str) -> str:
-    return (
-        f"{n} of the {missing} judged queries that it lacks would match if {notation} "
-        f"were ignored ({example}){effect}; write the ids alike in both files."
-    )
-
-
 @finding("error")
 def query_ids_in_two_notations(
     run: str, queries: Sequence[str], missing: int, notation: str, example: str, effect: str
@@ -145,7 +138,10 @@ def query_ids_in_two_notations(
 
     Write the ids in the same way in both files.
     """
-    return _notation_of_queries(len(queries), missing, notation, example, effect)
+    return (
+        f"{len(queries)} of the {missing} judged queries that it lacks would match if {notation} "
+        f"were ignored ({example}){effect}; write the ids alike in both files."
+    )
 
 
 @finding("warning")
@@ -156,7 +152,7 @@ def some_query_ids_in_two_notations(
 
     They may be different queries. If not, write the ids in the same way in both files.
     """
-    return _notation_of_queries(len(queries), missing, notation, example, effect)
+    return query_ids_in_two_notations.function(run, queries, missing, notation, example, effect)
 
 
 @finding("warning")
@@ -173,7 +169,15 @@ def most_judged_queries_missing(
     )
 
 
-def _notation_of_items(n: str, several: bool, notation: str, example: str, effect: str) -> str:
+@finding("error")
+def item_ids_in_two_notations(
+    run: str, n: str, several: bool, notation: str, example: str, effect: str
+) -> str:
+    """The judgments and a run write item ids differently, so judged items count as unjudged.
+
+    Write the ids in the same way in both files. Ids of chunks, such as `doc#c3`, are not ids of
+    documents.
+    """
     advice = (
         "write ids of documents in the run"
         if notation == "suffixes of chunks"
@@ -185,18 +189,6 @@ def _notation_of_items(n: str, several: bool, notation: str, example: str, effec
     )
 
 
-@finding("error")
-def item_ids_in_two_notations(
-    run: str, n: str, several: bool, notation: str, example: str, effect: str
-) -> str:
-    """The judgments and a run write item ids differently, so judged items count as unjudged.
-
-    Write the ids in the same way in both files. Ids of chunks, such as `doc#c3`, are not ids of
-    documents.
-    """
-    return _notation_of_items(n, several, notation, example, effect)
-
-
 @finding("warning")
 def some_item_ids_in_two_notations(
     run: str, n: str, several: bool, notation: str, example: str, effect: str
@@ -205,7 +197,7 @@ def some_item_ids_in_two_notations(
 
     They may be different items. If not, write the ids in the same way in both files.
     """
-    return _notation_of_items(n, several, notation, example, effect)
+    return item_ids_in_two_notations.function(run, n, several, notation, example, effect)
 
 
 @finding("error")

@@ -185,16 +185,16 @@ def run_places(place: str | Path) -> list[str]:
 
     They come in the order of their first rows; of any other place it is the only one.
     """
-    path = Path(place)
+    path, itself = Path(place), [str(place)]
     if (
         not path.name.lower().endswith(PARQUET.suffixes)
         or not path.is_file()
         or not Head.of(Source(path)).raw.startswith(PAR1)
     ):
-        return [str(place)]
+        return itself
     with naming(str(place)), opened_table(Source(path), PARQUET) as table:
         if not has_runs(table.types):
-            return [str(place)]
+            return itself
         run_rows = (
             f"SELECT {table.column('run')} AS run, file_row_number AS row FROM "
             f"{parquet(path, numbered=True)}"
@@ -203,7 +203,7 @@ def run_places(place: str | Path) -> list[str]:
             f"SELECT run FROM ({run_rows}) WHERE run IS NOT NULL GROUP BY run ORDER BY min(row)"
         )
         runs = table.run(run_names)
-    return [f"{place}:{name}" for (name,) in runs] if len(runs) > 1 else [str(place)]
+    return [f"{place}:{name}" for (name,) in runs] if len(runs) > 1 else itself
 
 
 def first_rows(

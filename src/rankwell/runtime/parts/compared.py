@@ -182,21 +182,21 @@ class _Asking:
             lambda: np.stack([positives.owner, positives.items]),
         )
         queries, items = self._sides
-        scores = PartComparison(
+        self.first["scores", False] = PartComparison(
             what="scores", items=items, queries=queries, width=self._sizes[0].most, pairs=pairs
-        )
-        self.first["scores", False] = scores.json
+        ).json
 
     def prints(self, *, transposed: bool) -> None:
         """Asks for the prints of the queries, or of the items."""
-        prints = PartComparison(what="prints", items=self._sides[transposed])
-        self.first["prints", transposed] = prints.json
+        self.first["prints", transposed] = PartComparison(
+            what="prints", items=self._sides[transposed]
+        ).json
 
     def ask(self, name: str, question: Question) -> None:
         """Asks a question. name: for its arrays."""
         transposed = question.transposed
         order = question.order
-        sizes = self._sizes[question.transposed]
+        sizes = self._sizes[transposed]
         queries, items = self._sides[::-1] if transposed else self._sides
         array_names = dict[str, str]()
         rows = dict[str, str]()
@@ -225,10 +225,9 @@ class _Asking:
             )
         key = "group " * question.grouped
         if question.depth:
-            lists = PartComparison(
+            self.first[f"{key}lists", transposed] = PartComparison(
                 what="lists", items=items, queries=queries, width=question.depth, **array_names
-            )
-            self.first[f"{key}lists", transposed] = lists.json
+            ).json
         counts = PartComparison(
             what="counts",
             items=items,

@@ -475,12 +475,13 @@ def _cut(options: PlanOptions, limits: Limits) -> Cut:
     products = multiplications = read = 0
     for compared, grid in comparisons:
         _, dimensions, row = compared.shape(compared.items)
+        n_queries, n_items = grid.queries[-1], grid.items[-1]
         if compared.what in _MULTIPLIED:
-            products += grid.queries[-1] * grid.items[-1]
-            multiplications += grid.queries[-1] * grid.items[-1] * dimensions
-        read += grid.passes * grid.items[-1] * row
+            products += n_queries * n_items
+            multiplications += n_queries * n_items * dimensions
+        read += grid.passes * n_items * row
         if queries := compared.queries:
-            read += grid.shards * grid.queries[-1] * compared.shape(queries)[2]
+            read += grid.shards * n_queries * compared.shape(queries)[2]
     costs |= {"products": products, "multiplications": multiplications, "bytes read": read}
     return Cut(
         sum(grid.parts for _, grid in first),

@@ -44,18 +44,18 @@ class _MappedVectors:
     def __init__(self, path: str, part: str) -> None:
         self._file = path
         with naming(path):
-            self._vectors = read_vectors(path, part).vectors
-            is_in_place = isinstance(self._vectors, np.memmap) or (
+            vectors = self._vectors = read_vectors(path, part).vectors
+            is_in_place = isinstance(vectors, np.memmap) or (
                 # Without the compiled library few files are mapped; the layout tells.
-                native.library is None and not part and _has_layout(path, self._vectors.dtype)
+                native.library is None and not part and _has_layout(path, vectors.dtype)
             )
-        if self._vectors.size and not is_in_place:
+        if vectors.size and not is_in_place:
             raise BadUsage(
                 f"{path}:{part}".rstrip(":") + " can only be read whole; save its vectors as .npy "
                 "in float32 (or float16, float64, int8, uint8) to work on it in parts."
             )
-        self.shape: tuple[int, int] = (len(self._vectors), int(self._vectors.shape[1]))
-        self.dtype = self._vectors.dtype
+        self.shape: tuple[int, int] = (len(vectors), int(vectors.shape[1]))
+        self.dtype = vectors.dtype
         self._row = self.shape[1] * self.dtype.itemsize
 
     def read(self, start: int, stop: int) -> Vectors:

@@ -666,7 +666,7 @@ def engine_answer(result: Any) -> Answer:
     # Of one engine all names begin with its name.
     first_word = settings[0]["run"].partition(" ")[0] + " "
     skipped = len(first_word) if all(row["run"].startswith(first_word) for row in settings) else 0
-    marked = [row.get("best") == "best" or _reaches(row) for row in shown]
+    marked = [row.get("best") == "best" or row.get("recall") == "accepted" for row in shown]
     table = [
         {
             "setting": row["run"][skipped:] + " *" * is_marked,
@@ -679,10 +679,6 @@ def engine_answer(result: Any) -> Answer:
         legend.append(count_of(hidden, "more setting", "more settings"))
     verdicts = "\n".join(row["text"] for row in result.verdicts)
     return Answer(verdicts, table=table, legend=[" · ".join(legend)] if legend else [])
-
-
-def _reaches(row: Mapping[str, Any]) -> bool:
-    return row.get("recall") == "accepted"
 
 
 def _with_unit(row: Any) -> Any:

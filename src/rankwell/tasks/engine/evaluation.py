@@ -282,18 +282,19 @@ class RetrieveEvaluation:
     options: EngineOptions
 
     def __post_init__(self) -> None:
-        self.convention = find_convention(self.options.convention)
+        options = self.options
+        self.convention = find_convention(options.convention)
         self.findings: list[Finding] = []
         self._longest: dict[str, int] = {}
-        names = measure_names(self.options.measures)
-        check_truth(self.options)
-        if names and self.options.qrels is None:
+        names = measure_names(options.measures)
+        check_truth(options)
+        if names and options.qrels is None:
             raise BadUsage(f"-m {names[0]} needs judgments; give {flag('--qrels')}.")
         self.measures: tuple[LabelledMeasure, ...] = ()
         self.judgments: Judgments | None = None
         self._all_judgments: Judgments | None = None
-        if self.options.qrels is None:
-            refuse_unused_columns(self.options.qrels_columns, "judgments", flag("--qrels"))
+        if options.qrels is None:
+            refuse_unused_columns(options.qrels_columns, "judgments", flag("--qrels"))
         else:
             self.measures = choose_measures(names, self.convention)
             check_views((labelled.measure for labelled in self.measures), JudgedRankings)
@@ -541,7 +542,8 @@ class RetrieveEvaluation:
         """The rows of the summary with the mean recall and the costs of every setting."""
         for by in settings[0].recalls:
             for setting in settings:
-                recalls, n = setting.counted_recalls(by), len(setting.counted_recalls(by))
+                recalls = setting.counted_recalls(by)
+                n = len(recalls)
                 mean = exact_mean(recalls) if n else None
                 sd = exact_sd(recalls) if n > 1 else None
                 low, high = interval(recalls, seed=self.options.seed) if n else (None, None)

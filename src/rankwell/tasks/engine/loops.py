@@ -355,14 +355,15 @@ def _loop(
                 planned = start + batch.moments[position]
                 if (wait := planned - clock()) > 0:
                     time.sleep(wait)
-            requests.append(client.ask(query, planned, batch, encoding))
-            failures = 0 if requests[-1].status == "ok" else failures + 1
+            request = client.ask(query, planned, batch, encoding)
+            requests.append(request)
+            failures = 0 if request.status == "ok" else failures + 1
             if failures >= MOST_IN_A_ROW:
                 stop.set()
             # Handing over takes a hundredth of what a slow query does, and the next one may be
             # interrupted.
-            is_slow = requests[-1].done - requests[-1].sent > _SLOW
-            if batch.prompt or is_slow or requests[-1].done - flushed > _FLUSH:
+            is_slow = request.done - request.sent > _SLOW
+            if batch.prompt or is_slow or request.done - flushed > _FLUSH:
                 emit(client.scored(requests))
                 requests, flushed = [], clock()
     finally:

@@ -139,12 +139,17 @@ class _Input(NamedTuple):
                 f"{path} takes {', '.join(network_input.name for network_input in inputs)}; "
                 "expected a network with one input."
             )
-        shape: list[Any] = list(inputs[0].shape)
+        picture_input = inputs[0]
+        shape: list[Any] = list(picture_input.shape)
         sides = [side if isinstance(side, int) and side > 0 else 0 for side in shape]
-        if len(shape) != 4 or inputs[0].type not in _TYPES or 3 not in (sides[1] or 3, sides[3]):
+        if (
+            len(shape) != 4
+            or picture_input.type not in _TYPES
+            or 3 not in (sides[1] or 3, sides[3])
+        ):
             raise BadInput(
-                f"{path} takes {inputs[0].type} of shape {shape}; expected floats of shape (n, 3, "
-                "height, width) or (n, height, width, 3)."
+                f"{path} takes {picture_input.type} of shape {shape}; expected floats of shape "
+                "(n, 3, height, width) or (n, height, width, 3)."
             )
         last = sides[1] != 3 and sides[3] == 3
         height, width = sides[1:3] if last else sides[2:]
@@ -154,8 +159,8 @@ class _Input(NamedTuple):
                 "fixed, or both free."
             )
         return cls(
-            inputs[0].name,
-            _TYPES[inputs[0].type],
+            picture_input.name,
+            _TYPES[picture_input.type],
             last,
             (width, height) if width else None,
             sides[0],

@@ -194,8 +194,10 @@ def ranks_of(
     are those of `search`; the backend `faiss` cannot count.
     """
     task = SearchTask(queries, items, options, progress)
+    targets: TargetsOf
     if isinstance(wanted, RankTargets):
-        targets, m = _given(wanted), wanted.scores.shape[1]
+        scores, tie_places = wanted
+        targets, m = lambda part: RankTargets(scores[part], tie_places[part]), scores.shape[1]
     else:
         targets, m = _scored(task, wanted, places), wanted.shape[-1]
     if (device := task.on_device()) is not None:
@@ -203,10 +205,6 @@ def ranks_of(
     counts = no_counts(task.queries.n, m)
     task.run(partial(_RankCounts, counts=counts, wanted=targets, places=places), 64 * m)
     return counts
-
-
-def _given(wanted: RankTargets) -> TargetsOf:
-    return lambda part: RankTargets(wanted.scores[part], wanted.tie_places[part])
 
 
 def _scored(task: "SearchTask", wanted: Ints, places: Ints | None) -> TargetsOf:
@@ -418,13 +416,11 @@ def _ranges_of(rows: range, size: int, workers: int) -> list[range]:
     """Ranges of queries of nearly one length, as many for every worker; several times `size` where
     all workers have some.
     """
-    size *= max(1, min(_MOST_TILES, len(rows) // (_EACH * workers * size)))
-    number = -(-len(rows) // size)
-    number = min(len(rows), -(-number // workers) * workers)
-    return [
-        rows[len(rows) * part // number : len(rows) * (part + 1) // number]
-        for part in range(number)
-    ]
+    n = len(rows)
+    size *= max(1, min(_MOST_TILES, n // (_EACH * workers * size)))
+    number = -(-n // size)
+    number = min(n, -(-number // workers) * workers)
+    return [rows[n * part // number : n * (part + 1) // number] for part in range(number)]
 
 
 @dataclass(eq=False)

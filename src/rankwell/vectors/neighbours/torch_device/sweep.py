@@ -195,12 +195,13 @@ class _DeviceLists(_DeviceFindings):
         super().__init__(search, first, queries)
         self._k, self._level, self._dropped, self._results = k, HALF, 0, results
         n, device, self._width = self._n, search.device, width(k)
+        table = n, self._width
         self._most = k + (self._width - k) // 2
         self._count = torch.zeros(n, dtype=torch.int32, device=device)
-        self._position = torch.zeros((n, self._width), dtype=torch.int64, device=device)
+        self._position = torch.zeros(table, dtype=torch.int64, device=device)
         self._upper, self._lower, self._floor, self._entry = (
             torch.full(shape, -np.inf, dtype=torch.float64, device=device)
-            for shape in ((n, self._width), (n, self._width), (n,), (n,))
+            for shape in (table, table, (n,), (n,))
         )
         self._lists = fused.Lists(self._count, self._position, self._upper, self._lower)
         self._slots = torch.arange(self._width, device=device)
