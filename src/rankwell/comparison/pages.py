@@ -322,7 +322,7 @@ def _frontiers(gathered: Gathered) -> dict[str, Any]:
     """The rule of one frontier of all folders, where they have the same cost and quality; empty
     where they differ.
     """
-    rules: list[Any] = [folder.rules.get("frontier") for folder, _, _ in gathered.folders]
+    rules = [folder.rules.get("frontier") for folder, _, _ in gathered.folders]
     frontiers = [rule if isinstance(rule, Mapping) else {} for rule in rules]
     axes = {(str(frontier.get("cost")), str(frontier.get("quality"))) for frontier in frontiers}
     if len(axes) > 1 or not all(isinstance(rule, Mapping) for rule in rules):

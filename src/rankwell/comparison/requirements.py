@@ -27,7 +27,7 @@ def required_of(options: GateOptions) -> GateOptions:
     files = [text for text in options.stated() if text.strip().endswith(".toml")]
     if len(files) > 1:
         raise BadUsage(f"{' and '.join(files)}: name one file of requirements.")
-    gate: dict[str, Any] = read_gate(files[0]) if files else {}
+    gate = read_gate(files[0]) if files else {}
     for name in ("baseline", "tolerance"):
         if getattr(options, name) is not None:
             gate[name] = getattr(options, name)

@@ -156,7 +156,7 @@ def _value_of(letter: str, text: str, options: Options) -> dict[str, Any]:
     is_wrong, problem = wrong_values.get(letter, (False, ""))
     if is_wrong:
         raise BadUsage(f"-{letter} {text}: {problem}.")
-    values: dict[str, dict[str, Any]] = {
+    values = {
         "l": {"rel": number},
         "M": {"depth": number},
         "N": {"collection": number},
@@ -459,7 +459,7 @@ def lines_of(trec: TrecMeasure, options: Options) -> Iterator[Line]:
 def _cuts(trec: TrecMeasure, text: str) -> list[float]:
     """The ranks or shares of a list such as `5,7,3`, in ascending order."""
     read = leading_integer if trec.kind == "ranks" else number
-    cuts: list[float] = sorted(map(read, text.split(",")))
+    cuts = sorted(map(read, text.split(",")))
     if trec.kind == "ranks" and cuts[0] < 1:
         raise BadUsage(f"{trec.name}.{text}: {cuts[0]} is not a rank; expected positive integers.")
     if len(set(cuts)) < len(cuts):

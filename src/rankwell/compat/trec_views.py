@@ -134,7 +134,7 @@ def _undefined(line: Line, measure: Measure, view: Any) -> Bools:
     """Whether trec_eval divides 0 by 0 for each query: -J left nothing of the ranking, and a recall
     level needs no item at all.
     """
-    empty: Bools = view.n_retrieved == 0
+    empty = view.n_retrieved == 0
     if not empty.any():
         return empty
     parameters = measure.parameters

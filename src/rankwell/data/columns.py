@@ -499,7 +499,7 @@ def choose_columns(
             doubts = ("no column holds grades, so each row counts as 1",)
             return Columns(owner, item, "", doubts=doubts)
     unread_words = (*_DISTANCE, *_RANK) if holds == "run" else ()
-    wanted: dict[str, tuple[str | None, tuple[str, ...]]] = {
+    wanted = {
         "query": (owner, (*_QUERY, *_USER, *_QUESTION)),
         "item": (item, _item_words(holds)),
         "score" if holds == "run" else "grade": (value, words + unread_words),

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import IO, Any, Literal, NamedTuple, Self, cast
+from typing import IO, Any, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -727,7 +727,7 @@ def map_layout(path: Path, layout: ArrayLayout, *, last: bool = True) -> NDArray
     if layout.refuse_other_size(path.stat().st_size, last=last) == offset:
         _refuse_void(shape, kind)
         return np.empty(shape, dtype=kind)
-    order: Literal["C", "F"] = "F" if is_fortran else "C"
+    order = "F" if is_fortran else "C"
     if native.library is None and math.prod(shape) * kind.itemsize <= _READ_AT_MOST:
         # Nothing else names the file where it is cut short while it is mapped.
         return np.fromfile(path, kind, math.prod(shape), offset=offset).reshape(shape, order=order)

@@ -708,7 +708,7 @@ def with_options(options: Chosen, field_values: Mapping[str, Any]) -> Chosen:
         if value is None and NoneType in kinds:
             continue
         kind = kinds[0]
-        choices: Any = get_args(kind) if get_origin(kind) is Literal else ()
+        choices = get_args(kind) if get_origin(kind) is Literal else ()
         if choices and value not in choices:
             raise UnknownName(
                 f"{name}: there is no {value!r}; {suggest(str(value), map(str, choices))}"
@@ -745,7 +745,7 @@ _PLAIN: dict[Any, tuple[Any, str]] = {
 
 def cutoffs(k: Sequence[int] | int | str) -> tuple[int, ...]:
     """The cut-offs that a text (`1,5,10`), a number or several name, ascending. Raises BadUsage."""
-    words: list[Any] = (
+    words = (
         k.replace(",", " ").split()
         if isinstance(k, str)
         else list(k)

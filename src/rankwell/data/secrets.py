@@ -94,9 +94,10 @@ def refuse_literal(name: str, text: str, *, secret: bool = False) -> None:
     is written out; not shown.
     """
     if (secret or _SENSITIVE.search(name)) and text and not _NAMED.search(text):
+        variable = re.sub(r"[^A-Z0-9]+", "_", name.upper()).strip("_")
         raise BadUsage(
             f"{name} is written out; name a variable of the environment instead, as in "
-            f"${{{_variable(name)}}}."
+            f"${{{variable}}}."
         )
     user = re.match(CREDENTIALS, text)
     is_written = (
@@ -112,7 +113,3 @@ def refuse_literal(name: str, text: str, *, secret: bool = False) -> None:
             f"{scheme}://…: the URL has a password or a token in it; name a variable of the "
             f"environment, as in ${{PASSWORD}}."
         )
-
-
-def _variable(name: str) -> str:
-    return re.sub(r"[^A-Z0-9]+", "_", name.upper()).strip("_")

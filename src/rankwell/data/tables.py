@@ -50,7 +50,7 @@ def refuse_masked(array_like: Any, noun: str = "the array") -> None:
     A ranking has a number for every item: an item that is not retrieved is left out of lists, a
     matrix cannot leave one out.
     """
-    rows: list[Any] = (
+    rows = (
         list(array_like)
         if isinstance(array_like, (list, tuple)) and np.ma.MaskedArray in set(map(type, array_like))
         else []
@@ -137,7 +137,7 @@ def order_distinct(problem: str, *columns: Sequence[str]) -> list[int]:
     """The same permutation. Raises DuplicateItem for two rows that are alike; problem: says it,
     with braces for their cells.
     """
-    rows: list[int] = order_ids(*columns).tolist()
+    rows = order_ids(*columns).tolist()
     keys = list(zip(*columns, strict=True))
     for row, following in pairwise(rows):
         if keys[row] == keys[following]:
@@ -459,7 +459,7 @@ class QueryRows:
 
     def by_query(self, items: Sequence[str], numbers: Floats) -> dict[str, dict[str, float]]:
         """The mapping query -> item -> number, from the items and numbers of all rows."""
-        cells: list[float] = numbers.tolist()
+        cells = numbers.tolist()
         return {
             query: dict(zip(items[start:stop], cells[start:stop], strict=True))
             for query, (start, stop) in zip(

@@ -69,9 +69,7 @@ def _beir(thing: Any, _: Takes) -> Caller | None:
         )
 
     def _call(query: str, k: int) -> Any:
-        scores_by_query: Mapping[str, Mapping[str, float]] = thing.search(
-            corpus, {"query": query}, k, *more
-        )
+        scores_by_query = thing.search(corpus, {"query": query}, k, *more)
         # A dictionary has no order; equal scores keep that of the object. A query without results
         # may be missing.
         return sorted(scores_by_query.get("query", {}).items(), key=lambda pair: -pair[1])[:k]

@@ -122,7 +122,7 @@ class EngineObject:
         where = f"{self.name}: result {number}"
         item, score, distance = result, None, None
         if isinstance(result, (tuple, list)) and not hasattr(result, "_fields"):
-            pair: list[Any] = list(result)
+            pair = list(result)
             if len(pair) != 2:
                 raise BadInput(f"{where} has {len(pair)} parts; expected {_EXPECTED}.")
             item, score = pair
@@ -227,7 +227,7 @@ class _ObjectEngine(Engine):
                 "object: name the object by its file, ./FILE.py:OBJECT, or pass it from Python."
             )
         takes: Takes | None = opening.connect["takes"]
-        order: tuple[Takes, ...] = ("text", "vector") if takes is None else (takes,)
+        order = ("text", "vector") if takes is None else (takes,)
         self.object = EngineObject.of(
             opening.target, order, name=opening.label, id_field=opening.connect["id_field"]
         )

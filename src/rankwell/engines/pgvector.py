@@ -192,9 +192,7 @@ class _PgEngine(Engine):
     def _index(self, items: EngineItems) -> int:
         connect = self.opening.connect
         kinds = {bool: "boolean", int: "bigint", float: "double precision", str: "text"}
-        columns: dict[str, tuple[str, Sequence[Any]]] = {
-            connect["id"]: ("text PRIMARY KEY", items.ids)
-        }
+        columns = {connect["id"]: ("text PRIMARY KEY", items.ids)}
         if self.needs_text:
             columns[connect["text"]] = "text", [_plain(text) for text in items.texts or ()]
         if self.needs_vector and items.vectors is not None:
@@ -374,7 +372,7 @@ class _PgSession(Session):
         if (user_sql := self._connect["sql"]) is not None:
             return self._user_statement(user_sql, query, k)
         filters = [self._typed(value) for value in (query.filter or {}).values()]
-        key: _Key = (k, tuple(query.filter or ()), tuple(map(type, filters)))
+        key = (k, tuple(query.filter or ()), tuple(map(type, filters)))
         statement = self._texts.get(key) or self._composed(key)
         values = list[Any]()
         if self._pg.needs_text:
@@ -419,7 +417,7 @@ class _PgSession(Session):
         }
         values = [values_by_name[match[1]]() for match in _PLACEHOLDER.finditer(text)]
         types = {"query": "%s::text", "vector": "%s::vector", "k": "%s::bigint"}
-        key: _Key = (0, (), ())
+        key = (0, (), ())
         statement = self._texts.get(key)
         if statement is None:
             typed = _PLACEHOLDER.sub(lambda match: types[match[1]], text.replace("%", "%%"))

@@ -41,7 +41,7 @@ class _Client:
     def __init__(self, engine: "_QdrantEngine", collection: str) -> None:
         self._engine, self._collection = engine, collection
         self._connect: Mapping[str, Any] = engine.opening.connect
-        package: Any = engine.family.need("qdrant_client")
+        package = engine.family.need("qdrant_client")
         self._models = package.models
         if engine.is_memory:
             self._client = package.QdrantClient(":memory:")

@@ -202,7 +202,7 @@ def _conditions(
     """
     operator = " AND " if words == "all" else " OR "
     match = operator.join(f'"{word}"' for word in _words(query))
-    values: dict[str, Any] = {"match": match, "k": max(k, 0)}
+    values = {"match": match, "k": max(k, 0)}
     for number, (name, value) in enumerate(fields.items()):
         values |= {f"name{number}": name, f"value{number}": value}
     return "".join(map(_FILTER.format, range(len(fields)))), values

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 
-from rankwell.data.columns import Holds, chosen_columns
+from rankwell.data.columns import chosen_columns
 from rankwell.data.findings.kinds import doubtful_columns, reading_choice
 from rankwell.data.options import (
     Doc,
@@ -187,9 +187,7 @@ def _chosen_columns(
             f"{flag('--columns')} are those of a run, {flag('--qrels-columns')} those of "
             "judgments; a file holds one of the two: leave the other out."
         )
-    kind: Literal["run", "judgments"] | None = (
-        "run" if kinds == ["run"] else "judgments" if kinds else options.holds
-    )
+    kind = "run" if kinds == ["run"] else "judgments" if kinds else options.holds
     return kind, columns_by_kind[kind] if kind else {}
 
 
@@ -232,7 +230,7 @@ def _kind(head: Head, name: str | None) -> tuple[Literal["run", "judgments"], st
     where it may be either.
     """
     refuse_foreign(head, "run", "judgments")
-    sure: dict[Holds, float] = {"run": 0.0, "judgments": 0.0}
+    sure = {"run": 0.0, "judgments": 0.0}
     entries = [
         scored_entry
         for scored_entry in scored(head)

@@ -166,7 +166,7 @@ def _part_options(items: Any, queries: Any, options: KnnOptions) -> dict[str, An
                 f"{name}: parts are computed from files; this is {kind_of(path)}; save it and name "
                 "its file."
             )
-    part_options: dict[str, Any] = {
+    part_options = {
         name: None if path is None else file_of_part(path) for name, path in input_paths.items()
     }
     search_options = {

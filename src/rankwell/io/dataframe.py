@@ -90,7 +90,7 @@ def _refuse_contradicting(
         rival_scores = [
             sign * _number(value) for value in table[name].head(ROWS_COMPARED).to_list()
         ]
-        last: tuple[str, float] = "", 0.0
+        last = "", 0.0
         rows = zip(queries, scores, rival_scores, strict=False)
         for query, _, rival_score in sorted(
             (row for row in rows if row[2] == row[2]), key=lambda row: (row[0], -row[1], -row[2])

@@ -159,8 +159,13 @@ class Request:
 
     def choose(self, names: Sequence[str], holds: Holds) -> Columns:
         """The columns that matter of a table's. Raises BadInput where one is missing."""
-        rules: Any = {"aspects": self.aspects != "none", "chosen": self.columns}
-        return choose_columns(names, holds, **rules, ungraded=self.ungraded)
+        return choose_columns(
+            names,
+            holds,
+            aspects=self.aspects != "none",
+            chosen=self.columns,
+            ungraded=self.ungraded,
+        )
 
     def hits(self, ranking: Ranking, judgments: Judgments) -> Hits:
         """The hits of a ranking under these options."""
@@ -766,8 +771,13 @@ def find_judgments(
     chosen_names = chosen_columns(qrels_columns, "judgments") if qrels_columns else {}
     if aspects not in get_args(Aspects):
         raise UnknownName(f"aspects={aspects!r}; {suggest(aspects, get_args(Aspects))}")
-    rules: dict[str, Any] = {"aspects": aspects, "columns": chosen_names, "ungraded": ungraded}
-    request = Request(comments=comments, duplicates=_duplicates(duplicates), **rules)
+    request = Request(
+        comments=comments,
+        duplicates=_duplicates(duplicates),
+        aspects=aspects,
+        columns=chosen_names,
+        ungraded=ungraded,
+    )
     rows = list(place) if isinstance(place, Iterator) else place
     judgments, name = read_as(judgments_file(rows), "judgments", format, request)
     return FoundJudgments(judgments, name, tuple(request.findings))
@@ -809,13 +819,14 @@ def read_judgments(
     >>> rw.read_judgments({"q1": ["a", "b"], "q2": {"c": 2}}).to_dict()
     {'q1': {'a': 1.0, 'b': 1.0}, 'q2': {'c': 2.0}}
     """
-    options: dict[str, Any] = {
-        "aspects": aspects,
-        "qrels_columns": qrels_columns,
-        "comments": comments,
-        "duplicates": duplicates,
-    }
-    return find_judgments(place, format=format, **options).judgments
+    return find_judgments(
+        place,
+        format=format,
+        aspects=aspects,
+        qrels_columns=qrels_columns,
+        comments=comments,
+        duplicates=duplicates,
+    ).judgments
 
 
 def judgments_file(place: Any) -> Any:
@@ -1019,7 +1030,7 @@ def table_and_column(
 
 def read_as(place: Any, holds: Holds, name: str | None, request: Request) -> tuple[Any, str]:
     """The table in a place of what it holds, and the name of its format; a table is one itself."""
-    table_kind: Any = {"run": Ranking, "judgments": Judgments}.get(holds, ())
+    table_kind = {"run": Ranking, "judgments": Judgments}.get(holds, ())
     if isinstance(place, table_kind):
         refuse_choice(request.columns, name, holds, kind_of(place))
         return place, "table"

@@ -278,8 +278,11 @@ def read_predictions(source: Source, request: Request) -> Ranking:
     A query without results is kept. Raises errors as `read_results`. Source: sentence-transformers
     5 and 6, InformationRetrievalEvaluator.
     """
-    columns = {"query": "query_id", "item": "corpus_id", "score": "score"}
-    return _read_rows(source, replace(request, columns=columns), "run")
+    return _read_rows(
+        source,
+        replace(request, columns={"query": "query_id", "item": "corpus_id", "score": "score"}),
+        "run",
+    )
 
 
 _ROW_START = re.compile(r"\[?\s*\{\s*\"")

@@ -27,7 +27,6 @@ from rankwell.data.preferences import PreferenceRankings, Preferences
 from rankwell.data.rankings import Hits, Ranking, hits_of_ranking, places_in_ties
 from rankwell.data.tables import (
     TIE_RULES,
-    Bools,
     Floats,
     Judgments,
     RankCounts,
@@ -235,8 +234,8 @@ def find_hits(
     shared = list[_SharedQuery]()
     positions, rows = list[int](), list[int]()
     retrieved = np.zeros(len(judgments.queries), dtype=np.int64)
-    present: Bools = np.zeros(len(judgments.queries), dtype=np.bool_)
-    bounds: list[int] = judgments.offsets.tolist()
+    present = np.zeros(len(judgments.queries), dtype=np.bool_)
+    bounds = judgments.offsets.tolist()
     items = judgments.items
     for position, query in enumerate(judgments.queries):
         scored = run.get(query)
@@ -327,7 +326,7 @@ def _pairs(
     refused, as it has no order. chosen: keys of the mappings.
     Raises BadInput, BadScore for a number that is not finite, and DuplicateItem naming the query.
     """
-    values: Any = query_items.tolist() if hasattr(query_items, "tolist") else query_items
+    values = query_items.tolist() if hasattr(query_items, "tolist") else query_items
     if ordered and isinstance(values, (set, frozenset)):
         raise BadInput(
             f"query {query!r} has a set, which has no order; expected a ranking. Give a list of "
@@ -338,7 +337,7 @@ def _pairs(
             f"query {query!r} has {shown(query_items)}, {kind_of(query_items)}; expected a mapping "
             "query -> item -> number, or query -> list of ids."
         )
-    members: list[Any] = list(values.items() if isinstance(values, Mapping) else values)
+    members = list(values.items() if isinstance(values, Mapping) else values)
     results = members if any(isinstance(member, Mapping) for member in members) else []
     if results:
         members = [result_pair(query, member, chosen, graded=not ordered) for member in members]

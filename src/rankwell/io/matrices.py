@@ -209,8 +209,7 @@ def read_array(thing: Any, request: Request | None = None) -> Embeddings:  # noq
     mapping id -> vector.
     """
     if isinstance(thing, Mapping):
-        mapping: Mapping[Any, Any] = thing
-        return Embeddings(as_ids(mapping), as_real(_array(list(mapping.values()))))
+        return Embeddings(as_ids(thing), as_real(_array(list(thing.values()))))
     if not _is_array(thing):
         raise BadInput(
             "embeddings cannot be read from a "
@@ -251,7 +250,7 @@ def _array(
             thing = thing.float()
     refuse_masked(thing)
     try:
-        array: NDArray[Any] = (
+        array = (
             np.asarray(thing)
             if hasattr(thing, "__array__") or isinstance(thing, list)
             else np.from_dlpack(thing)
@@ -277,5 +276,5 @@ def _of_array(thing: Any) -> Scores:
 
 
 def _labels(labels: Any) -> list[str] | None:
-    label_list: list[Any] = labels.tolist()
+    label_list = labels.tolist()
     return None if label_list == list(range(len(label_list))) else as_ids(label_list)

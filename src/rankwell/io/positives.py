@@ -212,12 +212,11 @@ def _of(thing: Any, sides: Sides) -> Positives:
         pairs = _pairs(load(thing), sides)
         return _of_judgments(thing, sides) if pairs is None else pairs
     if isinstance(thing, Mapping):
-        mapping: Mapping[Any, Any] = thing
-        if any(isinstance(query_items, Mapping) for query_items in mapping.values()):
-            return _of_judgments(mapping, sides)
+        if any(isinstance(query_items, Mapping) for query_items in thing.values()):
+            return _of_judgments(thing, sides)
         rows = _SideNames(sides.queries, "row", "query")
         return _of_lists(
-            [(rows.find(key, "the positives"), values) for key, values in mapping.items()], sides
+            [(rows.find(key, "the positives"), values) for key, values in thing.items()], sides
         )
     if isinstance(thing, (int, np.integer)):
         thing = [int(thing)] * len(sides.items)
@@ -256,7 +255,7 @@ def _of(thing: Any, sides: Sides) -> Positives:
 def _plain(thing: Any) -> list[Any]:
     """The things in a list: arrays and tensors, and those in it, as Python lists."""
     name = next((method for method in ("tolist", "to_pylist") if hasattr(thing, method)), None)
-    members: list[Any] = list(thing) if name is None else getattr(thing, name)()
+    members = list(thing) if name is None else getattr(thing, name)()
     return [member.tolist() if hasattr(member, "tolist") else member for member in members]
 
 
@@ -285,8 +284,8 @@ def _of_lists(lists: list[tuple[int, Any]], sides: Sides) -> Positives:
     columns = _SideNames(sides.items, "column", "item")
     pairs = list[tuple[int, int]]()
     for row, values in lists:
-        row_items: Any = values.tolist() if hasattr(values, "tolist") else values
-        item_list: list[Any] = (
+        row_items = values.tolist() if hasattr(values, "tolist") else values
+        item_list = (
             list(row_items) if isinstance(row_items, (list, tuple, set, frozenset)) else [row_items]
         )
         name = "" if isinstance(sides.queries, Positions) else f" ({sides.queries[row]!r})"

@@ -185,7 +185,7 @@ class Content:
         prefix = self.prefix
         is_list = self.is_text or isinstance(self.value, list) or bool(prefix)
         for row, record in enumerate(self.records):
-            where: Where = (*prefix, row) if is_list else ()
+            where = (*prefix, row) if is_list else ()
             yield (
                 Record(self, record, where)
                 if type(record) is dict
@@ -619,7 +619,7 @@ def load(
     head = Head.of(source)
     head.refuse_foreign(binary=zeros)
     if head.raw.startswith(b"PAR1"):
-        rows: list[Any] = FORMATS["parquet records"].read(source, Request())
+        rows = FORMATS["parquet records"].read(source, Request())
         return Content(source.name, "table", rows, header=tuple(rows[0]) if rows else ())
     raw = source.read()
     if utf8:
@@ -725,7 +725,7 @@ def _content_of_python(thing: Any, expected: str) -> Content:
     import narwhals as nw
 
     try:
-        frame: Any = nw.from_native(thing, eager_only=True)
+        frame = nw.from_native(thing, eager_only=True)
     except TypeError as error:
         raise BadInput(
             f"{expected} cannot be read from {kind_of(thing)}; expected a path, a mapping, a list "
@@ -898,7 +898,7 @@ def read_list(source: Source, request: Request) -> list[str | None]:  # noqa: AR
 
 
 def _list(source: Source, members: str) -> list[Any]:
-    json_list: Any = read_json(source, f"a JSON list of {members}")
+    json_list = read_json(source, f"a JSON list of {members}")
     if not isinstance(json_list, list):
         raise BadInput(f"{source.name}: {kind_of(json_list)}; expected a list of {members}.")
     return cast("list[Any]", json_list)

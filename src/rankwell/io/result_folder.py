@@ -383,7 +383,7 @@ def _checked(value: Any, form: Any, path: Path, where: str) -> Any:
     form: kinds as of `isinstance`, `_Each`, an object key -> form, which may have other keys, or a
     list of forms, any of which will do.
     """
-    forms: list[Any] = form if isinstance(form, list) else [form]
+    forms = form if isinstance(form, list) else [form]
     kinds = [dict if isinstance(one, dict) else getattr(one, "kind", one) for one in forms]
     content: Any = value  # whose kind is known by its form
     is_odd = isinstance(value, float) and not isfinite(value)

@@ -79,7 +79,7 @@ def write_run(ranking: Ranking, path: Path, *, tag: str = "rankwell") -> None:
     empty or holds white space.
     """
     _refuse_unwritable((*ranking.queries, *ranking.items, tag), "TREC run")
-    bounds: list[int] = ranking.offsets.tolist()
+    bounds = ranking.offsets.tolist()
     with path.open("wb") as file:
         for query, (start, stop) in zip(ranking.queries, pairwise(bounds), strict=True):
             rows = start + np.argsort(-ranking.scores[start:stop], kind="stable")

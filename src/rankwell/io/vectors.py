@@ -387,7 +387,7 @@ def _safetensors_header(path: Path) -> tuple[dict[str, Any], int]:
             raise BadInput("the safetensors header ends early; fetch or write the file again.")
         content = stream.read(length)
     try:
-        header: Any = parse_json(
+        header = parse_json(
             content.decode("utf-8"), "the safetensors header", "a JSON object", pairs=unique_keys
         )
     except UnicodeDecodeError as error:
@@ -451,7 +451,7 @@ def read_cache(source: Source, request: Request) -> Embeddings:  # noqa: ARG001 
             f"{path.parent / _DIMENSION}: {shown(text)}; expected the dimension, a positive "
             "integer."
         )
-    rows: Any = read_json(Source(path.parent / _INDEX), "a JSON object hash -> row")
+    rows = read_json(Source(path.parent / _INDEX), "a JSON object hash -> row")
     if not isinstance(rows, dict) or not all(type(row) is int for row in rows.values()):
         raise BadInput(f"{path.parent / _INDEX}: expected a JSON object hash -> row.")
     size, dimension = path.stat().st_size, int(text)
@@ -524,7 +524,7 @@ def _bin_layout(raw: bytes, size: int, kind: np.dtype[Any]) -> ArrayLayout:
 def _vecs_layout(raw: bytes, size: int, kind: np.dtype[Any]) -> ArrayLayout:
     """Records of a dimension, an int32, and the vector."""
     raw = raw[:4]
-    dimension: int = struct.unpack("<i", raw)[0] if len(raw) == 4 else 0
+    dimension = struct.unpack("<i", raw)[0] if len(raw) == 4 else 0
     if dimension < 1:
         raise BadInput(
             f"it begins with {raw!r}; expected the dimension of the first vector, an int32 from 1."

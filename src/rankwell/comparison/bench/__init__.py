@@ -449,8 +449,8 @@ def _texts(option: Argument, option_value: OptionValue) -> list[str]:
             raise BadInput(f"{where} is {value!r}; expected true or false.")
         negative = [option.negative_flag] if option.form == "pair" else []
         return [option_flag] if value else negative
-    kind: Any = option.kind if option.kind in (int, float) else str | int | float
-    parts: list[Any] = value if isinstance(value, list) else [value]
+    kind = option.kind if option.kind in (int, float) else str | int | float
+    parts = value if isinstance(value, list) else [value]
     if isinstance(value, list) and option.form == "one":
         # Cut-offs are a list to whoever writes them, columns a table, and both one text to the
         # command.
@@ -697,7 +697,7 @@ def evaluate_cell(work: CommandWork, folder: Path, progress: Progress) -> str:
     function = work.command.function
     try:
         positionals, keywords = bind(function, work.arguments)
-        options: dict[str, Any] = {**keywords, "output": folder}
+        options = {**keywords, "output": folder}
         if "progress" in function.__annotations__:
             options["progress"] = progress
         # Folders of cells are the runner's own: what was changed in them is made again.

@@ -398,7 +398,7 @@ def _tried(table: TomlTable, scope: Scope) -> dict[str, list[OptionValue]]:
     """Every key with its values, each of which is tried; or with its only one."""
     values_by_name = dict[str, list[OptionValue]]()
     for name, option in _options(table, scope).items():
-        values: list[Any] = option.value if isinstance(option.value, list) else [option.value]
+        values = option.value if isinstance(option.value, list) else [option.value]
         if not name.isidentifier():
             raise BadInput(
                 f"{option.where}: {name!r} cannot name a parameter; use letters, digits and _."
@@ -473,7 +473,6 @@ def _variants(cell: Cell, parameters: _Tried, vary: _Tried, sweep: _Tried) -> It
         if sweep:
             pairs = [f"{name}={texts[name]}" for name in sweep]
             options[_SWEEP] = next(iter(sweep.values()))[0]._replace(value=pairs)
-        cell_parameters: dict[str, Any] = {name: values[name].value for name in parameters}
         yield replace(
             cell,
             system=" ".join([cell.entry, *(f"{name}={texts[name]}" for name in varying)]),
@@ -481,7 +480,7 @@ def _variants(cell: Cell, parameters: _Tried, vary: _Tried, sweep: _Tried) -> It
                 name: option._replace(value=_filled(option.value, names))
                 for name, option in options.items()
             },
-            parameters=cell_parameters,
+            parameters={name: values[name].value for name in parameters},
             vary=tuple(vary),
             varying=varying,
         )

@@ -222,8 +222,9 @@ def findings_of_cells(cells: Sequence[CellResult]) -> list[Finding]:
     cells_of_finding = dict[Finding, dict[str, list[str]]]()
     for plan in finished_plans:
         for finding in findings_in(plan.folder):
-            no_cells: dict[str, list[str]] = {name: [] for name in n_finished}
-            cells_of_dataset = cells_of_finding.setdefault(finding, no_cells)
+            cells_of_dataset = cells_of_finding.setdefault(
+                finding, {name: [] for name in n_finished}
+            )
             cells_of_dataset[plan.cell.dataset].append(plan.cell.name)
     findings = list[Finding]()
     for finding, cells_of_dataset in cells_of_finding.items():

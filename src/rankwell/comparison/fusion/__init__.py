@@ -431,7 +431,7 @@ class Fusion:
 
     def describe(self) -> dict[str, Any]:
         """Its description in the rules of a result."""
-        description: dict[str, Any] = {"fusion": self.method}
+        description = {"fusion": self.method}
         says = self.entry.says
         if self.normalization is not None:
             description["normalization"] = self.normalization

@@ -115,7 +115,7 @@ def condorcet(votes: Votes) -> Floats:
     """
     lists = votes.lists
     ranks = np.where(lists.found, lists.ranks, np.iinfo(np.int64).max).T.tolist()
-    weights: list[float] = votes.weights.tolist()
+    weights = votes.weights.tolist()
 
     def beaten(row: int, other_row: int) -> int:
         """-1, 0 or 1: the sign of the majority of weights that rank the first item below the

@@ -307,10 +307,7 @@ def write_judgments(judgments: Judgments, path: Path, *, dialect: Dialect) -> No
     """
     grades = judgments.grades
     is_whole = bool((grades == np.floor(grades)).all() and (np.abs(grades) < 1 << 53).all())
-    columns: dict[str, Any] = {
-        "item": judgments.items,
-        "grade": grades.astype(np.int64) if is_whole else grades,
-    }
+    columns = {"item": judgments.items, "grade": grades.astype(np.int64) if is_whole else grades}
     if judgments.aspects is not None:
         columns["aspect"] = judgments.aspects
     _write(columns, judgments, path, dialect)
@@ -385,23 +382,27 @@ def _register(dialect: Dialect) -> None:
         return partial(dialect.sniff, holds=holds)
 
     name, suffixes = dialect.name, dialect.suffixes
-    run: dict[str, Any] = {
-        "write": _bind(write_run),
-        "suffixes": suffixes,
-        "cut": row_group_cuts if dialect is PARQUET else None,
-    }
-    run |= {
-        "find_hits": _bind(find_hits),
-        "count_shared": _bind(count_rows),
-        "lists": _bind(read_lists),
-    }
     file_format(
-        name, "run", sniff=_sniff_as("run"), has_parts=dialect is PARQUET, has_columns=True, **run
+        name,
+        "run",
+        sniff=_sniff_as("run"),
+        has_parts=dialect is PARQUET,
+        has_columns=True,
+        write=_bind(write_run),
+        suffixes=suffixes,
+        cut=row_group_cuts if dialect is PARQUET else None,
+        find_hits=_bind(find_hits),
+        count_shared=_bind(count_rows),
+        lists=_bind(read_lists),
     )(_bind(read_run))
-    written: dict[str, Any] = {"write": _bind(write_judgments), "suffixes": suffixes}
-    file_format(name, "judgments", sniff=_sniff_as("judgments"), has_columns=True, **written)(
-        _bind(read_judgments)
-    )
+    file_format(
+        name,
+        "judgments",
+        sniff=_sniff_as("judgments"),
+        has_columns=True,
+        write=_bind(write_judgments),
+        suffixes=suffixes,
+    )(_bind(read_judgments))
     file_format(name, "texts", sniff=_sniff_as("texts"), has_parts=True)(_bind(read_texts))
     file_format(name, "column", sniff=_bind(sniff_column), has_parts=True)(_bind(read_column))
     file_format(name, "numbers", sniff=_bind(sniff_numbers))(_bind(read_numbers))

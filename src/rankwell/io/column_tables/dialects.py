@@ -364,9 +364,7 @@ def recount_records(
 def _without(source: Source, lines: TextLines, skipped: int) -> Generator[BinaryIO]:
     """The content from a line on, with lines that end in a line feed."""
     with source.open() as stream:
-        content: BinaryIO = (
-            io.BytesIO(stream.read().replace(b"\r", b"\n")) if lines.by_return else stream
-        )
+        content = io.BytesIO(stream.read().replace(b"\r", b"\n")) if lines.by_return else stream
         for _ in range(skipped):
             content.readline()
         yield content

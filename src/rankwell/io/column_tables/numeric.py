@@ -472,7 +472,7 @@ class ParquetVectors:
         """The vectors of some rows, in memory. Raises BadInput that names the first row without a
         vector of that length.
         """
-        vectors: Vectors = np.empty((stop - start, self.shape[1]), dtype=self.dtype)
+        vectors = np.empty((stop - start, self.shape[1]), dtype=self.dtype)
         ends = [row for row in self.breaks if start < row < stop]
         with self._opened() as (session, name):
             for first, end in zip([start, *ends], [*ends, stop], strict=True):

@@ -581,9 +581,13 @@ def run_lines(layout_of: Callable[[Source, Request], Layout | None]) -> dict[str
             from rankwell.io.reader.columns import settle_ranks
 
             unordered = partial(settle_ranks, source, Head.of(source))
-        progress = request.progress
         return scan(
-            source, judgments, layout, request.options, progress=progress, unordered=unordered
+            source,
+            judgments,
+            layout,
+            request.options,
+            progress=request.progress,
+            unordered=unordered,
         )
 
     def _count_shared(

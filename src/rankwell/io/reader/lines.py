@@ -8,7 +8,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import floor, isfinite, nan
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from rankwell._native import native
 from rankwell.data.columns import repeated_item
@@ -163,7 +163,7 @@ def fields_of(block: bytes, layout: Layout, options: ReadOptions) -> Fields:
     n, width = text.count(b"\n"), layout.fields + 1
     spaced = text.replace(b"\r\n", b"\n").replace(b"\t", b" ").replace(b"\n", b" \n ")
     pieces = spaced.split(b" ")[:-1]
-    lines: Sequence[int] = range(1, n + 1)
+    lines = range(1, n + 1)
     # Two blanks are an empty field; other white space may separate fields, too.
     if (
         len(pieces) != n * width
@@ -409,8 +409,13 @@ def scan(
         if (error := repeated(source.name, "lists", judged_keys)) is not None:
             raise error from None
         ranking = Ranking.from_rows(*rows, repeated=True)
-    rules: Any = {"ties": options.ties, "single_precision": options.single_precision}
-    hits = hits_of_ranking(ranking, judged, **rules, keep=options.keep)
+    hits = hits_of_ranking(
+        ranking,
+        judged,
+        ties=options.ties,
+        single_precision=options.single_precision,
+        keep=options.keep,
+    )
     # In the order of the compiled reader.
     order = np.argsort(hits.row)
     columns = ("query", "row", "score", "above", "tied", "before")

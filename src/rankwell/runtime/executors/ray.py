@@ -91,7 +91,7 @@ def _connect(ray: Any, address: str, threads: int) -> None:
     # Workers import from their own paths: Ray puts its driver's working directory before them.
     job = ray.job_config.JobConfig()
     job._py_driver_sys_path = _NoFolders()
-    job_options: dict[str, Any] = {
+    job_options = {
         "logging_level": "ERROR",
         "log_to_driver": False,
         # Of the whole job: calls of another environment than the job's start further processes.

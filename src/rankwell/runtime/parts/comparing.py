@@ -464,7 +464,7 @@ def _cut(options: PlanOptions, limits: Limits) -> Cut:
         ]
         for round_name in ("first", "then")
     )
-    costs: dict[str, int | str] = {"parts": sum(grid.parts for _, grid in first)}
+    costs = {"parts": sum(grid.parts for _, grid in first)}
     if then:
         costs["parts of a second round"] = sum(grid.parts for _, grid in then)
     comparisons = [*first, *then]

@@ -198,13 +198,16 @@ def _cut(options: PlanOptions, limits: Limits) -> Cut:
     least = -(-n // max(chunk, _MOST_TEXTS // chunk * chunk))
     parts = min(chunks, max(least, requested))
     bounds = [min(n, chunk * (chunks * part // parts)) for part in range(parts + 1)]
-    costs: dict[str, int | str] = {
-        "parts": parts,
-        "texts": n,
-        "chunks": chunks,
-        "texts per part": -(-chunks // parts) * chunk,
-    }
-    return Cut(parts, bounds, costs)
+    return Cut(
+        parts,
+        bounds,
+        {
+            "parts": parts,
+            "texts": n,
+            "chunks": chunks,
+            "texts per part": -(-chunks // parts) * chunk,
+        },
+    )
 
 
 @lru_cache(1)

@@ -63,7 +63,7 @@ def _cut(options: PlanOptions, limits: Limits) -> Cut:
     grid = PartGrid.of(m, n, state=8 * dimensions + 24 * width(k), row=row, depth=k, limits=limits)
     grid = grid.ending_at(items.breaks)
     written = sum(16 * m * min(k, stop - start) for start, stop in pairwise(grid.items))
-    costs: dict[str, int | str] = {
+    costs = {
         "parts": grid.parts,
         "items per part": -(-n // grid.shards),
         "passes over the items": grid.passes,

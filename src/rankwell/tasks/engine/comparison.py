@@ -598,7 +598,7 @@ def best_settings(
         return None
     is_best = set_of_best(counted, seed=seed).tolist()
     complete_queries = [queries[row] for row in np.flatnonzero(is_complete).tolist()]
-    folds: Mapping[str, int] = draw_folds(complete_queries, _FOLDS, seed)
+    folds = draw_folds(complete_queries, _FOLDS, seed)
     fold_of_row = np.array([folds[query] for query in complete_queries], dtype=np.int64)
     selection = selection_gain(counted, fold_of_row, baseline)
     (bounds,) = paired_bootstrap([Differences(selection.out_of_fold)], studentised=True, seed=seed)
@@ -640,7 +640,7 @@ def engine_answer(result: Any) -> Answer:
     """The scores and costs of a setting; of several the verdicts, the best settings by the first
     measure, and the one with the engine's defaults.
     """
-    settings: list[Mapping[str, Any]] = list(result.settings)
+    settings = list(result.settings)
     if len(settings) == 1:
         rows = [_with_unit(row) for row in result.summary if row["mean"] is not None]
         return score_answer(result, rows)

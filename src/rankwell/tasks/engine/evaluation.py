@@ -610,7 +610,7 @@ class RetrieveEvaluation:
         if options.rate is not None:
             requests = f"open, {options.rate:g} a second"
         rounds = f"{options.rounds}, the first apart" if options.rounds > 1 else "1, the first"
-        rules: dict[str, Any] = {
+        rules = {
             "engine": " ".join(filter(None, (traits.name, described.get("version")))),
             "depth": options.depth,
             "encoder": options.encoder,
@@ -632,7 +632,7 @@ class RetrieveEvaluation:
         if truth is not None:
             quality = f"Recall@{options.depth}"
         rules["frontier"] = {"cost": options.cost, "quality": quality, **choices.marks()}
-        measures: dict[str, Any] = {
+        measures = {
             str(labelled.measure): builder.definition(labelled.measure)
             | {"summary": summary_of(labelled.measure, self.convention)}
             for labelled in self.measures

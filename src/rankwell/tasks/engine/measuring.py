@@ -5,7 +5,7 @@ stop.
 import hashlib
 import json
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -837,7 +837,7 @@ def findings_on_ids(
     items, name = measured.inputs.items, measured.traits.name
     if measured.options.truth_word == "engine":
         return
-    exact_items: Collection[str] = truth.run_items if items is None else frozenset(items.ids)
+    exact_items = truth.run_items if items is None else frozenset(items.ids)
     returned = dict.fromkeys(
         item for setting in lists for items_of_query in setting.values() for item in items_of_query
     )

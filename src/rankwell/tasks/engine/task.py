@@ -228,7 +228,7 @@ def _timings(measured: Measurement) -> dict[str, list[Any]]:
     planned = [request.planned for request in requests]
     sent = [request.sent for request in requests]
     start = min([*sent, *(moment for moment in planned if moment is not None)], default=0.0)
-    columns: dict[str, list[Any]] = {
+    columns = {
         "setting": [name for name, _, _ in rows],
         "round": [number for _, number, _ in rows],
         "query": [measured.inputs.queries.ids[request.query] for request in requests],

@@ -73,7 +73,7 @@ def _network(model: Any, name: str, settings: ImageSettings) -> Any:
     """The network that a name, or an object, stands for. Raises BadUsage for anything else."""
     import torch
 
-    network: Any = load_anything(model) if isinstance(model, str) else model
+    network = load_anything(model) if isinstance(model, str) else model
     is_bare = isinstance(network, type) and settings.weights is None
     if not isinstance(network, torch.nn.Module) and callable(network):
         network = _made(network, name, "network", "that makes it")
@@ -194,8 +194,7 @@ def _fill(network: Any, path: Path) -> None:
             f"{path} holds {kind_of(state)}; expected a state dict: "
             "torch.save(network.state_dict(), …)."
         )
-    names: Mapping[str, Any] = state
-    bare = {name.removeprefix("module."): tensor for name, tensor in names.items()}
+    bare = {name.removeprefix("module."): tensor for name, tensor in state.items()}
     try:
         network.load_state_dict(bare)
     except (RuntimeError, TypeError, AttributeError) as error:

@@ -140,7 +140,7 @@ class _Input(NamedTuple):
                 "expected a network with one input."
             )
         picture_input = inputs[0]
-        shape: list[Any] = list(picture_input.shape)
+        shape = list(picture_input.shape)
         sides = [side if isinstance(side, int) and side > 0 else 0 for side in shape]
         if (
             len(shape) != 4

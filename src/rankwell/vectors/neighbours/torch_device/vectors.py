@@ -419,5 +419,5 @@ class Gallery:
         if self._all is not None:
             return self._all, positions
         distinct, inverse = torch.unique(positions, return_inverse=True)
-        wanted: Array = distinct.cpu().numpy()
-        return on_device(np.asarray(self._array)[wanted], self._device), inverse
+        wanted = np.asarray(self._array)[distinct.cpu().numpy()]
+        return on_device(wanted, self._device), inverse
