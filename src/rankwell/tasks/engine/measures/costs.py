@@ -115,8 +115,8 @@ Throughput, for how many queries the engine answers per second:
 
     throughput = answers / Σ(rounds) (time of the last answer - time of the first request)
 
-The first round is left out, and so are interrupted ones. With `--rate` there is no figure, since you
-set the rate yourself. Each client waits for its answer, so more `--clients` may raise it.
+The first round is left out, and so are interrupted ones. With `--rate` there is no figure, since
+you set the rate yourself. Each client waits for its answer, so more `--clients` may raise it.
 
 >>> from rankwell.tasks.engine.comparison import throughput
 >>> from rankwell.tasks.engine.loops import SentRequest
