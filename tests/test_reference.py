@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import measures_page
+import public_stub
 import python_reference
 import rankwell
 import typed_pages
@@ -56,6 +57,38 @@ def test_a_page_of_a_function_describes_each_parameter_and_what_comes_out(name: 
         *("Parameters", "Returns", "Raises", "Examples", "See also")
     ]
     assert not re.search(r"= ?\.\.\.|default `\.\.\.`|Literal\[|\bNone\[|:   \n", page)
+
+
+@pytest.mark.parametrize("name", [*FUNCTIONS, *CLASSES])
+def test_every_parameter_of_a_page_has_a_type_in_its_signature_and_in_its_text(name: str):
+    page = page_of(name)
+
+    signatures = "".join(re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL))
+    untyped = re.findall(r"^    (?!\*,$)(\*{0,2}\w+(?:=.*)?,)$", signatures, re.MULTILINE)
+    assert untyped == []
+    described = re.findall(r'^<a id="([\w.]+)" .*</a>(?!: `[^`]+`)', page, re.MULTILINE)
+    assert described == []
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.endswith(".md")])
+def test_no_id_is_twice_on_a_page(page: str):
+    headings = re.findall(r"^#+ (.+)$", PAGES[page], re.MULTILINE)
+    ids = [heading.lower().replace(" ", "-") for heading in headings]
+    ids += re.findall(r'<a id="([^"]+)"', PAGES[page])
+
+    assert sorted(ids) == sorted({*ids})
+
+
+def test_an_input_shows_every_kind_that_it_takes_as_help_and_the_stub_do():
+    kinds = "str | Path | Sequence | Mapping | DataFrame | Judgments"
+
+    assert f"    judgments: {kinds},\n" in page_of("evaluate")
+    assert f"<code>judgments</code></a>: `{kinds}`\n" in page_of("evaluate")
+    typed = re.sub("(Sequence|Mapping)", r"\1[Any]", kinds).replace(
+        "Mapping[Any]", "Mapping[Any, Any]"
+    )
+    assert f"\n    judgments: {typed},\n" in public_stub.PUBLIC.read_text("utf-8")
+    assert f"\njudgments: {typed}\n" in inspect.getdoc(rankwell.evaluate)
 
 
 @pytest.mark.parametrize("name", CLASSES)

@@ -102,6 +102,8 @@ class Stub:
             hints = get_type_hints(inspect.unwrap(function))
         except NameError:  # A type that only pyright imports.
             hints = inspect.get_annotations(inspect.unwrap(function))
+        if isinstance(function, type):
+            hints = {**get_type_hints(function.__init__), **hints}
         if (options := hints.get("options")) is not None:
             hints = {**get_type_hints(options), **hints, "options": options | None}
         parts: list[Typed] = []

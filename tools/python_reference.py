@@ -149,6 +149,7 @@ class Page:
         self.known |= {each.name for each in typed}
         lines = "".join(f"\n    {each}," for each in typed) + "\n" * bool(typed)
         returned = "" if is_class else plain(stub.type_text(outcome)).replace("Self", self.name)
+        returned = "" if returned == "Any" else returned
         arrow = f" -> {returned}" if returned else ""
         is_page = heading.startswith("#")
         parts = [] if is_page else [*map(self._linked, text.notes)]
@@ -209,7 +210,8 @@ class Page:
             if not method and name not in parameters
         ]
         if attributes:
-            yield f"## Attributes\n\n{table(attributes)}"
+            heading = "Further attributes" if parameters else "Attributes"
+            yield f"## {heading}\n\n{table(attributes)}"
         if methods:
             rows = ((f"[`{name}`](#{name})", self._linked(text)) for name, text, _ in methods)
             yield f"## Methods\n\n{table(rows)}"
@@ -261,10 +263,12 @@ def table(rows: Iterable[tuple[str, str]]) -> str:
 
 
 def plain(kind: str) -> str:
-    """A type without what says nothing: Any, the shape of arrays, the word of literals."""
+    """A type without what says nothing: elements of any type, the shape of arrays, the word of
+    literals.
+    """
     kind = re.sub(r"ndarray\[tuple\[Any, \.\.\.\], dtype\[(\w+)\]\]", r"ndarray[\1]", kind)
     kind = re.sub(r"Literal\[(.*?)\]", lambda found: found[1].replace(", ", " | "), kind)
-    return "" if kind == "Any" else kind
+    return re.sub(r"\[Any(, Any)*\]", "", kind)
 
 
 def link(name: str) -> str:

@@ -13,6 +13,7 @@ from rankwell.comparison.fusion.runs import FusionTuningOptions as FusionTuningO
 from rankwell.comparison.fusion.runs import TunedFusion as TunedFusion
 from rankwell.data.judged_rankings import JudgedRankings as JudgedRankings
 from rankwell.data.matrices import Embeddings
+from rankwell.data.options import Array, DataFrame
 from rankwell.data.rankings import Ranking as Ranking
 from rankwell.data.registry import Measure as Measure
 from rankwell.data.registry import parse_measure as parse_measure
@@ -68,6 +69,7 @@ from rankwell.tasks.images.options import ImageOptions as ImageOptions
 from rankwell.tasks.images.task import InstanceResults
 from rankwell.tasks.keywords.annotations import Annotations as Annotations
 from rankwell.tasks.keywords.annotations import QueryKeywords as QueryKeywords
+from rankwell.tasks.keywords.annotations import Schema
 from rankwell.tasks.keywords.evaluation import ClipResults
 from rankwell.tasks.keywords.formats import read_annotations as read_annotations
 from rankwell.tasks.keywords.formats import read_schema as read_schema
@@ -232,10 +234,10 @@ def bench(
     options: BenchOptions | None = None,
 ) -> BenchResults: ...
 def check(
-    judgments: Any,
-    runs: Any = (),
+    judgments: str | Path | Sequence[Any] | Mapping[Any, Any] | DataFrame | Judgments,
+    runs: str | Path | Sequence[Any] | Mapping[Any, Any] | DataFrame | Ranking = (),
     *,
-    documents: Any = None,
+    documents: str | Path | Sequence[Any] | Mapping[Any, Any] | DataFrame | None = None,
     run_format: str | None = None,
     columns: Mapping[str, str | int] | str | None = None,
     qrels_format: str | None = None,
@@ -269,7 +271,7 @@ def convert(
     source_format: str | None = None,
     target_format: str | None = None,
     holds: Literal["run", "judgments"] | None = None,
-    queries: Any = None,
+    queries: str | Path | None = None,
     columns: Mapping[str, str | int] | str | None = None,
     qrels_columns: Mapping[str, str | int] | str | None = None,
     duplicates: Literal["error", "first", "best"] = "error",
@@ -302,13 +304,19 @@ def encode(
     options: EncodeFileOptions | None = None,
 ) -> Embeddings: ...
 def evaluate(
-    judgments: Any,
-    runs: Any,
+    judgments: str | Path | Sequence[Any] | Mapping[Any, Any] | DataFrame | Judgments,
+    runs: str | Path | Sequence[Any] | Mapping[Any, Any] | DataFrame | Ranking,
     measures: Sequence[str] | str | None = None,
     *,
-    queries: Any = None,
-    other_qrels: Any = None,
-    sessions: Any = None,
+    queries: str | Path | Sequence[Any] | Mapping[Any, Any] | DataFrame | None = None,
+    other_qrels: str
+    | Path
+    | Sequence[Any]
+    | Mapping[Any, Any]
+    | DataFrame
+    | Judgments
+    | None = None,
+    sessions: str | Path | Mapping[Any, Any] | None = None,
     confidence: list[Literal["max", "std", "diff1"]] | None = None,
     convention: str = "rankwell",
     average_over: Literal["judged", "run", "both"] | None = None,
@@ -336,17 +344,23 @@ def evaluate(
     options: EvaluateOptions | None = None,
 ) -> Results: ...
 def evaluate_beyond(
-    runs: Any,
+    runs: str | Path | Sequence[Any] | Mapping[Any, Any] | DataFrame | Ranking,
     measures: Sequence[str] | str | None = None,
     *,
     convention: str = "rankwell",
     k: Sequence[int] | int | str | None = None,
-    documents: Any = None,
-    interactions: Any = None,
-    item_categories: Any = None,
-    item_groups: Any = None,
-    item_vectors: Any = None,
-    qrels: Any = None,
+    documents: str | Path | Sequence[Any] | Array | None = None,
+    interactions: str
+    | Path
+    | Sequence[Any]
+    | Mapping[Any, Any]
+    | DataFrame
+    | Judgments
+    | None = None,
+    item_categories: str | Path | Mapping[Any, Any] | None = None,
+    item_groups: str | Path | Mapping[Any, Any] | None = None,
+    item_vectors: str | Path | Sequence[Any] | Mapping[Any, Any] | Array | None = None,
+    qrels: str | Path | Sequence[Any] | Mapping[Any, Any] | DataFrame | Judgments | None = None,
     run_format: str | None = None,
     columns: Mapping[str, str | int] | str | None = None,
     duplicates: Literal["error", "first", "best"] = "error",
@@ -357,7 +371,7 @@ def evaluate_beyond(
     options: BeyondOptions | None = None,
 ) -> Results: ...
 def evaluate_citations(
-    supports: Any,
+    supports: str | Path | Sequence[Any] | Mapping[Any, Any] | DataFrame,
     measures: Sequence[str] | str | None = None,
     *,
     convention: str = "rankwell",
@@ -368,12 +382,12 @@ def evaluate_citations(
     options: CitationOptions | None = None,
 ) -> Results: ...
 def evaluate_clicks(
-    log: Any,
-    policies: Any = None,
+    log: str | Path | Sequence[Any] | Mapping[Any, Any] | DataFrame,
+    policies: str | Path | Sequence[Any] | Mapping[Any, Any] | None = None,
     measures: Sequence[str] | str | None = None,
     *,
-    reward_model: Any = None,
-    expected: Any = None,
+    reward_model: str | Path | Sequence[Any] | Mapping[Any, Any] | DataFrame | None = None,
+    expected: str | Sequence[Any] | Mapping[Any, Any] | None = None,
     columns: Mapping[str, str | int] | str | None = None,
     value_of: Literal["row", "query", "position"] = "row",
     intervals: Literal["bootstrap-t", "bootstrap", "t", "none"] = "bootstrap-t",
@@ -381,11 +395,11 @@ def evaluate_clicks(
     options: ClickOptions | None = None,
 ) -> Results: ...
 def evaluate_crossmodal(
-    scores: Any = None,
-    qrels: Any = "diagonal",
+    scores: str | Path | Sequence[Any] | Mapping[Any, Any] | Array | None = None,
+    qrels: str | Path | Sequence[Any] | Mapping[Any, Any] | DataFrame | Judgments = "diagonal",
     *,
-    query_vectors: Any = None,
-    item_vectors: Any = None,
+    query_vectors: str | Path | Sequence[Any] | Mapping[Any, Any] | Array | None = None,
+    item_vectors: str | Path | Sequence[Any] | Mapping[Any, Any] | Array | None = None,
     metric: Literal["cosine", "dot", "l2"] | None = None,
     direction: str = "both",
     folds: int | None = None,
@@ -393,12 +407,12 @@ def evaluate_crossmodal(
     measures: Sequence[str] | str | None = None,
     convention: str = "rankwell",
     ties: str | None = None,
-    mask: Any = None,
+    mask: str | Path | Sequence[Any] | Array | None = None,
     transform: str | None = None,
-    bank: Any = None,
-    query_ids: Any = None,
-    item_ids: Any = None,
-    queries: Any = None,
+    bank: str | Path | Sequence[Any] | Mapping[Any, Any] | Array | None = None,
+    query_ids: str | Path | Sequence[Any] | Array | None = None,
+    item_ids: str | Path | Sequence[Any] | Array | None = None,
+    queries: str | Path | Sequence[Any] | Mapping[Any, Any] | DataFrame | None = None,
     no_relevant: Literal["empty", "skip", "error"] | None = None,
     seed: int = 0,
     intervals: Literal["bootstrap-t", "bootstrap", "t", "none"] = "bootstrap-t",
@@ -414,17 +428,17 @@ def evaluate_crossmodal(
     options: CrossmodalPartOptions | None = None,
 ) -> CaptionResults: ...
 def evaluate_embeddings(
-    reference: Any,
-    candidates: Any,
+    reference: str | Path | Sequence[Any] | Mapping[Any, Any] | Array | Ranking,
+    candidates: str | Path | Sequence[Any] | Mapping[Any, Any] | Array | Ranking,
     measures: Sequence[str] | str | None = None,
     *,
     k: Sequence[int] | int | str = "1,3,5,10",
     samples: int | str = 500,
     seed: int | None = None,
     metric: Literal["cosine", "dot", "l2"] = "cosine",
-    item_ids: Any = None,
-    exclude_group: Any = None,
-    qrels: Any = None,
+    item_ids: str | Path | Sequence[Any] | Array | None = None,
+    exclude_group: str | Path | Sequence[Any] | Array | None = None,
+    qrels: str | Path | Sequence[Any] | Mapping[Any, Any] | DataFrame | Judgments | None = None,
     qrels_columns: Mapping[str, str | int] | str | None = None,
     columns: Mapping[str, str | int] | str | None = None,
     ceiling: bool = False,
@@ -443,23 +457,23 @@ def evaluate_embeddings(
     options: EmbeddingOptions | None = None,
 ) -> AgreementResults: ...
 def evaluate_engine(
-    engine: Any,
-    queries: Any = None,
+    engine: str | object,
+    queries: str | Path | Sequence[Any] | Mapping[Any, Any] | DataFrame | None = None,
     *,
-    documents: Any = None,
-    item_vectors: Any = None,
-    query_vectors: Any = None,
+    documents: str | Path | Sequence[Any] | Mapping[Any, Any] | DataFrame | None = None,
+    item_vectors: str | Path | Sequence[Any] | Mapping[Any, Any] | Array | None = None,
+    query_vectors: str | Path | Sequence[Any] | Mapping[Any, Any] | Array | None = None,
     encoder: str | None = None,
-    qrels: Any = None,
+    qrels: str | Path | Sequence[Any] | Mapping[Any, Any] | DataFrame | Judgments | None = None,
     qrels_columns: Mapping[str, str | int] | str | None = None,
     measures: Sequence[str] | str | None = None,
     convention: str = "rankwell",
     depth: int = 10,
-    option: Any = None,
+    option: Sequence[Any] | Mapping[Any, Any] | None = None,
     url: str | None = None,
-    sweep: Any = None,
+    sweep: Sequence[Any] | Mapping[Any, Any] | None = None,
     filters: list[str] | None = None,
-    truth: Any = None,
+    truth: str | Path | Sequence[Any] | Mapping[Any, Any] | DataFrame | None = None,
     columns: Mapping[str, str | int] | str | None = None,
     duplicates: Literal["error", "first"] = "error",
     collapse: str | None = None,
@@ -481,15 +495,15 @@ def evaluate_engine(
     options: EngineOptions | None = None,
 ) -> EngineResults: ...
 def evaluate_images(
-    images: Any = None,
+    images: str | Path | Sequence[Any] | DataFrame | Images | None = None,
     *,
-    item_vectors: Any = None,
-    query_vectors: Any = None,
-    scores: Any = None,
-    qrels: Any = None,
+    item_vectors: str | Path | Sequence[Any] | Mapping[Any, Any] | Array | None = None,
+    query_vectors: str | Path | Sequence[Any] | Mapping[Any, Any] | Array | None = None,
+    scores: str | Path | Sequence[Any] | Mapping[Any, Any] | Array | None = None,
+    qrels: str | Path | Sequence[Any] | Mapping[Any, Any] | DataFrame | Judgments | None = None,
     metric: Literal["cosine", "dot", "l2"] | None = None,
-    item_ids: Any = None,
-    query_ids: Any = None,
+    item_ids: str | Path | Sequence[Any] | Array | None = None,
+    query_ids: str | Path | Sequence[Any] | Array | None = None,
     exclude_self: bool = False,
     exclude_group: str | None = None,
     measures: Sequence[str] | str | None = None,
@@ -497,9 +511,9 @@ def evaluate_images(
     depth: int | None = None,
     convention: str = "rankwell",
     transforms: Sequence[str] | str | None = None,
-    bank: Any = None,
+    bank: str | Path | Sequence[Any] | Mapping[Any, Any] | Array | None = None,
     confidence: list[Literal["max", "diff1"]] | None = None,
-    clusters: Any = None,
+    clusters: str | Path | Sequence[Any] | Mapping[Any, Any] | None = None,
     ties: str | None = None,
     no_relevant: Literal["empty", "skip", "error"] | None = None,
     seed: int = 0,
@@ -510,8 +524,8 @@ def evaluate_images(
     options: ImageOptions | None = None,
 ) -> InstanceResults: ...
 def evaluate_interleaving(
-    lists: Any,
-    clicks: Any,
+    lists: str | Path | Sequence[InterleavedList],
+    clicks: str | Path | Sequence[Any] | Mapping[Any, Any] | DataFrame,
     *,
     test: Literal["randomisation", "t", "wilcoxon", "sign", "bootstrap"] | None = None,
     intervals: Literal["bootstrap-t", "bootstrap", "t", "none"] = "bootstrap-t",
@@ -521,8 +535,8 @@ def evaluate_interleaving(
     options: InterleavingTestOptions | None = None,
 ) -> ComparisonResults: ...
 def evaluate_keywords(
-    annotations: Any,
-    item_vectors: Any = None,
+    annotations: str | Path | Sequence[Any] | Mapping[Any, Any] | DataFrame | Annotations,
+    item_vectors: str | Path | Sequence[Any] | Mapping[Any, Any] | Array | None = None,
     *,
     keyword_groups: Sequence[str] | str | None = None,
     keywords: Sequence[str] | str | None = None,
@@ -532,13 +546,13 @@ def evaluate_keywords(
     relevance: str = "all",
     min_similarity: float | None = None,
     exclude_group: str | None = None,
-    queries: Any = None,
-    query_vectors: Any = None,
-    text_encoder: Any = None,
-    engine: Any = None,
-    run: Any = None,
-    schema: Any = None,
-    item_ids: Any = None,
+    queries: str | Path | Sequence[Any] | Mapping[Any, Any] | DataFrame | None = None,
+    query_vectors: str | Path | Sequence[Any] | Mapping[Any, Any] | Array | None = None,
+    text_encoder: str | object | None = None,
+    engine: str | object | None = None,
+    run: str | Path | Sequence[Any] | Mapping[Any, Any] | DataFrame | None = None,
+    schema: str | Path | Schema | None = None,
+    item_ids: str | Path | Sequence[Any] | Array | None = None,
     metric: Literal["cosine", "dot", "l2"] | None = None,
     columns: Mapping[str, str | int] | str | None = None,
     ties: str | None = None,
@@ -554,18 +568,24 @@ def evaluate_keywords(
     options: KeywordOptions | None = None,
 ) -> ClipResults: ...
 def evaluate_qa(
-    gold: Any,
-    predictions: Any = None,
+    gold: str | Path | Sequence[Any] | Mapping[Any, Any] | DataFrame | Questions,
+    predictions: str
+    | Path
+    | Sequence[Any]
+    | Mapping[Any, Any]
+    | DataFrame
+    | Predictions
+    | None = None,
     *,
-    retrieved: Any = None,
+    retrieved: str | Path | Sequence[Any] | Mapping[Any, Any] | DataFrame | None = None,
     k: Sequence[int] | int | str | None = None,
     depth: int | None = None,
     convention: str = "rankwell",
     measures: Sequence[str] | str | None = None,
-    isolated: Any = None,
-    na_probs: Any = None,
+    isolated: str | Path | Sequence[Any] | Mapping[Any, Any] | DataFrame | None = None,
+    na_probs: str | Path | Mapping[Any, Any] | None = None,
     relevance: Literal["document", "dpr", "kilt", "lower", "raw", "context"] | None = None,
-    documents: Any = None,
+    documents: str | Path | Sequence[Any] | Mapping[Any, Any] | DataFrame | None = None,
     ties: Literal["id-desc", "id-asc", "input", "optimistic", "pessimistic", "error"] | None = None,
     duplicates: Literal["error", "first", "best", "keep"] | None = None,
     qrels_format: str | None = None,
@@ -579,14 +599,14 @@ def evaluate_qa(
     options: QaOptions | None = None,
 ) -> AnswerResults: ...
 def evaluate_rag(
-    gold: Any,
-    retrieved: Any,
+    gold: str | Path | Sequence[Any] | DataFrame,
+    retrieved: str | Path | Sequence[Any] | Mapping[Any, Any] | DataFrame,
     measures: Sequence[str] | str | None = None,
     *,
     convention: str = "rankwell",
     k: Sequence[int] | int | str | None = None,
-    documents: Any = None,
-    chunks: Any = None,
+    documents: str | Path | Sequence[Any] | Mapping[Any, Any] | DataFrame | None = None,
+    chunks: str | Path | Sequence[Any] | DataFrame | None = None,
     seed: int = 0,
     intervals: Literal["bootstrap-t", "bootstrap", "t", "none"] = "bootstrap-t",
     details: bool = False,
@@ -594,7 +614,7 @@ def evaluate_rag(
     options: RagOptions | None = None,
 ) -> Results: ...
 def fuse(
-    runs: Sequence[Any] | Mapping[str, Any],
+    runs: Sequence[Any] | Mapping[Any, Any],
     *,
     method: str = "rrf",
     weights: Sequence[float] | None = None,
@@ -602,8 +622,14 @@ def fuse(
     absent: str | None = None,
     depth: int | None = None,
     top: int | None = None,
-    train_qrels: Any = None,
-    train_runs: Sequence[Any] | Mapping[str, Any] | None = None,
+    train_qrels: str
+    | Path
+    | Sequence[Any]
+    | Mapping[Any, Any]
+    | DataFrame
+    | Judgments
+    | None = None,
+    train_runs: Sequence[Any] | Mapping[Any, Any] | None = None,
     run_format: str | None = None,
     columns: Mapping[str, str | int] | str | None = None,
     duplicates: Literal["error", "first", "best"] = "error",
@@ -613,8 +639,8 @@ def fuse(
     options: FusionOptions | None = None,
 ) -> Ranking: ...
 def interleave(
-    first: Any,
-    second: Any,
+    first: str | Path | Sequence[Any] | Mapping[Any, Any] | DataFrame | Ranking,
+    second: str | Path | Sequence[Any] | Mapping[Any, Any] | DataFrame | Ranking,
     *,
     method: str = "team-draft",
     depth: int = 10,
@@ -628,8 +654,8 @@ def interleave(
 ) -> list[InterleavedList]: ...
 def knn(
     *,
-    items: Any,
-    queries: Any,
+    items: str | Path | Sequence[Any] | Mapping[Any, Any] | Array,
+    queries: str | Path | Sequence[Any] | Mapping[Any, Any] | Array,
     neighbours: int = 100,
     metric: Literal["cosine", "dot", "l2"] = "cosine",
     exclude_self: bool = False,
@@ -650,8 +676,8 @@ def knn(
     options: KnnOptions | None = None,
 ) -> TopK: ...
 def tune_fusion(
-    runs: Sequence[Any] | Mapping[str, Any],
-    judgments: Any,
+    runs: Sequence[Any] | Mapping[Any, Any],
+    judgments: str | Path | Sequence[Any] | Mapping[Any, Any] | DataFrame | Judgments,
     *,
     measure: str = "nDCG@10",
     methods: Sequence[str] = ("rrf",),

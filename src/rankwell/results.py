@@ -48,7 +48,10 @@ class Results(ResultData, Displayable):
     rules: every choice that decided a number, by name.
     measures: the measures, with their labels.
     sources: the file that each input was read from; inputs from memory are absent.
-    details, queries, items: single queries and items, with `details=True`; otherwise None.
+    details: the top items and every judged item of each query, with rank, score and grade; None
+        without `details=True`.
+    queries: the texts of the queries and their further columns; None for tasks without them.
+    items: the texts of the items, where the task reads them; otherwise None.
     tables: further tables of the task, by name.
     intervals: the kind of interval around means.
     seed: seed of the bootstrap.
@@ -142,7 +145,7 @@ class Results(ResultData, Displayable):
     def score_table(self) -> "SystemTable | None":
         """The scores as a table of runs by measures, with marks for significant differences.
 
-        Returns None where a run has several scores of one name.
+        Returns the table, with a row for each run; None where a run has several scores of one name.
         """
         from rankwell.io.result_folder import result_kind, stated_directions
         from rankwell.reporting.system_table import score_table

@@ -13,7 +13,7 @@ from rankwell.data.catalogue import command_function
 from rankwell.data.findings import Finding
 from rankwell.data.findings.kinds import queries_missing, queries_unknown
 from rankwell.data.json_types import JsonTables, ScoreObject, ValueObject
-from rankwell.data.options import Doc, Input, PartOptions, PartOutcome, refusal, takes_options
+from rankwell.data.options import Doc, Input, PartOptions, PartOutcome, refusal
 from rankwell.data.registry import measure_names
 from rankwell.data.tables import sort_ids
 from rankwell.errors import BadUsage, NothingToEvaluate
@@ -47,13 +47,6 @@ from rankwell.reporting.outputs.answers import answer_text
 from rankwell.reporting.outputs.markup import sentences
 from rankwell.results import Results
 from rankwell.store import Source
-
-_RAISES = (
-    "Raises BadInput for rows that cannot be read, with file and line, UnknownName for a measure "
-    "or convention that does not exist, BadUsage for options that do not go together, "
-    "NothingToEvaluate where nothing is left to average over."
-)
-"""The errors of every task's Python function."""
 
 
 class Noun(NamedTuple):
@@ -131,7 +124,6 @@ class Task:
     options: a frozen dataclass, of `PartOptions` where the work may be done in parts.
     inputs: the files that stand by themselves, in order.
     files: the files that `--output` writes.
-    example: a doctest.
     charts: whether `--output` also writes charts.
     per_query: whether single queries have values.
     evaluation: computes the results, or the outcome of work in parts, from the inputs and
@@ -152,7 +144,6 @@ class Task:
     options: type[Any]
     inputs: tuple[TaskInput, ...] = ()
     files: str = ""
-    example: str = ""
     command_lines: str = ""
     charts: bool = True
     per_query: bool = True
@@ -178,40 +169,6 @@ class Task:
         return self.evaluation(
             *inputs, options=options, details=details, progress=progress, **folder
         )
-
-    def function(self, module: str) -> Callable[..., Results]:
-        """The Python function of a module: the inputs, then the options as keywords."""
-
-        def _evaluate(*values: Any, options: Any, **keywords: Any) -> Results:
-            bound = declared_signature.bind(*values, options=options, **keywords)
-            bound.apply_defaults()
-            inputs = [bound.arguments.pop(declared.name) for declared in self.inputs]
-            outcome = self.evaluate(*inputs, **bound.arguments)
-            return outcome if isinstance(outcome, Results) else outcome.finished()
-
-        parameters = [
-            Parameter(
-                declared.name,
-                Parameter.POSITIONAL_OR_KEYWORD,
-                default=Parameter.empty if declared.missing else None,
-                annotation=Any,
-            )
-            for declared in self.inputs
-        ]
-        parameters += [
-            _keyword("options", self.options),
-            _keyword("details", bool, False),
-            _keyword("progress", Progress, None),
-        ]
-        declared_signature = _declare(_evaluate, parameters, Results)
-        texts = "\n".join(f"{declared.name}\n    {declared.text}" for declared in self.inputs)
-        _evaluate.__name__ = f"evaluate_{self.name.split()[-1]}"
-        _evaluate.__module__ = module
-        _evaluate.__doc__ = (
-            f"{self.about}\n\n{_RAISES}\n\nParameters\n----------\n{texts}\n{self.example}"
-        )
-        positional_fields = ["measures"] * hasattr(self.options, "measures")
-        return takes_options(self.options, *positional_fields)(_evaluate)
 
     def command(self) -> "TaskCommand":
         """The command: the inputs, the options, how to print, and where to write."""
@@ -455,10 +412,8 @@ def _keyword(name: str, hint: Any, default: Any = Parameter.empty) -> Parameter:
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=hint)
 
 
-def _declare(function: Any, parameters: Sequence[Parameter], returns: Any) -> Signature:
+def _declare(function: Any, parameters: Sequence[Parameter], returns: Any) -> None:
     """Gives a function a signature."""
-    declared = Signature(parameters)
-    vars(function)["__signature__"] = declared
+    vars(function)["__signature__"] = Signature(parameters)
     hints = {parameter.name: parameter.annotation for parameter in parameters}
     function.__annotations__ = hints | {"return": returns}
-    return declared

@@ -21,9 +21,9 @@ from rankwell.data.options import (
     REQUIRED,
     Doc,
     Injected,
-    InputData,
     MeasureNames,
     Option,
+    TableData,
     arguments_of,
     bind,
     takes_options,
@@ -134,7 +134,7 @@ class Choices:
     side: Annotated[Literal["left", "right"] | None, Doc("The side.")] = None
     seed: Annotated[int, Doc("The seed.")] = 0
     share: Annotated[float | None, Doc("A share.")] = None
-    data: Annotated[InputData, Doc("Data.")] = None
+    data: Annotated[TableData, Doc("Data.")] = None
 
 
 def chooser(*places: str, options: Choices, output: str = "x") -> None:

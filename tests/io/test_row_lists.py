@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -415,3 +416,18 @@ def test_chunks_are_ranked_only_where_every_result_has_one(other: list[Any]) -> 
     run = {"q": [{"doc_id": "d", "chunk_id": "c1", "score": 1}], "p": other}
 
     assert rw.evaluate({"q": ["c1"], "p": ["c2"]}, run, "RR", intervals="none")["RR"] == 0.5
+
+
+def test_texts_in_rows_have_their_further_columns():
+    rows = [{"id": "q1", "text": "one", "language": "en"}, {"id": "q2", "text": "two"}]
+
+    texts = read_texts(rows)
+
+    assert texts.texts == {"q1": "one", "q2": "two"}
+    assert texts.attributes == {"q1": {"language": "en"}, "q2": {}}
+
+
+def test_judgments_are_read_from_a_stream_of_arrow():
+    table = pa.table({"query": ["q", "q"], "item": ["a", "b"], "grade": [1, 2]})
+
+    assert rw.read_judgments(table.to_reader()).to_dict() == {"q": {"a": 1.0, "b": 2.0}}

@@ -30,6 +30,7 @@ from typing import (
     Literal,
     NamedTuple,
     ParamSpec,
+    Protocol,
     TypeVar,
     get_args,
     get_origin,
@@ -288,8 +289,36 @@ class Input(NamedTuple):
     perhaps: bool = False
 
 
-InputData = Annotated[Any, Input()]
-"""A file's place, or in Python the data themselves."""
+class DataFrame(Protocol):
+    """A table in memory: a data frame of pandas, Polars, PyArrow or DuckDB, or what else offers an
+    Arrow stream. They have no member in common, so a type checker takes any object.
+    """
+
+
+class Array(Protocol):
+    """Numbers or ids in memory: an array of NumPy, a tensor of PyTorch, a column of a data frame,
+    or what else offers `__array__` or DLPack. A type checker takes any object.
+    """
+
+
+CountProgress = Callable[[int, int], None]
+"""A function that is called with the number done and the total."""
+NamedProgress = Callable[[str, int, int], None]
+"""A function that is called with what is being done, too."""
+Place = str | Path
+Lists = Sequence[Any] | Mapping[Any, Any]
+"""Several, in order or by name."""
+Rows = Place | Sequence[Any] | DataFrame
+"""A file of rows, or the rows themselves."""
+Table = Place | Lists | DataFrame
+Ids = Place | Sequence[Any] | Array
+"""A file with an id or a number for each row, or these themselves."""
+Vectors = Place | Lists | Array
+TableData = Annotated[Table | None, Input()]
+IdData = Annotated[Ids | None, Input()]
+VectorData = Annotated[Vectors | None, Input()]
+MappingData = Annotated[Place | Mapping[Any, Any] | None, Input()]
+"""A file, or the mapping that it would hold."""
 MeasureNames = Annotated[Sequence[str] | str | None, Option(("--measure", "-m"), kind=list[str])]
 ConventionName = Annotated[str, Option(("--convention", "-c"))]
 _QUERY_TEXTS = Doc(
@@ -297,8 +326,8 @@ _QUERY_TEXTS = Doc(
     "are attributes to group and filter by."
 )
 _DOCUMENT_TEXTS = Doc("File of item texts (BEIR corpus.jsonl, or any table with an id column).")
-QueryTexts = Annotated[InputData, _QUERY_TEXTS]
-DocumentTexts = Annotated[InputData, _DOCUMENT_TEXTS]
+QueryTexts = Annotated[TableData, _QUERY_TEXTS]
+DocumentTexts = Annotated[TableData, _DOCUMENT_TEXTS]
 ShownQueryTexts = Annotated[str | None, _QUERY_TEXTS]
 """Texts that a page shows; they decide no result."""
 ShownDocumentTexts = Annotated[str | None, _DOCUMENT_TEXTS]
@@ -646,8 +675,12 @@ def _bare(parameter: Parameter, kind: Any) -> Parameter:
 _PYTHON_TEXTS = {
     "options": "All choices at once, in place of keywords.",
     "details": "Keep single queries and items, for a page.",
-    "progress": "Function called as the work proceeds, with the number done and the total last.",
+    "progress": (
+        "Function called as the work proceeds, with the name of the step, the number done and the "
+        "total."
+    ),
 }
+_MODULE = re.compile(r"\b(typing|collections\.abc|pathlib[\w.]*|rankwell[\w.]*)\.")
 _FLAG = re.compile(r"(?<![\w-])--?[a-z][\w-]*")
 
 
@@ -670,7 +703,7 @@ def _with_parameters(
     lines = [about.rstrip(), "", "Parameters", "----------"]
     for name, parameter in declared.parameters.items():
         if name != "self":
-            line = re.sub(r"\b(typing|collections\.abc|rankwell[\w.]*)\.", "", str(parameter))
+            line = _MODULE.sub("", str(parameter))
             lines.append(re.sub(r"Optional\[(.*?\])\]", r"\1 | None", line))
             lines += [f"    {texts[name]}"] if texts.get(name) else []
     whole = _FLAG.sub(lambda flag: names.get(flag[0], flag[0]), "\n".join(lines))

@@ -7,14 +7,19 @@ from rankwell.data.columns import Duplicates
 from rankwell.data.options import (
     ConventionName,
     Doc,
-    InputData,
+    IdData,
+    Input,
     JudgmentColumns,
     MeasureNames,
     RunColumns,
+    Table,
+    VectorData,
 )
+from rankwell.data.tables import Judgments
 from rankwell.errors import BadUsage
 from rankwell.stats import Intervals
 
+JudgmentData = Annotated[Table | Judgments | None, Input()]
 Seed = Annotated[int, Doc("Random seed.", "Statistics")]
 Level = Annotated[
     float,
@@ -25,10 +30,10 @@ Similarity = Annotated[
     Doc("Similarity of vectors: cosine, dot, or l2 (negative distance). [default: cosine]"),
 ]
 EmbeddingIds = Annotated[
-    InputData, Doc("File or column of item ids, for embeddings without ids of their own.")
+    IdData, Doc("File or column of item ids, for embeddings without ids of their own.")
 ]
 BankOption = Annotated[
-    InputData,
+    VectorData,
     Doc(
         "Training data for a transform: scores of other queries on the same gallery (querybank), "
         "or vectors of other images instead of the references (whitening)."

@@ -20,7 +20,7 @@ from rankwell.data.findings.kinds import (
     ties_in_input_order,
     undefined_values,
 )
-from rankwell.data.options import own_arithmetic, shown_digits
+from rankwell.data.options import CountProgress, NamedProgress, own_arithmetic, shown_digits
 from rankwell.data.registry import Measure, suggest
 from rankwell.data.tables import Bools, Floats, Summary, ValueRows, Values, positions_by_id
 from rankwell.errors import BadInput, BadUsage, UnknownName
@@ -30,11 +30,6 @@ from rankwell.stats import Intervals, SummaryRow, figure_of, summarise, summary_
 from rankwell.store import Source, unchanged
 
 SCHEMA_VERSION = 2
-
-Progress = Callable[[str, int, int], None] | None
-"""A listener to what is done: a name, the amount so far, and that of the whole."""
-RunProgress = Callable[[int, int], None] | None
-"""The same, of a single run."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -332,7 +327,7 @@ DETAIL_DEPTH = 20
 """Number of first items of each query in the detail rows."""
 
 
-def progress_of(report: Progress, run: str) -> RunProgress:
+def progress_of(report: NamedProgress | None, run: str) -> CountProgress | None:
     """The progress of one run, reported under its name; None without a listener."""
     return report and partial(report, run)
 

@@ -11,9 +11,10 @@ from rankwell.data.columns import chosen_columns
 from rankwell.data.findings.kinds import doubtful_columns, reading_choice
 from rankwell.data.options import (
     Doc,
-    InputData,
+    Input,
     JudgmentColumns,
     Option,
+    Place,
     RunColumns,
     TargetFormat,
     takes_options,
@@ -69,7 +70,8 @@ class ConvertOptions(DuplicateOptions):
         ),
     ] = None
     queries: Annotated[
-        InputData,
+        Place | None,
+        Input(),
         Doc(
             "Texts of queries, for formats that identify a query by its text. [default: those "
             "beside the source]"

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from rankwell.data.options import (
+    CountProgress,
     Doc,
     PartOptions,
     PartOutcome,
@@ -18,7 +19,7 @@ from rankwell.data.options import (
 from rankwell.errors import BadUsage, flag
 from rankwell.io.matrices import Embeddings, ids_content, read_embeddings
 from rankwell.reporting import Output, StatusNote
-from rankwell.reporting.options import Progress as PartProgress
+from rankwell.reporting.options import Progress
 from rankwell.runtime.parts.encode import (
     EncodedParts,
     EncodeOptions,
@@ -32,7 +33,6 @@ from rankwell.runtime.parts.plans import file_of_part, mixture_text
 from rankwell.store import IDS_BESIDE, refuse_blocked, writing_to
 from rankwell.vectors.encoders import TextEncoder, hash_all
 from rankwell.vectors.encoders.runs import VectorFile, manifest_of, mixed_note, write_vectors
-from rankwell.vectors.neighbours import Progress
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +58,7 @@ def encode(
     encoder: str,
     options: EncodeFileOptions,
     overwrite: bool = False,
-    progress: Progress | None = None,
+    progress: CountProgress | None = None,
 ) -> Embeddings:
     r"""Encodes the texts of a file and writes their embeddings, as `rankwell encode` does.
 
@@ -81,6 +81,8 @@ def encode(
         `fit`.
     overwrite
         Replace vectors of other texts, and other files of these names.
+    progress
+        Function called as the work proceeds, with the number done and the total.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -111,7 +113,7 @@ def encode_file(
     options: EncodeFileOptions,
     *,
     overwrite: bool,
-    progress: PartProgress,
+    progress: Progress,
 ) -> PartOutcome:
     """The encoding of a command line, in one piece or in parts; the result is its output. Arguments
     as those of the command.

@@ -8,15 +8,22 @@ from typing import Annotated, Any, Literal
 
 from rankwell._native.products import Groups
 from rankwell._native.similarity import Metric
-from rankwell.data.options import Doc, PartOptions, PartOutcome, takes_options
+from rankwell.data.options import (
+    CountProgress,
+    Doc,
+    PartOptions,
+    PartOutcome,
+    Vectors,
+    takes_options,
+)
 from rankwell.errors import BadUsage, flag, kind_of
 from rankwell.io.formats import read_column
 from rankwell.io.matrices import read_embeddings
-from rankwell.reporting.options import Progress as PartProgress
+from rankwell.reporting.options import Progress
 from rankwell.runtime.parts.execution import run_in_parts
 from rankwell.runtime.parts.plans import file_of_part
 from rankwell.runtime.parts.search import MergedSearch
-from rankwell.vectors.neighbours import Progress, TopK
+from rankwell.vectors.neighbours import TopK
 from rankwell.vectors.neighbours import search as find
 
 
@@ -60,7 +67,9 @@ class KnnOptions(PartOptions):
 
 
 @takes_options(KnnOptions)
-def knn(*, items: Any, queries: Any, options: KnnOptions, progress: Progress | None = None) -> TopK:
+def knn(
+    *, items: Vectors, queries: Vectors, options: KnnOptions, progress: CountProgress | None = None
+) -> TopK:
     """Finds the nearest items of each query, exactly, as `rankwell knn` does.
 
     Every executor and backend gives the same bytes. With `work`, the same call resumes after an
@@ -78,6 +87,8 @@ def knn(*, items: Any, queries: Any, options: KnnOptions, progress: Progress | N
         `executor`, `work` or `shards` it is a path.
     queries
         Vectors of the queries, in the same forms.
+    progress
+        Function called as the work proceeds, with the number done and the total.
 
     >>> import numpy as np
     >>> import rankwell as rw
@@ -100,7 +111,7 @@ def search_files(
     items: Any,
     queries: Any,
     options: KnnOptions,
-    progress: PartProgress,
+    progress: Progress,
     use: Callable[[TopK | MergedSearch], Any],
 ) -> PartOutcome:
     """The search of a command line, in one piece or in parts. items, queries: in one piece whatever

@@ -121,7 +121,12 @@ def read_texts(frame: Any, request: Request) -> Texts:
     attribute_names = (
         []
         if request.ids_only
-        else [name for name in table.columns if name not in (columns.owner, columns.value)]
+        # Rows in a list are a mapping of columns.
+        else [
+            name
+            for name in getattr(table, "columns", table)
+            if name not in (columns.owner, columns.value)
+        ]
     )
     cells = [table[name].to_list() for name in attribute_names]
     rows = zip(*cells, strict=True) if cells else ((),) * len(names)

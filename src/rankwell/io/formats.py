@@ -23,7 +23,7 @@ from rankwell.data.columns import (
 )
 from rankwell.data.findings import Finding
 from rankwell.data.findings.kinds import another_format_possible, reading_choice, texts_missing
-from rankwell.data.options import ColumnChoice, own_arithmetic
+from rankwell.data.options import ColumnChoice, Place, Table, own_arithmetic
 from rankwell.data.rankings import Hits, Ranking, SharedCounts, SharedQueries, hits_of_ranking
 from rankwell.data.registry import Catalogue, suggest
 from rankwell.data.tables import Judgments, TieRule, sort_ids, tie_rule
@@ -52,7 +52,6 @@ from rankwell.store import (
 )
 from rankwell.store.places import is_data_set_id, qrels_file, qrels_splits, text_files
 
-Place = str | Path
 Aspects = Literal["none", "groups", "intents"]
 Read = TypeVar("Read", bound=Callable[..., Any])
 _MEANT: dict[str, str] = (
@@ -668,7 +667,7 @@ class CheckedRanking(NamedTuple):
 
 @own_arithmetic
 def find_hits(
-    place: Any,
+    place: Table | Ranking,
     judgments: Judgments,
     *,
     format: str | None = None,
@@ -778,14 +777,15 @@ def find_judgments(
         columns=chosen_names,
         ungraded=ungraded,
     )
-    rows = list(place) if isinstance(place, Iterator) else place
+    is_stream = hasattr(place, "__arrow_c_stream__")
+    rows = list(place) if isinstance(place, Iterator) and not is_stream else place
     judgments, name = read_as(judgments_file(rows), "judgments", format, request)
     return FoundJudgments(judgments, name, tuple(request.findings))
 
 
 @own_arithmetic
 def read_judgments(
-    place: Any,
+    place: Table | Judgments,
     *,
     format: str | None = None,
     aspects: Aspects = "none",
@@ -861,7 +861,7 @@ def read_preferences(
 
 @own_arithmetic
 def read_ranking(
-    place: Any,
+    place: Table | Ranking,
     *,
     format: str | None = None,
     comments: bool = False,

@@ -104,11 +104,7 @@ def _read_shard(read: Callable[[str, str], Embeddings], file: str) -> Embeddings
 
 
 def read_scores(
-    place: Any,
-    *,
-    query_ids: Sequence[Any] | None = None,
-    item_ids: Sequence[Any] | None = None,
-    format: str | None = None,
+    place: Any, *, query_ids: Any = None, item_ids: Any = None, format: str | None = None
 ) -> Scores:
     """A score for every query (row) and item (column).
 

@@ -1,12 +1,12 @@
 """Options that many commands have, and the output of a command for a result."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from rankwell import reporting
 from rankwell.data.findings import Finding
-from rankwell.data.options import Doc, Injected, Input, Option
+from rankwell.data.options import Doc, Injected, Input, NamedProgress, Option
 from rankwell.errors import BadUsage, typed
 from rankwell.reporting import (
     OUTPUTS,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 InputPlace = Annotated[str, Input()]
 InputOption = Annotated[str | None, Input()]
-Progress = Annotated[Callable[[str, int, int], None] | None, Injected()]
+Progress = Annotated[NamedProgress | None, Injected()]
 PerQueryOption = Annotated[
     bool,
     Option(("--per-query",)),

@@ -3,7 +3,7 @@ is tuned on itself: candidates, folds of queries, the measure of every candidate
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, combinations, pairwise
@@ -19,7 +19,7 @@ from rankwell.conventions import CONVENTIONS, LabelledMeasure, choose_measures
 from rankwell.data.findings import Finding
 from rankwell.data.findings.kinds import fused_from_some, negative_scores
 from rankwell.data.judged_rankings import JudgedRankings
-from rankwell.data.options import Doc, Input, InputData, Option, takes_options
+from rankwell.data.options import Doc, Input, Lists, NamedProgress, Option, Table, takes_options
 from rankwell.data.rankings import Hits, Ranking
 from rankwell.data.registry import Measure
 from rankwell.data.tables import (
@@ -33,11 +33,10 @@ from rankwell.data.tables import (
     take_segments,
 )
 from rankwell.errors import BadUsage, NothingToEvaluate, first_of, flag, printable
-from rankwell.evaluation.options import JudgmentFileOptions, RunFileOptions, Seed
+from rankwell.evaluation.options import JudgmentData, JudgmentFileOptions, RunFileOptions, Seed
 from rankwell.io import formats as io
 from rankwell.store import encode_id
 
-Progress = Callable[[str, int, int], None]
 BLOCK = 16
 """Number of queries that are fused at once."""
 _MOST_CANDIDATES = 5000
@@ -159,7 +158,7 @@ class Trials:
         measure: Measure,
         options: "FusionTuningOptions",
         fold: Ints,
-        progress: Progress | None,
+        progress: NamedProgress | None,
     ) -> None:
         """Measures all candidates. Raises BadUsage where a method learns and there are two
         folds.
@@ -191,7 +190,7 @@ class Trials:
         self._training = Training.of(rankings, truth, depth=options.depth)
         self._measure_trained(self._training, progress)
 
-    def _measure_trained(self, training: Training, progress: Progress | None) -> None:
+    def _measure_trained(self, training: Training, progress: NamedProgress | None) -> None:
         """Measures trained candidates, by the fold that is left out: None and each fold.
 
         A query is fused by what the queries teach that are neither in its own fold nor in the one
@@ -309,7 +308,6 @@ class _Block:
         return lists, rows, JudgedRankings.join(self._truth, hits)
 
 
-Runs = Sequence[Any] | Mapping[str, Any]
 Row = dict[str, Any]
 
 
@@ -362,10 +360,11 @@ class FusionOptions(RunFileOptions, JudgmentFileOptions):
     depth: DepthOption = None
     top: TopOption = None
     train_qrels: Annotated[
-        InputData, Doc("File of judgments to train a method on; their queries must not be fused.")
+        JudgmentData,
+        Doc("File of judgments to train a method on; their queries must not be fused."),
     ] = None
     train_runs: Annotated[
-        Runs | None,
+        Lists | None,
         Option(kind=list[str], takes_all=True),
         Input(),
         Doc("Files of the runs to train on, one for each run, in the same order."),
@@ -391,7 +390,7 @@ _Options = FusionOptions | FusionTuningOptions
 
 
 @takes_options(FusionOptions)
-def fuse(runs: Runs, *, options: FusionOptions, progress: Progress | None = None) -> Ranking:
+def fuse(runs: Lists, *, options: FusionOptions, progress: NamedProgress | None = None) -> Ranking:
     """Fuses two or more runs into one.
 
     Items are ordered by descending score, equal scores by descending id. A query that only some
@@ -496,7 +495,7 @@ def _read_run(run: Any, options: _Options, findings: list[Finding] | None = None
 
 
 def read_runs(
-    runs: Runs, options: _Options, findings: list[Finding] | None = None
+    runs: Lists, options: _Options, findings: list[Finding] | None = None
 ) -> dict[str, Ranking]:
     """The rankings by name, or by number from 1; `findings` receives the reader's.
 
@@ -633,7 +632,11 @@ class TunedFusion:
 
 @takes_options(FusionTuningOptions)
 def tune_fusion(
-    runs: Runs, judgments: Any, *, options: FusionTuningOptions, progress: Progress | None = None
+    runs: Lists,
+    judgments: Table | Judgments,
+    *,
+    options: FusionTuningOptions,
+    progress: NamedProgress | None = None,
 ) -> TunedFusion:
     """Fuses runs with the method and weights that do best on judged queries, never on the query
     itself.
@@ -735,7 +738,7 @@ def _fused(
     rankings: Sequence[Ranking],
     plan: Mapping[str, Fusion],
     options: _Options,
-    progress: Progress | None,
+    progress: NamedProgress | None,
 ) -> Ranking:
     """The ranking of each query by its own fusion; a few queries at a time, which takes little
     memory.

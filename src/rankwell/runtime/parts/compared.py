@@ -10,12 +10,11 @@ import numpy as np
 
 from rankwell._native.matrix_counts import PositiveCounts, Progress
 from rankwell.data.matrices import Positives
-from rankwell.data.options import PartOptions, PartOutcome
+from rankwell.data.options import NamedProgress, PartOptions, PartOutcome
 from rankwell.data.tables import Floats, Ints
 from rankwell.runtime.parts import Json
 from rankwell.runtime.parts.comparing import PRINT, PartComparison, WantedItems
 from rankwell.runtime.parts.execution import PartArrays, arrays_of, run_in_parts, work_folder
-from rankwell.runtime.parts.execution import Progress as PartProgress
 from rankwell.vectors.neighbours.positive_counts import ComparedVectors
 
 
@@ -253,7 +252,7 @@ def compare_in_parts(
     prints: tuple[bool, bool],
     parts: PartOptions,
     command: str,
-    progress: PartProgress | None,
+    progress: NamedProgress | None,
 ) -> PartOutcome:
     """The answers to questions about two tables, as `CountedVectors`. prints: whether equal
     queries, and items, are looked for.

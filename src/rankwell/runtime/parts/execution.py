@@ -20,7 +20,7 @@ from numpy.typing import DTypeLike, NDArray
 from rankwell import __version__, errors
 from rankwell.data.code import refusing_code
 from rankwell.data.matrices import Embeddings
-from rankwell.data.options import PartOptions, PartOutcome
+from rankwell.data.options import NamedProgress, PartOptions, PartOutcome
 from rankwell.errors import BadInput, BadUsage, RankwellError, count_of, flag, shown
 from rankwell.runtime.executors import (
     ArrayJob,
@@ -63,7 +63,6 @@ from rankwell.runtime.parts.vectors import PartTable, has_ranges, write_array
 from rankwell.store import refuse_blocked, remote_url
 from rankwell.threads import requested_threads
 
-Progress = Callable[[str, int, int], None]
 _SCALES = ("", " k", " M", " G", " T", " P", " E")
 """The powers of a thousand."""
 
@@ -84,7 +83,7 @@ def share(done: int, total: int, unit: str) -> str:
 
 
 def shown_progress(
-    work: WorkFolder, missing: Sequence[int], progress: Progress | None, name: str
+    work: WorkFolder, missing: Sequence[int], progress: NamedProgress | None, name: str
 ) -> Callable[[int], None]:
     """What is called with the index of each missing part of a folder that has ended."""
     if progress is None:
@@ -235,7 +234,7 @@ def _refused(work: WorkFolder, index: int, problem: str) -> BadUsage:
 
 
 def complete(
-    work: WorkFolder, run: Run, progress: Progress | None, name: str, seconds: float | None
+    work: WorkFolder, run: Run, progress: NamedProgress | None, name: str, seconds: float | None
 ) -> None:
     """Runs the parts that are missing or damaged until there are none. Raises the first error of a
     part as its own class.
@@ -431,7 +430,7 @@ def run_in_parts(
     options: PlanOptions,
     choices: PartOptions,
     command: str,
-    progress: Progress | None = None,
+    progress: NamedProgress | None = None,
     use: Callable[[Any], Any] = lambda result: result,
     *,
     mixed: bool = False,

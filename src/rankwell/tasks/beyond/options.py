@@ -3,8 +3,17 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from rankwell.data.options import ConventionName, CutoffNumbers, Doc, InputData, MeasureNames
+from rankwell.data.options import (
+    ConventionName,
+    CutoffNumbers,
+    Doc,
+    IdData,
+    MappingData,
+    MeasureNames,
+    VectorData,
+)
 from rankwell.evaluation.options import (
+    JudgmentData,
     JudgmentFileOptions,
     MeasureOptions,
     RunFileOptions,
@@ -31,7 +40,7 @@ class BeyondOptions(RunFileOptions, JudgmentFileOptions, StatisticsOptions, Meas
         CutoffNumbers, Doc("Cut-offs of the measures reported without -m. [default: 10]")
     ] = None
     documents: Annotated[
-        InputData,
+        IdData,
         Doc(
             "Ids of all items that could be retrieved, one per line or a column of a table "
             "(items.csv:id); without it, the ids in --interactions.",
@@ -39,7 +48,7 @@ class BeyondOptions(RunFileOptions, JudgmentFileOptions, StatisticsOptions, Meas
         ),
     ] = None
     interactions: Annotated[
-        InputData,
+        JudgmentData,
         Doc(
             "Training set: users and the items that each interacted with, as a table with or "
             "without grades, lines `user item`, or any format of judgments; grades above 0 count. "
@@ -48,7 +57,7 @@ class BeyondOptions(RunFileOptions, JudgmentFileOptions, StatisticsOptions, Meas
         ),
     ] = None
     item_categories: Annotated[
-        InputData,
+        MappingData,
         Doc(
             "Table of items and their categories: ids are in the column item or id; name the "
             "other, as in items.csv:genres; separate the categories of an item with |.",
@@ -56,13 +65,14 @@ class BeyondOptions(RunFileOptions, JudgmentFileOptions, StatisticsOptions, Meas
         ),
     ] = None
     item_groups: Annotated[
-        InputData, Doc("Table of items and their groups, in the same form, as in items.csv:artist.")
+        MappingData,
+        Doc("Table of items and their groups, in the same form, as in items.csv:artist."),
     ] = None
     item_vectors: Annotated[
-        InputData, Doc("Item vectors with their ids, in any format of embeddings.")
+        VectorData, Doc("Item vectors with their ids, in any format of embeddings.")
     ] = None
     qrels: Annotated[
-        InputData,
+        JudgmentData,
         Doc(
             "Relevant items of each query, for Serendipity, EER and EEL; only its queries count.",
             is_common=True,

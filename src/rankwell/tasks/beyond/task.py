@@ -15,7 +15,8 @@ from rankwell.conventions import (
     find_convention,
 )
 from rankwell.data.findings.kinds import queries_missing, queries_unknown
-from rankwell.data.options import takes_options
+from rankwell.data.options import Table, takes_options
+from rankwell.data.rankings import Ranking
 from rankwell.data.registry import Measure, at_cutoffs, cutoffs_of_defaults, measure_names
 from rankwell.data.tables import Floats, Ints, order_ids, sort_ids
 from rankwell.errors import BadUsage, NothingToEvaluate
@@ -39,7 +40,7 @@ from rankwell.tasks.beyond.options import BeyondOptions
 
 
 @takes_options(BeyondOptions, "measures")
-def evaluate_beyond(runs: Any, *, options: BeyondOptions) -> Results:
+def evaluate_beyond(runs: Table | Ranking, *, options: BeyondOptions) -> Results:
     """Measures recommendations beyond accuracy: coverage, novelty, diversity, calibration and
     fairness of exposure.
 

@@ -20,7 +20,7 @@ from rankwell.conventions import (
 )
 from rankwell.data.columns import chosen_columns
 from rankwell.data.findings import Finding
-from rankwell.data.options import takes_options
+from rankwell.data.options import Table, takes_options
 from rankwell.data.registry import measure_names
 from rankwell.data.tables import (
     Bools,
@@ -624,7 +624,7 @@ class WeightFigures(NamedTuple):
 
 
 @takes_options(ClickOptions, "policies", "measures")
-def evaluate_clicks(log: Any, *, options: ClickOptions) -> Results:
+def evaluate_clicks(log: Table, *, options: ClickOptions) -> Results:
     """Estimates the value of new policies from what a logging policy showed and how users reacted.
 
     The logging policy is among the results as `log`, with its mean reward, so that `compare` says

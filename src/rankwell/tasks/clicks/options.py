@@ -1,9 +1,18 @@
 """The options of logged data."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from rankwell.data.options import ColumnChoice, Doc, Input, InputData, MeasureNames, Option
+from rankwell.data.options import (
+    ColumnChoice,
+    Doc,
+    Input,
+    Lists,
+    MeasureNames,
+    Option,
+    Place,
+    TableData,
+)
 from rankwell.evaluation.options import StatisticsOptions
 from rankwell.stats import Intervals
 
@@ -15,7 +24,7 @@ class ClickOptions(StatisticsOptions):
     """The choices that decide the values of `evaluate_clicks`."""
 
     policies: Annotated[
-        Any,
+        Place | Lists | None,
         Input(perhaps=True),
         Option(("--policy",), kind=list[str]),
         Doc(
@@ -26,7 +35,7 @@ class ClickOptions(StatisticsOptions):
         ),
     ] = None
     reward_model: Annotated[
-        InputData,
+        TableData,
         Input(perhaps=True),
         Doc(
             "Reward model, for DM, DR and SNDR: a log column with its estimate for what was "
@@ -34,7 +43,7 @@ class ClickOptions(StatisticsOptions):
         ),
     ] = None
     expected: Annotated[
-        Any,
+        str | Lists | None,
         Option(("--expected",), kind=list[str]),
         Doc(
             "If the policy or reward model is a column: NAME=COLUMN, the log column with the "

@@ -17,7 +17,7 @@ import numpy as np
 from rankwell.comparison.data import Attribute, ComparisonOptions, DifferenceOptions, Origin, Test
 from rankwell.data.catalogue import suggest
 from rankwell.data.findings import Finding
-from rankwell.data.options import Doc, check_value, named_parameters, takes_options
+from rankwell.data.options import Doc, Place, Table, check_value, named_parameters, takes_options
 from rankwell.data.rankings import Ranking, arrange
 from rankwell.data.tables import Floats, Values, sort_ids
 from rankwell.documents import parse_json, unique_keys
@@ -402,8 +402,8 @@ def allowed_lists(a: Sequence[str], b: Sequence[str]) -> list[tuple[str, ...]]:
 
 @takes_options(InterleavingOptions)
 def interleave(
-    first: Any,
-    second: Any,
+    first: Table | Ranking,
+    second: Table | Ranking,
     *,
     options: InterleavingOptions,
     names: tuple[str, str] = ("first", "second"),
@@ -484,7 +484,7 @@ class Impression(NamedTuple):
 
 @takes_options(InterleavingTestOptions)
 def evaluate_interleaving(
-    lists: Any, clicks: Any, *, options: InterleavingTestOptions
+    lists: Place | Sequence[InterleavedList], clicks: Table, *, options: InterleavingTestOptions
 ) -> ComparisonResults:
     """Compares two runs by the clicks on lists that interleave them.
 

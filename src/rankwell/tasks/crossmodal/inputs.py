@@ -25,11 +25,19 @@ from rankwell.data.matrices import (
     named_places,
     read_only_npy,
 )
-from rankwell.data.options import PartOptions, PartOutcome, own_arithmetic
+from rankwell.data.options import (
+    Array,
+    Lists,
+    NamedProgress,
+    PartOptions,
+    PartOutcome,
+    Vectors,
+    own_arithmetic,
+)
 from rankwell.data.tables import Ints, refuse_masked, tie_order
 from rankwell.documents import read_json
 from rankwell.errors import BadInput, BadScore, BadUsage, flag, shown
-from rankwell.evaluation.results import DETAIL_DEPTH, Progress
+from rankwell.evaluation.results import DETAIL_DEPTH
 from rankwell.io import formats
 from rankwell.io.matrices import like_ranks, read_embeddings, read_scores
 from rankwell.io.positives import Sides, read_positives
@@ -314,7 +322,7 @@ class CaptionInputs:
         parts: PartOptions,
         *,
         details: bool,
-        progress: Progress,
+        progress: NamedProgress | None,
     ) -> PartOutcome:
         """Answers the questions of all directions in parts; `compared` then has the answers."""
         ((run, compared),) = self.runs.items()
@@ -543,7 +551,7 @@ def _mask(source: Source) -> Any:
 
 
 @own_arithmetic
-def eval_q2m(scores: Any, q2m_gts: Any) -> tuple[float, float, float, float, float]:
+def eval_q2m(scores: Vectors, q2m_gts: Lists | Array) -> tuple[float, float, float, float, float]:
     """Computes R@1, R@5, R@10, median and mean rank, as the function of this name in hgr_v2t does.
 
     Recall is in percent; ranks are those of each query's best positive, from 1. A query without

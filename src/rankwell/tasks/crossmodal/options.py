@@ -7,9 +7,11 @@ from rankwell.data.options import (
     ConventionName,
     CutoffNumbers,
     Doc,
-    InputData,
+    IdData,
     MeasureNames,
     PartOptions,
+    TableData,
+    VectorData,
 )
 from rankwell.evaluation.options import (
     BankOption,
@@ -25,9 +27,9 @@ class CrossmodalOptions(TieOptions, StatisticsOptions, MeasureOptions):
     """The choices that decide the values of `crossmodal`; vectors of both sides replace scores."""
 
     query_vectors: Annotated[
-        InputData, Doc("Embeddings of the captions, in place of scores.", is_common=True)
+        VectorData, Doc("Embeddings of the captions, in place of scores.", is_common=True)
     ] = None
-    item_vectors: Annotated[InputData, Doc("Embeddings of the videos.", is_common=True)] = None
+    item_vectors: Annotated[VectorData, Doc("Embeddings of the videos.", is_common=True)] = None
     metric: Similarity = None
     direction: Annotated[
         str,
@@ -73,7 +75,7 @@ class CrossmodalOptions(TieOptions, StatisticsOptions, MeasureOptions):
         ),
     ] = None
     mask: Annotated[
-        InputData,
+        IdData,
         Doc(
             "File with 1 for each caption that exists and 0 for each that is missing: .npy or JSON."
         ),
@@ -86,10 +88,10 @@ class CrossmodalOptions(TieOptions, StatisticsOptions, MeasureOptions):
         ),
     ] = None
     bank: BankOption = None
-    query_ids: Annotated[InputData, Doc("File of caption ids, one per line.")] = None
-    item_ids: Annotated[InputData, Doc("File of video ids.")] = None
+    query_ids: Annotated[IdData, Doc("File of caption ids, one per line.")] = None
+    item_ids: Annotated[IdData, Doc("File of video ids.")] = None
     queries: Annotated[
-        InputData,
+        TableData,
         Doc(
             "Caption texts, in a file with one per line or with ids and texts: captions with "
             "equal words lower the ceiling, and pages of results show the texts. Without it, "

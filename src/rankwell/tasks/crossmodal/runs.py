@@ -12,6 +12,7 @@ import numpy as np
 
 from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.matrices import Positions, Positives
+from rankwell.data.options import CountProgress
 from rankwell.data.rankings import Hits, Ranking
 from rankwell.data.registry import Measure
 from rankwell.data.tables import (
@@ -32,7 +33,7 @@ from rankwell.evaluation.judged import (
     ReferenceLevels,
     ideal_if_shared,
 )
-from rankwell.evaluation.results import RunProgress, counted_queries
+from rankwell.evaluation.results import counted_queries
 from rankwell.measures.first_rank import median_rank, reads_best_only
 from rankwell.runtime.parts.compared import Question
 from rankwell.tasks.crossmodal.conventions import CaptionTies
@@ -137,7 +138,7 @@ class CaptionRun(JudgedRun):
         inputs: CaptionInputs,
         *,
         details: bool,
-        progress: RunProgress,
+        progress: CountProgress | None,
     ) -> "CaptionRun":
         """Counts the positives of every query, or only the best one of each where measures need no
         other.

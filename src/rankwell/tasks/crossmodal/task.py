@@ -21,9 +21,26 @@ from rankwell.conventions import (
 from rankwell.data.findings import Finding
 from rankwell.data.frames import Heading
 from rankwell.data.judged_rankings import JudgedRankings
-from rankwell.data.options import Doc, Input, PartOptions, PartOutcome, cutoffs, takes_options
+from rankwell.data.options import (
+    Doc,
+    Input,
+    PartOptions,
+    PartOutcome,
+    Table,
+    Vectors,
+    cutoffs,
+    takes_options,
+)
 from rankwell.data.registry import Measure, at_each_cutoff, measure_names, parse_measure, suggest
-from rankwell.data.tables import TIE_RULES, Floats, Values, exact_means, format_value, sort_ids
+from rankwell.data.tables import (
+    TIE_RULES,
+    Floats,
+    Judgments,
+    Values,
+    exact_means,
+    format_value,
+    sort_ids,
+)
 from rankwell.errors import BadScore, BadUsage, UnknownName, flag
 from rankwell.evaluation import results
 from rankwell.evaluation.details import COMPLETE, Columns, Details, detail_columns
@@ -198,8 +215,8 @@ class CaptionResults(Results):
 
 @takes_options(CrossmodalPartOptions)
 def evaluate_crossmodal(
-    scores: Any = None,
-    qrels: Any = "diagonal",
+    scores: Vectors | None = None,
+    qrels: Table | Judgments = "diagonal",
     *,
     options: CrossmodalPartOptions,
     details: bool = False,

@@ -31,7 +31,7 @@ from rankwell.data.findings.kinds import (
 )
 from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.matrices import MAGIC
-from rankwell.data.options import PartOutcome, cutoffs, own_arithmetic, takes_options
+from rankwell.data.options import PartOutcome, Vectors, cutoffs, own_arithmetic, takes_options
 from rankwell.data.rankings import Ranking
 from rankwell.data.registry import FIGURES, Measure, measure_names, parse_measure
 from rankwell.data.tables import Floats, Unit, exact_mean, positions_by_id, sort_ids
@@ -138,8 +138,8 @@ class AgreementResults(Results):
 
 @takes_options(EmbeddingOptions, "measures")
 def evaluate_embeddings(
-    reference: Any,
-    candidates: Any,
+    reference: Vectors | Ranking,
+    candidates: Vectors | Ranking,
     *,
     options: EmbeddingOptions,
     spectrum: bool | None = None,

@@ -8,7 +8,7 @@ from rankwell.data.options import (
     ConventionName,
     Cutoffs,
     Doc,
-    InputData,
+    IdData,
     JudgmentColumns,
     MeasureNames,
     Option,
@@ -16,7 +16,7 @@ from rankwell.data.options import (
     RunColumns,
 )
 from rankwell.data.registry import measure_names
-from rankwell.evaluation.options import EmbeddingIds, IntervalOptions, MeasureOptions
+from rankwell.evaluation.options import EmbeddingIds, IntervalOptions, JudgmentData, MeasureOptions
 from rankwell.tasks.embeddings.conventions import AgreementConvention
 
 
@@ -49,14 +49,14 @@ class EmbeddingOptions(IntervalOptions, MeasureOptions, PartOptions):
     ] = None
     item_ids: EmbeddingIds = None
     exclude_group: Annotated[
-        InputData,
+        IdData,
         Doc(
             "File or column of labels, one per item: an item with the query's label is "
             "not a neighbour."
         ),
     ] = None
     qrels: Annotated[
-        InputData,
+        JudgmentData,
         Doc(
             "Judgments whose query and item ids are those of the embeddings; the reference is "
             "evaluated against them as well as the candidates."

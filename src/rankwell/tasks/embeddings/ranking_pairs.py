@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 
 from rankwell.data.judged_rankings import JudgedRankings, RankedRows, expected_values
-from rankwell.data.options import own_arithmetic
+from rankwell.data.options import Lists, own_arithmetic
 from rankwell.data.rankings import arrange
 from rankwell.data.tables import (
     Bools,
@@ -413,7 +413,7 @@ def chance_level(
 
 @own_arithmetic
 def ranking_pairs(
-    reference: Any, candidate: Any, *, depth: int | None = None, n_candidates: int | None = None
+    reference: Lists, candidate: Lists, *, depth: int | None = None, n_candidates: int | None = None
 ) -> RankingPairs:
     """Puts the lists of two models side by side, for measures of agreement.
 

@@ -24,10 +24,10 @@ from rankwell.data.matrices import (
     refuse_non_finite,
     row_blocks,
 )
-from rankwell.data.options import PartOptions, PartOutcome
+from rankwell.data.options import CountProgress, NamedProgress, PartOptions, PartOutcome
 from rankwell.data.tables import Floats, Ints, format_value, rounded
 from rankwell.errors import BadInput, BadUsage, count_of, flag, shown
-from rankwell.evaluation.results import Progress, RunProgress, progress_of
+from rankwell.evaluation.results import progress_of
 from rankwell.io.formats import read_column
 from rankwell.io.matrices import read_embeddings
 from rankwell.runtime.parts import Json
@@ -553,7 +553,7 @@ class Model:
     embeddings: Embeddings
     metric: Metric
 
-    def nearest(self, sample: Sample, k: int, progress: RunProgress = None) -> TopK:
+    def nearest(self, sample: Sample, k: int, progress: CountProgress | None = None) -> TopK:
         """The first k neighbours of each sampled item. Raises BadInput that names the model and the
         vector at fault.
         """
@@ -569,7 +569,7 @@ class Model:
             raise type(error)(f"{self.name}: {error}") from error
 
     def exact_ranks(
-        self, sample: Sample, items: Ints, progress: RunProgress
+        self, sample: Sample, items: Ints, progress: CountProgress | None
     ) -> tuple[Ints, Floats]:
         """The ranks among all candidates, from 1, 0 for no item, and the similarities: (queries, m)
         each. items: (queries, m) rows, or -1.
@@ -619,7 +619,7 @@ class NeighbourLists:
         depth: int,
         *,
         exact: bool,
-        progress: Progress,
+        progress: NamedProgress | None,
     ) -> None:
         self.sample, self.models, self.reference = sample, models, models[0]
         self.depth, self._reference_depth, self._exact = depth, reference_depth, exact

@@ -136,7 +136,7 @@ class EngineResults(Results):
 
 @takes_options(EngineOptions, "queries")
 def evaluate_engine(
-    engine: Any, *, options: EngineOptions, progress: Progress | None = None
+    engine: str | object, *, options: EngineOptions, progress: Progress | None = None
 ) -> EngineResults:
     """Asks a search engine your queries, and measures quality, recall, latency and throughput.
 

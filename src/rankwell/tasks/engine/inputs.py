@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankwell.data.matrices import Embeddings, align
+from rankwell.data.options import Lists
 from rankwell.data.secrets import Secrets
 from rankwell.documents import read_toml
 from rankwell.engines import EngineFamily, EngineItems, EngineQuery, family_of
@@ -402,7 +403,7 @@ class EngineSettings(NamedTuple):
 
 
 def read_settings(
-    family: EngineFamily, fixed: Mapping[str, Any], sweep: Mapping[str, Any] | Sequence[str] | None
+    family: EngineFamily, fixed: Mapping[str, Any], sweep: Lists | None
 ) -> EngineSettings:
     """The settings that options and sweeps name. Raises BadUsage and UnknownName for what the
     engine does not have.
@@ -436,7 +437,7 @@ def read_settings(
     return EngineSettings.of(family, fixed, combinations)
 
 
-def read_pairs(pairs: Mapping[str, Any] | Sequence[str] | None, option: str) -> dict[str, Any]:
+def read_pairs(pairs: Lists | None, option: str) -> dict[str, Any]:
     """NAME=VALUE texts as a mapping, each name once."""
     if isinstance(pairs, Mapping):
         return dict(pairs)

@@ -1,25 +1,27 @@
 """The options of `rankwell engine run`."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from rankwell.data.options import (
     ConventionName,
     Doc,
     Input,
-    InputData,
     JudgmentColumns,
+    Lists,
     MeasureNames,
     Option,
     RunColumns,
+    TableData,
+    VectorData,
 )
-from rankwell.evaluation.options import MeasureOptions, StatisticsOptions
+from rankwell.evaluation.options import JudgmentData, MeasureOptions, StatisticsOptions
 
 Cost = Literal["p50", "p95", "p99", "throughput", "processor", "build", "size"]
 
 
 EngineParameters = Annotated[
-    Any,
+    Lists | None,
     Option(kind=list[str]),
     Doc(
         "A parameter of the engine, NAME=VALUE; repeat it for more. `rankwell engine list` lists "
@@ -35,7 +37,7 @@ class EngineOptions(StatisticsOptions, MeasureOptions):
     """The choices that decide the figures of `rankwell engine run`."""
 
     documents: Annotated[
-        InputData,
+        TableData,
         Doc(
             "Texts of the items to index (BEIR corpus.jsonl, a table with an id column); an "
             "existing index needs none.",
@@ -43,12 +45,12 @@ class EngineOptions(StatisticsOptions, MeasureOptions):
         ),
     ] = None
     item_vectors: Annotated[
-        InputData,
+        VectorData,
         Doc("Item vectors, by id or in the order of the texts; also for the exact results."),
     ] = None
-    queries: Annotated[InputData, Doc("Texts of the queries.", is_common=True)] = None
+    queries: Annotated[TableData, Doc("Texts of the queries.", is_common=True)] = None
     query_vectors: Annotated[
-        InputData, Doc("Query vectors, by id or in the order of the texts.")
+        VectorData, Doc("Query vectors, by id or in the order of the texts.")
     ] = None
     encoder: Annotated[
         str | None,
@@ -59,7 +61,7 @@ class EngineOptions(StatisticsOptions, MeasureOptions):
             "separately; items without --item-vectors are encoded once."
         ),
     ] = None
-    qrels: Annotated[InputData, Doc("Judgments, for quality measures.", is_common=True)] = None
+    qrels: Annotated[JudgmentData, Doc("Judgments, for quality measures.", is_common=True)] = None
     qrels_columns: JudgmentColumns = None
     measures: Annotated[
         MeasureNames,
@@ -84,7 +86,7 @@ class EngineOptions(StatisticsOptions, MeasureOptions):
         ),
     ] = None
     sweep: Annotated[
-        Any,
+        Lists | None,
         Option(kind=list[str]),
         Doc(
             "Values of a parameter to try, NAME=V1,V2, from the cheapest to the most expensive; "
@@ -102,7 +104,7 @@ class EngineOptions(StatisticsOptions, MeasureOptions):
         ),
     ] = None
     truth: Annotated[
-        Any,
+        TableData,
         Input(perhaps=True),
         Doc(
             "Exact results for Recall@k: a run, `engine` for the engine's exact mode, or none. "

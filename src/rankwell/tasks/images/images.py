@@ -17,7 +17,7 @@ import numpy as np
 from rankwell.data.findings import Finding
 from rankwell.data.findings.kinds import reading_choice
 from rankwell.data.matrices import Positives
-from rankwell.data.options import own_arithmetic
+from rankwell.data.options import Rows, own_arithmetic
 from rankwell.data.registry import suggest
 from rankwell.data.tables import Bools, Ints, Judgments, grouped, order_ids, positions_by_id
 from rankwell.documents import read_json, repeated_name, unique_keys
@@ -565,7 +565,7 @@ class ImageSet(NamedTuple):
 
 @own_arithmetic
 def read_images(
-    place: Any,
+    place: Rows | Images,
     *,
     queries: str | Path | None = None,
     root: str | Path | None = None,
@@ -610,7 +610,7 @@ def read_images(
     if isinstance(place, Images):
         return mark_contentless(place, contentless)
     is_file = isinstance(place, (str, Path))
-    path = Path(place) if is_file else place
+    path: Any = Path(place) if is_file else place
     if is_file and not path.exists():
         raise BadInput(f"{path}: no such file or folder; name a data set of images.")
     for folder in (queries, root):

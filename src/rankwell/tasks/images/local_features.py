@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankwell.data.matrices import Embeddings, Scores
-from rankwell.data.options import check_value, named_parameters
+from rankwell.data.options import NamedProgress, check_value, named_parameters
 from rankwell.data.registry import suggest
 from rankwell.data.tables import Floats, Ints
 from rankwell.errors import BadInput, BadUsage, MissingExtra, UnknownName, flag
-from rankwell.evaluation.results import Progress, progress_of
+from rankwell.evaluation.results import progress_of
 from rankwell.processes import Each, crew
 from rankwell.store import Cache, Source, split_name
 from rankwell.tasks.images.images import Images
@@ -202,7 +202,11 @@ class LocalFeatures:
         _opencv()
 
     def compare(
-        self, queries: Sequence[Path], references: Sequence[Path], *, progress: Progress = None
+        self,
+        queries: Sequence[Path],
+        references: Sequence[Path],
+        *,
+        progress: NamedProgress | None = None,
     ) -> PairMatches:
         """Every query against every reference; pictures that cannot be read are listed. progress:
         of each step, by its name.
@@ -235,7 +239,7 @@ class LocalFeatures:
         queries: Sequence[Features],
         references: Sequence[Features],
         in_parallel: Each,
-        progress: Progress,
+        progress: NamedProgress | None,
     ) -> tuple[Floats, Floats]:
         """Matches and inliers, (2, queries, references), and the seconds, (queries,), from SIFT's
         features.
@@ -418,7 +422,7 @@ class ComputedRun:
 
 
 def compute_run(
-    images: Images | None, options: ImageSystemOptions, *, progress: Progress
+    images: Images | None, options: ImageSystemOptions, *, progress: NamedProgress | None
 ) -> ComputedRun:
     """The run of the encoder or of the local features that options name. Raises BadUsage for
     both.
@@ -447,7 +451,7 @@ def by_encoder(
     *,
     run: str | None = None,
     cache: Path | None = None,
-    progress: Progress = None,
+    progress: NamedProgress | None = None,
 ) -> ComputedRun:
     """The vectors of all images; one that cannot be encoded is listed. Raises BadUsage where no
     image has a file.
@@ -473,7 +477,7 @@ def by_encoder(
 
 
 def by_local_features(
-    images: Images | None, features: LocalFeatures, *, progress: Progress = None
+    images: Images | None, features: LocalFeatures, *, progress: NamedProgress | None = None
 ) -> ComputedRun:
     """The score of every query with every reference; an image that cannot be read is listed. Raises
     BadUsage, BadInput.
@@ -501,7 +505,7 @@ def by_local_features(
 
 
 def match_images(
-    images: Images, features: LocalFeatures, progress: Progress
+    images: Images, features: LocalFeatures, progress: NamedProgress | None
 ) -> tuple[PairMatches, Scores]:
     """The matches of all queries with all references, and the scores of those that can be read.
     Raises BadInput without any.

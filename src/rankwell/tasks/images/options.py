@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from itertools import chain
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Literal, get_args
 
 from rankwell.conventions import (
     LabelledMeasure,
@@ -17,10 +17,13 @@ from rankwell.data.options import (
     ConventionName,
     CutoffNumbers,
     Doc,
+    IdData,
     Input,
-    InputData,
+    Lists,
     MeasureNames,
     Option,
+    Place,
+    VectorData,
     cutoffs,
 )
 from rankwell.data.registry import at_each_cutoff, measure_names, parse_measure, suggest
@@ -28,6 +31,7 @@ from rankwell.data.tables import TIE_RULES, MatrixTies
 from rankwell.errors import BadUsage, UnknownName, flag
 from rankwell.evaluation.options import (
     BankOption,
+    JudgmentData,
     MeasureOptions,
     Similarity,
     StatisticsOptions,
@@ -75,7 +79,7 @@ class ImageOptions(TieOptions, StatisticsOptions, MeasureOptions):
     """The choices that decide the values of `evaluate_images`, and the runs that it reads."""
 
     item_vectors: Annotated[
-        InputData,
+        VectorData,
         Option(takes_all=True, kind=list[str]),
         Doc(
             "Vectors of all images by id; name more to compare systems. Any format of "
@@ -84,10 +88,10 @@ class ImageOptions(TieOptions, StatisticsOptions, MeasureOptions):
         ),
     ] = None
     query_vectors: Annotated[
-        InputData, Doc("Vectors of the queries, if they are not among --item-vectors.")
+        VectorData, Doc("Vectors of the queries, if they are not among --item-vectors.")
     ] = None
     scores: Annotated[
-        InputData,
+        VectorData,
         Option(takes_all=True, kind=list[str]),
         Doc(
             "Score matrices with a row per query and a column per reference. Name more to compare "
@@ -97,7 +101,7 @@ class ImageOptions(TieOptions, StatisticsOptions, MeasureOptions):
         ),
     ] = None
     qrels: Annotated[
-        InputData,
+        JudgmentData,
         Input(perhaps=True),
         Doc(
             "Judgments instead of labels: JSON (query -> references, by id or position), "
@@ -106,14 +110,14 @@ class ImageOptions(TieOptions, StatisticsOptions, MeasureOptions):
     ] = None
     metric: Similarity = None
     item_ids: Annotated[
-        InputData,
+        IdData,
         Doc(
             "File or column of ids: of all images for --item-vectors, of the references for "
             "--query-vectors and the columns of --scores."
         ),
     ] = None
     query_ids: Annotated[
-        InputData, Doc("File or column of query ids, for --query-vectors and the rows of --scores.")
+        IdData, Doc("File or column of query ids, for --query-vectors and the rows of --scores.")
     ] = None
     exclude_self: Annotated[bool, Doc("Leave out the item with the query's own id.")] = False
     exclude_group: Annotated[
@@ -172,7 +176,7 @@ class ImageOptions(TieOptions, StatisticsOptions, MeasureOptions):
         ),
     ] = None
     clusters: Annotated[
-        Any,
+        Place | Lists | None,
         Option(takes_all=True, kind=list[str]),
         Doc(
             "Add NMI and AMI with the labels: a table with the cluster of each image (FILE, or "

@@ -16,6 +16,7 @@ from rankwell.data.findings import Finding
 from rankwell.data.findings.kinds import reading_choice
 from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.matrices import Embeddings, Positions, Positives, Scores, named_places
+from rankwell.data.options import CountProgress
 from rankwell.data.rankings import Hits, Ranking
 from rankwell.data.registry import Measure
 from rankwell.data.tables import (
@@ -30,7 +31,7 @@ from rankwell.data.tables import (
 from rankwell.errors import BadInput, BadScore, BadUsage, NothingToEvaluate, flag, naming
 from rankwell.evaluation.details import Details, details_of
 from rankwell.evaluation.judged import Ceiling, JudgedRun, ReferenceLevels
-from rankwell.evaluation.results import DETAIL_DEPTH, RunProgress, counted_queries
+from rankwell.evaluation.results import DETAIL_DEPTH, counted_queries
 from rankwell.io.formats import read_column
 from rankwell.io.matrices import read_embeddings, read_scores
 from rankwell.store import Source, exists, sources_of, split_part
@@ -219,7 +220,7 @@ class InstanceRuns:
         return queries, rows, columns, references
 
     def judged(
-        self, name: str, truth: InstanceTruth, ties: MatrixTies, progress: RunProgress
+        self, name: str, truth: InstanceTruth, ties: MatrixTies, progress: CountProgress | None
     ) -> "InstanceRun":
         """A run with the counts of every relevant reference, and every junk one, of every query
         that both it and the truth have. Raises as `matched`, and BadScore for a score that is NaN

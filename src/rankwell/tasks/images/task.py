@@ -22,7 +22,7 @@ from rankwell.data.catalogue import PERFORMANCE
 from rankwell.data.json_types import ScoreObject
 from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.matrices import Scores, named_places
-from rankwell.data.options import takes_options
+from rankwell.data.options import Rows, takes_options
 from rankwell.data.registry import parse_measure
 from rankwell.data.tables import Floats, Values, positions_by_id, sort_ids
 from rankwell.errors import BadInput, BadUsage, TieRefused, count_of, flag, typed
@@ -120,7 +120,7 @@ class InstanceResults(Results):
 
 @takes_options(ImageOptions)
 def evaluate_images(
-    images: Any = None,
+    images: Rows | Images | None = None,
     *,
     options: ImageOptions,
     details: bool = False,

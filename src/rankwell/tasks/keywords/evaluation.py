@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell.data.findings import Finding
-from rankwell.data.options import takes_options
+from rankwell.data.options import CountProgress, Table, takes_options
 from rankwell.data.tables import Bools, Floats, Ints, Values, columns_of, ratio, without_none
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, count_of, flag
 from rankwell.evaluation.details import Columns, Details, detail_columns
-from rankwell.evaluation.results import ResultsBuilder, RunProgress
+from rankwell.evaluation.results import ResultsBuilder
 from rankwell.reporting import Row
 from rankwell.results import Results
 from rankwell.stats import figure_of, summarise
@@ -151,13 +151,13 @@ class ClipResults(Results):
 
 @takes_options(KeywordOptions, "item_vectors")
 def evaluate_keywords(
-    annotations: Any,
+    annotations: Table | Annotations,
     *,
     options: KeywordOptions,
     map_text: MapText | None = None,
     details: bool = False,
     rules: Mapping[str, Any] | None = None,
-    progress: RunProgress = None,
+    progress: CountProgress | None = None,
 ) -> ClipResults:
     """Evaluates search over annotated clips, where keywords decide what is relevant.
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from rankwell.data.findings import Finding
 from rankwell.data.findings.kinds import odd_entries, reading_choice
-from rankwell.data.options import own_arithmetic
+from rankwell.data.options import Table, own_arithmetic
 from rankwell.data.tables import is_missing
 from rankwell.documents import (
     delimited_rows,
@@ -64,7 +64,7 @@ class TextQuery(NamedTuple):
 
 @own_arithmetic
 def read_annotations(
-    place: Any, *, schema: Schema | Place | None = None, groups: Sequence[str] = ()
+    place: Table | Annotations, *, schema: Schema | Place | None = None, groups: Sequence[str] = ()
 ) -> Annotations:
     """Reads clips and their keywords from a table.
 

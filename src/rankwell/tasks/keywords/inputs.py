@@ -22,7 +22,7 @@ from rankwell.conventions import (
 from rankwell.data.findings import Finding
 from rankwell.data.findings.kinds import odd_entries
 from rankwell.data.judged_rankings import JudgedRankings
-from rankwell.data.options import cutoffs
+from rankwell.data.options import CountProgress, cutoffs
 from rankwell.data.registry import at_each_cutoff, measure_names
 from rankwell.data.tables import grouped
 from rankwell.errors import (
@@ -34,7 +34,6 @@ from rankwell.errors import (
     first_of,
     flag,
 )
-from rankwell.evaluation.results import RunProgress
 from rankwell.tasks.keywords.annotations import Keyword, Keywords, QueryKeywords, with_groups
 from rankwell.tasks.keywords.conventions import ClipConvention
 from rankwell.tasks.keywords.formats import read_annotations, read_text_queries
@@ -62,7 +61,7 @@ class ClipInputs:
     """
 
     def __init__(
-        self, annotations: Any, options: KeywordOptions, progress: RunProgress = None
+        self, annotations: Any, options: KeywordOptions, progress: CountProgress | None = None
     ) -> None:
         groups = names(options.keyword_groups, flag("--keyword-groups"))
         self.keywords = names(options.keywords, flag("--keywords"))

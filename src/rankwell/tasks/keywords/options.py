@@ -15,15 +15,18 @@ from rankwell.data.options import (
     DeviceOption,
     Doc,
     Input,
-    InputData,
     MeasureNames,
     Option,
+    Place,
     RunColumns,
+    TableData,
+    VectorData,
 )
 from rankwell.data.tables import without_none
 from rankwell.errors import BadUsage, flag
 from rankwell.evaluation.options import EmbeddingIds, MeasureOptions, Similarity, StatisticsOptions
 from rankwell.reporting.options import InputOption, InputPlace, option_names
+from rankwell.tasks.keywords.annotations import Schema
 
 Mode = Literal["video", "text"]
 NoRelevant = Literal["skip", "empty", "error"]
@@ -81,7 +84,7 @@ class KeywordOptions(StatisticsOptions, MeasureOptions):
     """The choices that decide the values of `evaluate_keywords`."""
 
     item_vectors: Annotated[
-        InputData,
+        VectorData,
         Doc(
             "Vectors of the clips, in any format of `rankwell knn`; ALFA's Parquet has "
             "slice_id and embedding.",
@@ -133,7 +136,7 @@ class KeywordOptions(StatisticsOptions, MeasureOptions):
         ),
     ] = None
     queries: Annotated[
-        InputData,
+        TableData,
         Doc(
             "Text queries: a text per line, a table with text and optionally id and keywords, or "
             "the word keywords for one query per keyword. Without it, every clip is a query for "
@@ -142,10 +145,11 @@ class KeywordOptions(StatisticsOptions, MeasureOptions):
         ),
     ] = None
     query_vectors: Annotated[
-        InputData, Doc("Vectors of the text queries, by id or in order, in the space of the clips.")
+        VectorData,
+        Doc("Vectors of the text queries, by id or in order, in the space of the clips."),
     ] = None
     text_encoder: Annotated[
-        Any,
+        str | object | None,
         Input(perhaps=True),
         Doc(
             "Model of sentence-transformers that encodes texts into the space of the clips. "
@@ -153,16 +157,17 @@ class KeywordOptions(StatisticsOptions, MeasureOptions):
         ),
     ] = None
     engine: Annotated[
-        Any,
+        str | object | None,
         Doc(
             "A live engine, ./FILE.py:OBJECT, with search_by_text(query, top_k), search(query, k) "
             "or, for clips, similarity_search(embedding, top_k). Results have ids and optionally "
             "a similarity, score or similarity_score, or a distance (lower is better)."
         ),
     ] = None
-    run: Annotated[InputData, Doc("File of rankings instead of a search.")] = None
+    run: Annotated[TableData, Doc("File of rankings instead of a search.")] = None
     schema: Annotated[
-        InputData,
+        Place | Schema | None,
+        Input(),
         Doc(
             "JSON file {group: [label, ...]} of the declared keywords; without it, the keywords "
             "in use are the vocabulary.",

@@ -16,7 +16,7 @@ from rankwell._native.similarity import Similarity, pair_similarities, similarit
 from rankwell.data.findings import Finding
 from rankwell.data.findings.kinds import few_queries, no_t_interval, rows_matched_by_position
 from rankwell.data.matrices import Pairs, Positions, ScoredPairs, matching_rows, sample_pairs
-from rankwell.data.options import Doc, Input, InputData, Option, sample_size
+from rankwell.data.options import Doc, Input, Option, sample_size
 from rankwell.data.tables import Bools, Floats, Values
 from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.details import DETAIL_COLUMNS, Columns
@@ -49,7 +49,7 @@ class PairOptions(StatisticsOptions):
     """The choices that decide the values of `rankwell pairs`."""
 
     reference: Annotated[
-        InputData, Doc("Embeddings whose similarities are the targets.", is_common=True)
+        Any, Input(), Doc("Embeddings whose similarities are the targets.", is_common=True)
     ] = None
     candidate: Annotated[
         list[str] | None,
@@ -69,12 +69,12 @@ class PairOptions(StatisticsOptions):
         ),
     ] = None
     left: Annotated[
-        InputData, Doc("Embeddings of the left sides of pairs, row by row.", is_common=True)
+        Any, Input(), Doc("Embeddings of the left sides of pairs, row by row.", is_common=True)
     ] = None
     right: Annotated[
-        InputData, Doc("Embeddings of their right sides by the same model.", is_common=True)
+        Any, Input(), Doc("Embeddings of their right sides by the same model.", is_common=True)
     ] = None
-    scores: Annotated[InputData, Doc("Expected scores of these pairs, like TARGETS.")] = None
+    scores: Annotated[Any, Input(), Doc("Expected scores of these pairs, like TARGETS.")] = None
     metric: Annotated[
         list[str] | None,
         Doc(

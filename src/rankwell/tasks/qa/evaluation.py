@@ -13,7 +13,7 @@ import numpy as np
 
 from rankwell.conventions import Convention, LabelledMeasure, Measures
 from rankwell.data.findings.kinds import queries_missing, queries_unknown
-from rankwell.data.options import takes_options
+from rankwell.data.options import NamedProgress, Table, takes_options
 from rankwell.data.tables import Bools, sort_ids
 from rankwell.errors import BadUsage, NothingToEvaluate, flag
 from rankwell.evaluation.judged import JudgedRun
@@ -21,7 +21,6 @@ from rankwell.evaluation.results import (
     QUERIES_COUNTED,
     QUERIES_MISSING,
     QUERIES_UNKNOWN,
-    Progress,
     ResultsBuilder,
 )
 from rankwell.io.formats import read_texts
@@ -31,7 +30,7 @@ from rankwell.stats import summarise
 from rankwell.store import STDIN, Source
 from rankwell.task import Presented
 from rankwell.tasks.qa import thresholds
-from rankwell.tasks.qa.answer_pairs import AnswerPairs, Questions, unmatched
+from rankwell.tasks.qa.answer_pairs import AnswerPairs, Predictions, Questions, unmatched
 from rankwell.tasks.qa.answers import qa_answer, show
 from rankwell.tasks.qa.findings import nothing_to_retrieve, questions_unanswered
 from rankwell.tasks.qa.formats import (
@@ -88,12 +87,12 @@ class AnswerResults(Results):
 
 @takes_options(QaOptions)
 def evaluate_qa(
-    gold: Any,
-    predictions: Any = None,
+    gold: Table | Questions,
+    predictions: Table | Predictions | None = None,
     *,
     options: QaOptions,
     details: bool = False,
-    progress: Progress = None,
+    progress: NamedProgress | None = None,
 ) -> AnswerResults:
     """Evaluates question answering: the retrieved documents, the answers, and which of the two
     fails.
@@ -195,7 +194,9 @@ class _AnswerEvaluation:
     Raises NothingToEvaluate where a table has no question in common with the others.
     """
 
-    def __init__(self, gold: Any, predictions: Any, options: QaOptions, progress: Progress) -> None:
+    def __init__(
+        self, gold: Any, predictions: Any, options: QaOptions, progress: NamedProgress | None
+    ) -> None:
         plan = AnswerPlan(options, has_answers=predictions is not None)
         plan.check()
         names = ("retrieved", "isolated", "na_probs", "documents")

@@ -7,9 +7,10 @@ from rankwell.data.options import (
     ConventionName,
     CutoffNumbers,
     Doc,
-    InputData,
+    MappingData,
     MeasureNames,
     RunColumns,
+    TableData,
 )
 from rankwell.evaluation.options import StatisticsOptions
 
@@ -24,7 +25,7 @@ class QaOptions(StatisticsOptions):
     """The choices that decide the values of `evaluate_qa`."""
 
     retrieved: Annotated[
-        InputData,
+        TableData,
         Doc(
             "A retriever's documents for each question: a run file, DPR's or Pyserini's "
             "retrieval results, Haystack's CSV, KILT, RAGAS.",
@@ -61,14 +62,14 @@ class QaOptions(StatisticsOptions):
         ),
     ] = None
     isolated: Annotated[
-        InputData,
+        TableData,
         Doc(
             "Answers of the same reader from the right passages, to set beside those from the "
             "retrieved ones."
         ),
     ] = None
     na_probs: Annotated[
-        InputData,
+        MappingData,
         Doc(
             "Probability that each question has no answer: {id: number}; the best thresholds are "
             "searched for."
@@ -83,7 +84,7 @@ class QaOptions(StatisticsOptions):
         ),
     ] = None
     documents: Annotated[
-        InputData, Doc("Texts of the documents by id, for relevance by answers or context.")
+        TableData, Doc("Texts of the documents by id, for relevance by answers or context.")
     ] = None
     ties: Annotated[
         RetrieverTies | None,

@@ -15,8 +15,11 @@ from rankwell.data.options import (
     CutoffNumbers,
     Doc,
     DocumentTexts,
-    InputData,
+    Input,
     MeasureNames,
+    Rows,
+    Table,
+    takes_options,
 )
 from rankwell.data.registry import at_cutoffs, cutoffs_of_defaults
 from rankwell.data.tables import columns_of, grouped, sort_ids
@@ -26,6 +29,8 @@ from rankwell.evaluation.judged import name_runs
 from rankwell.evaluation.options import MeasureOptions, StatisticsOptions
 from rankwell.evaluation.results import QUERIES_COUNTED, ResultsBuilder
 from rankwell.io.formats import read_texts
+from rankwell.reporting.options import Progress
+from rankwell.results import Results
 from rankwell.store import sources_of
 from rankwell.task import MeasuringTask, Noun, TaskInput, Views
 from rankwell.tasks.rag.conventions import RagConvention
@@ -73,7 +78,8 @@ class RagOptions(StatisticsOptions, MeasureOptions):
     ] = None
     documents: DocumentTexts = None
     chunks: Annotated[
-        InputData,
+        Rows | None,
+        Input(),
         Doc(
             "File of all chunks of the collection: for SpanPOmega, and for chunking_evaluation "
             "without a cut-off."
@@ -354,13 +360,6 @@ reads questions with "gold_docs" and chunks with "doc_id".""",
 rankwell rag gold.jsonl chunks.jsonl
 rankwell rag gold.jsonl small=a.jsonl large=b.jsonl -m SpanR@5
 """,
-    example="""
->>> import rankwell as rw
->>> gold = [{"id": "q", "passages": [{"document": "doc", "start": 0, "end": 6}]}]
->>> chunks = [{"id": "q", "chunks": [{"document": "doc", "start": 3, "end": 9}]}]
->>> rw.evaluate_rag(gold, chunks, "SpanR@1")["SpanR@1"]
-0.5
-""",
     options=RagOptions,
     inputs=(
         TaskInput(
@@ -402,12 +401,6 @@ docs/guide/rag.md explains it.""",
     command_lines="""
 rankwell rag citations gold.jsonl
 """,
-    example="""
->>> import rankwell as rw
->>> rows = [{"id": "q", "statement": "s", "citations": ["a"], "entailed": True}]
->>> rw.evaluate_citations(rows, "CitationP")["CitationP"]
-1.0
-""",
     options=CitationOptions,
     inputs=(
         TaskInput(
@@ -427,5 +420,66 @@ rankwell rag citations gold.jsonl
     ),
     count=count_statements,
 )
-evaluate_rag = rag.function(__name__)
-evaluate_citations = citations.function(__name__)
+
+
+@takes_options(RagOptions, "measures")
+def evaluate_rag(
+    gold: Rows,
+    retrieved: Table,
+    *,
+    options: RagOptions,
+    details: bool = False,
+    progress: Progress = None,
+) -> Results:
+    """Evaluates the chunks that a RAG system retrieves.
+
+    Matches chunks with gold passages by position or by the similarity of texts, without a model.
+    Raises BadInput and DuplicateItem for rows that cannot be read, UnknownName for a measure or
+    convention that does not exist, BadUsage for options that do not go together, NothingToEvaluate
+    where nothing is left to average over.
+
+    Parameters
+    ----------
+    gold
+        Questions with gold passages, `{"id": "q1", "passages": [{"document": "d", "start": 0,
+        "end": 9}]}`: JSON lines, or the rows. A passage has a position, a text or both. RAGAS'
+        rows are read, too. For questions with relevant documents, use `evaluate`.
+    retrieved
+        The chunks of each retriever for the same questions, best first, `{"id": "q1", "chunks":
+        [{"document": "d", "start": 0, "end": 40}]}`; a list of files, or a mapping name -> file or
+        rows, compares retrievers.
+
+    >>> import rankwell as rw
+    >>> gold = [{"id": "q", "passages": [{"document": "doc", "start": 0, "end": 6}]}]
+    >>> chunks = [{"id": "q", "chunks": [{"document": "doc", "start": 3, "end": 9}]}]
+    >>> rw.evaluate_rag(gold, chunks, "SpanR@1")["SpanR@1"]
+    0.5
+    """
+    return rag.evaluate(gold, retrieved, options=options, details=details, progress=progress)
+
+
+@takes_options(CitationOptions, "measures")
+def evaluate_citations(
+    supports: Table, *, options: CitationOptions, details: bool = False, progress: Progress = None
+) -> Results:
+    """Evaluates the citations in generated answers (ALCE).
+
+    Computes citation recall and precision from given entailments. An unjudged set that a measure
+    needs is an error.
+    Raises BadInput and DuplicateItem for rows that cannot be read, UnknownName for a measure or
+    convention that does not exist, BadUsage for options that do not go together, NothingToEvaluate
+    where nothing is left to average over.
+
+    Parameters
+    ----------
+    supports
+        A row for each judged set of citations, `{"id": "q1", "statement": "s1", "citations": ["a",
+        "b"], "entailed": true}`: JSON lines, or the rows; a list of files, or a mapping name ->
+        file or rows, compares systems.
+
+    >>> import rankwell as rw
+    >>> rows = [{"id": "q", "statement": "s", "citations": ["a"], "entailed": True}]
+    >>> rw.evaluate_citations(rows, "CitationP")["CitationP"]
+    1.0
+    """
+    return citations.evaluate(supports, options=options, details=details, progress=progress)

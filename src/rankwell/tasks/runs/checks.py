@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import compress
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from rankwell.data.findings.kinds import (
     recall_of_retrieved,
 )
 from rankwell.data.judged_rankings import JudgedRankings
-from rankwell.data.options import DocumentTexts, takes_options
+from rankwell.data.options import DocumentTexts, Table, takes_options
 from rankwell.data.rankings import Hits, Ranking, hits_of_ranking
 from rankwell.data.registry import Measure
 from rankwell.data.tables import (
@@ -394,7 +394,9 @@ class CheckOptions(RunFormOptions, JudgmentFileOptions):
 
 @takes_options(CheckOptions)
 @advising("evaluate")
-def check(judgments: Any, runs: Any = (), *, options: CheckOptions) -> Check:
+def check(
+    judgments: Table | Judgments, runs: Table | Ranking = (), *, options: CheckOptions
+) -> Check:
     """Looks for mistakes in judgments and runs before you trust a number.
 
     It finds what `evaluate` finds, and also looks for items listed twice, items missing from a

@@ -30,7 +30,15 @@ from rankwell.data.judged_rankings import (
     SessionQueries,
     SessionRankings,
 )
-from rankwell.data.options import ColumnChoice, PartOptions, PartOutcome, takes_options
+from rankwell.data.options import (
+    ColumnChoice,
+    CountProgress,
+    NamedProgress,
+    PartOptions,
+    PartOutcome,
+    Table,
+    takes_options,
+)
 from rankwell.data.rankings import Hits, Ranking
 from rankwell.data.registry import measure_names
 from rankwell.data.tables import Bools, Judgments, format_value, tie_rule, without_none
@@ -72,9 +80,7 @@ from rankwell.evaluation.judged import (
 from rankwell.evaluation.mistakes import Gauge, IdPair, probable_mistakes
 from rankwell.evaluation.results import (
     DETAIL_DEPTH,
-    Progress,
     ResultsBuilder,
-    RunProgress,
     counted_queries,
     lowest_relevant,
     progress_of,
@@ -364,12 +370,12 @@ def _file_of_part(path: str | Path) -> str:
 
 @takes_options(EvaluateOptions, "measures")
 def evaluate(
-    judgments: Any,
-    runs: Any,
+    judgments: Table | Judgments,
+    runs: Table | Ranking,
     *,
     options: EvaluateOptions,
     details: KeptDetails = False,
-    progress: Progress = None,
+    progress: NamedProgress | None = None,
 ) -> Results:
     """Evaluates one run or several against judgments.
 
@@ -405,7 +411,12 @@ def evaluate(
 
 
 def evaluate_runs(
-    judgments: Any, runs: Any, *, options: RunOptions, details: KeptDetails, progress: Progress
+    judgments: Any,
+    runs: Any,
+    *,
+    options: RunOptions,
+    details: KeptDetails,
+    progress: NamedProgress | None,
 ) -> PartOutcome:
     """The results of runs, in one piece or in parts."""
     parts = options if isinstance(options, PartOptions) else PartOptions()
@@ -519,7 +530,7 @@ class RunEvaluation:
         self._longest: dict[str, int] = {}
         self._min_relevant_grade = lowest_relevant(measures)
 
-    def request(self, progress: RunProgress = None) -> Request:
+    def request(self, progress: CountProgress | None = None) -> Request:
         """The options of reading runs."""
         return Request(
             tie_rule(self.rules.ties),

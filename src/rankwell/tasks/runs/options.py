@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from rankwell.data.options import (
     ConventionName,
     Doc,
-    InputData,
+    MappingData,
     MeasureNames,
     Option,
     PartOptions,
@@ -14,6 +14,7 @@ from rankwell.data.options import (
 )
 from rankwell.evaluation.bounds import Confidence
 from rankwell.evaluation.options import (
+    JudgmentData,
     JudgmentFileOptions,
     MeasureOptions,
     RunFileOptions,
@@ -68,11 +69,11 @@ class RunOptions(JudgedRunOptions, StatisticsOptions, MeasureOptions):
     ] = None
     queries: QueryTexts = None
     other_qrels: Annotated[
-        InputData,
+        JudgmentData,
         Doc("Second judgments of the same items, such as their understandability, for uBpref."),
     ] = None
     sessions: Annotated[
-        InputData,
+        MappingData,
         Doc(
             "Table of queries and their sessions, for session measures: ids are in the column "
             "query or id; name the other, as in queries.csv:session, with rows in order, or also "

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from rankwell import __version__
 from rankwell.data.matrices import Embeddings, read_npy
-from rankwell.data.options import exists_error, refuse_input
+from rankwell.data.options import CountProgress, exists_error, refuse_input
 from rankwell.data.tables import Floats
 from rankwell.documents import read_json
 from rankwell.errors import BadInput, BadScore, BadUsage, NothingToEvaluate, RankwellError, flag
@@ -70,7 +70,7 @@ def encode_images(
     encoder: ImageEncoder,
     *,
     cache: Path | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: CountProgress | None = None,
 ) -> EncodedImages:
     """The vectors of pictures; one that cannot be read or encoded, or whose vector is zero or not
     finite, is listed.
@@ -402,7 +402,7 @@ def write_vectors(
     chunk: int = 1024,
     before: Callable[[str], None] = lambda _: None,
     resume: bool = True,
-    progress: Callable[[int, int], None] | None = None,
+    progress: CountProgress | None = None,
 ) -> int:
     """Writes the vectors of the texts as `.npy`; returns how many an earlier run with the same
     identity left in `PATH.part`.

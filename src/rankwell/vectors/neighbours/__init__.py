@@ -37,7 +37,7 @@ from rankwell._native.similarity import (
     score_pairs,
 )
 from rankwell.data.matrices import Embeddings, Vectors, as_embeddings
-from rankwell.data.options import takes_options
+from rankwell.data.options import CountProgress, takes_options
 from rankwell.data.rankings import Ranking
 from rankwell.data.registry import Catalogue
 from rankwell.data.tables import Floats, Ints, RankCounts
@@ -45,7 +45,6 @@ from rankwell.errors import BadInput, BadUsage, flag, needing
 from rankwell.threads import blas_threads, in_threads, processors, spare_memory
 
 # Called with the products done and the products in all.
-Progress = Callable[[int, int], None]
 _LOWEST = -1e38  # above minus infinity, which marks who is excluded
 _ITEM_BYTES = 12 << 20
 _PATIENCE = 8
@@ -145,7 +144,7 @@ def search(
     *,
     k: int,
     options: SearchOptions,
-    progress: Progress | None = None,
+    progress: CountProgress | None = None,
 ) -> TopK:
     """The k items with the highest scores of each query, exactly.
 
@@ -182,7 +181,7 @@ def ranks_of(
     *,
     places: Ints | None = None,
     options: SearchOptions,
-    progress: Progress | None = None,
+    progress: CountProgress | None = None,
 ) -> RankCounts:
     """For each query and each of its wanted items the numbers of items that score higher and the
     same; counted, never sorted.
@@ -265,7 +264,7 @@ class SearchTask:
         queries: Embeddings | Vectors,
         items: Embeddings | Vectors,
         options: SearchOptions,
-        progress: Progress | None,
+        progress: CountProgress | None,
     ) -> None:
         self.queries, self.items = as_embeddings(queries), as_embeddings(items)
         self.metric: Metric = options.metric

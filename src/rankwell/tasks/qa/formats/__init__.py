@@ -11,7 +11,7 @@ from typing import Any, Generic, Literal, NamedTuple, TypeVar, get_args
 from rankwell.data.columns import Repeats
 from rankwell.data.findings import Finding
 from rankwell.data.findings.kinds import ranks_contradict_scores, reading_choice
-from rankwell.data.options import ColumnChoice, own_arithmetic
+from rankwell.data.options import ColumnChoice, Table, own_arithmetic
 from rankwell.data.rankings import Ranking
 from rankwell.data.registry import Catalogue, suggest
 from rankwell.errors import BadInput, NothingToEvaluate, UnknownName
@@ -25,7 +25,7 @@ from rankwell.tasks.qa.formats.rows import AnswerRows, EntryRows, QuestionRows, 
 AnswerHolds = Literal["questions", "predictions", "na-probs", "retrieved"]
 Read = TypeVar("Read", bound=Callable[..., Any])
 Rows = TypeVar("Rows", bound=EntryRows)
-Table = TypeVar("Table")
+Pairs = TypeVar("Pairs")
 _WORDS = {
     "questions": "questions with right answers",
     "predictions": "predictions",
@@ -88,7 +88,7 @@ def has(*patterns: str, sure: float = 0.95) -> Callable[[Content], float]:
     return _fits
 
 
-class FoundTable(NamedTuple, Generic[Table]):
+class FoundTable(NamedTuple, Generic[Pairs]):
     """A table that was read.
 
     table: questions, predictions, retrieved documents or no-answer numbers.
@@ -104,7 +104,7 @@ class FoundTable(NamedTuple, Generic[Table]):
     claims: (question, document) -> whether the document holds an answer, where the file says so.
     """
 
-    table: Table
+    table: Pairs
     format: str
     findings: tuple[Finding, ...] = ()
     counts: Mapping[str, int] = {}
@@ -123,7 +123,7 @@ def answer_formats(holds: AnswerHolds) -> list[AnswerFormat]:
 
 @own_arithmetic
 def read_questions(
-    place: Any, *, format: str | None = None, empty: Literal["drop", "keep"] = "drop"
+    place: Table | Questions, *, format: str | None = None, empty: Literal["drop", "keep"] = "drop"
 ) -> FoundTable[Questions]:
     """Reads questions with their right answers.
 
@@ -147,7 +147,7 @@ def read_questions(
     >>> rw.read_questions(rows).table.answers
     ('Paris',)
     """
-    found = place if isinstance(place, FoundTable) else FoundTable(place, "table")
+    found: Any = place if isinstance(place, FoundTable) else FoundTable(place, "table")
     if isinstance(found.table, Questions):
         return found
     rows, name = _rows(
@@ -166,7 +166,7 @@ def read_questions(
 
 @own_arithmetic
 def read_predictions(
-    place: Any, *, format: str | None = None, questions: Questions | None = None
+    place: Table | Predictions, *, format: str | None = None, questions: Questions | None = None
 ) -> FoundTable[Predictions]:
     """Reads the ranked answers of one system.
 
@@ -189,7 +189,7 @@ def read_predictions(
     >>> rw.read_predictions({"q1": "Paris", "q2": ""}).table.texts
     ('Paris', '')
     """
-    found = place if isinstance(place, FoundTable) else FoundTable(place, "table")
+    found: Any = place if isinstance(place, FoundTable) else FoundTable(place, "table")
     if isinstance(found.table, Predictions):
         return found
     rows, name = _rows(place, "predictions", format, AnswerRows)

@@ -4,9 +4,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rankwell.comparison.pages import present_differences, write_report
+from rankwell.data.options import CountProgress
 from rankwell.engines.sqlite_fts5 import SqliteFts
 from rankwell.evaluation.options import Seed
-from rankwell.evaluation.results import RunProgress, progress_of
+from rankwell.evaluation.results import progress_of
 from rankwell.reporting.drafts import holding, keeping
 from rankwell.reporting.folder import write_result
 from rankwell.reporting.options import FolderPath, Output, Progress, StatusNote, introduced
@@ -80,7 +81,7 @@ class RunDemoFiles(NamedTuple):
 
 
 @keeping()
-def prepare(folder: Path, *, progress: RunProgress = None) -> RunDemoFiles:
+def prepare(folder: Path, *, progress: CountProgress | None = None) -> RunDemoFiles:
     """Runs both systems over all questions and writes the experiment, without judgments of modules
     that this Python lacks.
     """
