@@ -329,7 +329,9 @@ def _index(groups: Mapping[str, Sequence[str]]) -> str:
         f"# Python\n\n{NOTE}",
         "The names of `import rankwell as rw`. `help(rw.evaluate)` shows the same texts where you "
         "work. Functions raise [errors](errors.md) whose messages say what to correct, and take "
-        "options as keywords or as [one object](options.md).",
+        "options as keywords or as [one object](options.md). In signatures, `DataFrame` is any "
+        "data frame, of pandas, Polars, PyArrow or DuckDB, and `Array` is any array of numbers or "
+        "ids, such as a NumPy array or a PyTorch tensor.",
     ]
     for title, names in {"The ten you need": TEN, **groups}.items():
         rows = ((link(name), Text(getattr(rankwell, name)).summary) for name in names)
