@@ -40,8 +40,8 @@ from rankwell.reporting.options import (
     Output,
     PerQueryOption,
     Progress,
-    paper_text,
     present,
+    refuse_unused,
 )
 from rankwell.reporting.outputs.answers import answer_text
 from rankwell.reporting.outputs.markup import sentences
@@ -99,7 +99,8 @@ class Presented(NamedTuple):
     """Results that a task prints and writes itself.
 
     result: the value that the Python function returns.
-    present: prints and writes the results; takes them with `format`, `per_query` and `output`.
+    present: prints and writes the results; takes them with `format`, `per_query`, `output` and the
+        `style` of tables for papers.
     """
 
     result: Results
@@ -249,6 +250,8 @@ class TaskCommand:
         progress: Progress = None,
     ) -> Output:
         task, refused, messages = self.task, tuple[str, ...](), tuple[str, ...]()
+        if style is not None:
+            refuse_unused(style, format, output)
         if output is not None:
             from rankwell.reporting.drafts import refuse_unclaimed
 
@@ -263,13 +266,9 @@ class TaskCommand:
             *task.inputs_of(words), options=options, details=details, progress=progress, **folder
         )
         if isinstance(outcome, Presented):
-            printed = outcome.present(
-                outcome.result, format=format, per_query=per_query, output=output
+            return outcome.present(
+                outcome.result, format=format, per_query=per_query, output=output, style=style
             )
-            is_paper = format in ("latex", "html")
-            rows = list(outcome.result.per_query()) if per_query and is_paper else None
-            text = paper_text(outcome.result, format, style, rows) if is_paper else ""
-            return printed._replace(text=text or printed.text)
         if isinstance(outcome, PartOutcome):
             if outcome.result is None:
                 return Output(outcome.text, (*refused, *outcome.messages), outcome.exit_code)

@@ -17,7 +17,7 @@ import numpy as np
 
 from rankwell.data.findings import Finding
 from rankwell.data.frames import Heading
-from rankwell.data.options import Doc, shows_details
+from rankwell.data.options import Doc, shown_digits, shows_details
 from rankwell.data.registry import Catalogue
 from rankwell.data.tables import MISSING, ValueRows, format_value, grouped, p_value
 from rankwell.errors import BadUsage, count_of, flag, printable
@@ -508,23 +508,23 @@ def summary_grid(document: Document) -> Grid:
     }
     if any(row["unit"] != "share" for row in rows):
         texts["unit"] = [row["unit"] for row in rows]
-    numbers = {"mean": [format_value(row["mean"], row["unit"]) for row in rows]}
+    numbers = {"mean": [_score(row["mean"], row["unit"]) for row in rows]}
     if has_intervals(rows):
         numbers[f"{100 * document.rules.get('level', 0.95):g} % interval"] = [
             _bounds(row, _unit_between(row)) for row in rows
         ]
-    numbers["sd"] = [format_value(row["sd"], _unit_between(row)) for row in rows]
+    numbers["sd"] = [_score(row["sd"], _unit_between(row)) for row in rows]
     numbers["n"] = [format_value(row["n"], "count") for row in rows]
     numbers |= {name: [_own_figure(name, row) for row in rows] for name in figure_columns}
     return grid_of(texts, numbers, grouped=several)
 
 
 def per_query_grids(
-    document: Document, digits: Callable[[str], int | None] = lambda _: None
+    document: Document, digits: Callable[[str], int | None] = lambda _: shown_digits()
 ) -> list[Grid]:
     """The table of the values of single queries, where they are requested: a row per query and a
     column per measure, or a row per value where a task has columns. digits: unit -> decimals of a
-    value; None for those of the unit.
+    value, by default those of `--digits`; None for those of the unit.
     """
     if (rows := document.per_query) is None:
         return []
@@ -619,7 +619,7 @@ def _own_figure(name: str, row: Row) -> str:
     if name == "p":
         return p_value(value)
     if value is None or name in _LEVELS:
-        return format_value(value, row["unit"])
+        return _score(value, row["unit"])
     return (
         f"{value:.4g}"
         if 0 < abs(value) < 1e-3 or abs(value) >= 1e5
@@ -634,11 +634,11 @@ def _unit_between(row: Row) -> str:
 
 def _bounds(row: Row, unit: str) -> str:
     bounds = [row.get(name) for name in ("ci_low", "ci_high")]
-    return (
-        MISSING
-        if None in bounds
-        else f"[{format_value(bounds[0], unit)}, {format_value(bounds[1], unit)}]"
-    )
+    return MISSING if None in bounds else f"[{_score(bounds[0], unit)}, {_score(bounds[1], unit)}]"
+
+
+def _score(value: Any, unit: str) -> str:
+    return format_value(value, unit, digits=shown_digits())
 
 
 def _word(row: Row, rules: Rules) -> str:

@@ -19,7 +19,7 @@ from rankwell.data.catalogue import result_kinds
 from rankwell.data.json_types import AnyObject, JsonTables
 from rankwell.data.options import PartOptions, PartOutcome, refusal, refuse_options
 from rankwell.errors import BadInput, BadUsage
-from rankwell.reporting.options import FolderOption, FormatOption, Output, Progress
+from rankwell.reporting.options import FolderOption, FormatOption, Output, Progress, refuse_unused
 from rankwell.runtime.parts import KINDS
 from rankwell.runtime.parts.execution import executor_of
 
@@ -78,6 +78,7 @@ def bench(
     dry_run
         List the cells that would be evaluated, why, and by which command line; evaluate nothing.
     """
+    refuse_unused(style, format, None)
     experiment = read_experiment(file)
     if experiment.kind != "commands":
         result = _of_kind(
@@ -151,6 +152,7 @@ def _of_kind(
         raise BadUsage(f"--dry-run is not for a bench with {what}; leave it out.")
     if not is_grid:
         return evaluate_systems(experiment, output, options, format, style, progress)
+    refuse_options(style, (), f"is not for a bench with {what}")
     grids = {name: kind.grid for name, kind in result_kinds().items() if kind.grid}
     for cell in experiment.cells:
         if str(cell.command.value) not in grids:

@@ -57,16 +57,7 @@ from rankwell.io.result_folder import (
     read_summary,
     values_behind,
 )
-from rankwell.reporting import (
-    FOR_PEOPLE,
-    PAPER,
-    PLAIN,
-    SUMMARY_COLUMNS,
-    Format,
-    Row,
-    TableStyle,
-    Terminal,
-)
+from rankwell.reporting import FOR_PEOPLE, PLAIN, SUMMARY_COLUMNS, Format, Row, TableStyle, Terminal
 from rankwell.reporting.drafts import (
     drafting,
     holding,
@@ -576,10 +567,11 @@ class BenchResults(Displayable):
         """The tables as text in one of the formats; rows of csv, tsv, json and jsonl have full
         precision.
         """
-        tables = self._laid_out if format in FOR_PEOPLE else self.system_tables
-        if format in PAPER:
-            keeps = self.shown.intervals is not None
-            tables = [for_paper(table, style or TableStyle(), intervals=keeps) for table in tables]
+        tables = self.system_tables
+        if format in FOR_PEOPLE:
+            keeps = format == "table" or self.shown.intervals is not None
+            look = style or TableStyle()
+            tables = [for_paper(table, look, intervals=keeps) for table in self._laid_out]
         # Each table of LaTeX repeats its findings, so that it has those on itself alone.
         findings = self.comparison_findings if format == "latex" else self.findings
         return render_system_tables(tables, format, findings=findings, terminal=terminal)

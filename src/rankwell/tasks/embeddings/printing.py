@@ -22,13 +22,14 @@ from rankwell.reporting import (
     Format,
     PrintedFigure,
     Row,
+    TableStyle,
     Terminal,
     has_intervals,
     rules_line,
     runs_of,
     visible,
 )
-from rankwell.reporting.options import Output, printed_output
+from rankwell.reporting.options import Output, paper_text, printed_output
 from rankwell.reporting.outputs.answers import answer_of, leading_rows, score_answer
 from rankwell.tasks.embeddings.ranking_pairs import RankingPairs
 from rankwell.tasks.embeddings.vectors import Sample
@@ -41,7 +42,12 @@ _COLUMN = 15
 
 
 def show(
-    result: "AgreementResults", *, format: Format, per_query: bool, output: Path | None
+    result: "AgreementResults",
+    *,
+    format: Format,
+    per_query: bool,
+    output: Path | None,
+    style: TableStyle | None,
 ) -> Output:
     """Writes a comparison and prints it; details add the relative changes and the vectors."""
     rows = list(result.per_query()) if per_query else None
@@ -53,7 +59,7 @@ def show(
     if format == "table" and result.cuts_gold and rows is None:
         text = source_tables(result, terminal)
     else:
-        text = reporting.render(
+        text = paper_text(result, format, style, rows) or reporting.render(
             summary,
             rows,
             result.describe(),

@@ -15,7 +15,7 @@ from rankwell.errors import BadUsage, RankwellError, typed
 from rankwell.reporting import rules_line
 from rankwell.reporting.drafts import drafting, holding
 from rankwell.reporting.folder import write_parquet, write_result
-from rankwell.reporting.options import Output, Progress, StatusNote
+from rankwell.reporting.options import Output, Progress, StatusNote, paper_text
 from rankwell.reporting.outputs.answers import answer_of
 from rankwell.store import write_text
 from rankwell.task import Presented, Task, TaskInput
@@ -82,7 +82,12 @@ def _retrieve(
 
 
 def _present(
-    result: EngineResults, *, format: reporting.Format, per_query: bool, output: Path | None
+    result: EngineResults,
+    *,
+    format: reporting.Format,
+    per_query: bool,
+    output: Path | None,
+    style: reporting.TableStyle | None,
 ) -> Output:
     messages, next_step = list[str](), ""
     if output is not None:
@@ -90,7 +95,7 @@ def _present(
         messages.append(StatusNote(f"wrote {output}/"))
         next_step = typed("rankwell", "report", output, "--open")
     return Output(
-        text=render(result, format, per_query=per_query),
+        text=render(result, format, style, per_query=per_query),
         messages=tuple(messages),
         findings=() if format == "json" else result.findings,
         next_step=next_step,
@@ -119,16 +124,22 @@ def evaluate_cells(
         yield error
 
 
-def render(result: EngineResults, format: reporting.Format, *, per_query: bool = False) -> str:
-    """The answer, with details a table with a row for each setting; formats for programs have the
-    rows of the summary.
+def render(
+    result: EngineResults,
+    format: reporting.Format,
+    style: reporting.TableStyle | None = None,
+    *,
+    per_query: bool = False,
+) -> str:
+    """The answer, with details a table with a row for each setting; formats for papers have the
+    scores, and those for programs the rows of the summary.
     """
     terminal = reporting.terminal_of(sys.stdout)
-    is_answer = format == "table" and not terminal.details
-    if is_answer or per_query or format not in ("table", "md"):
-        return reporting.render(
+    if format != "table" or per_query or not terminal.details:
+        rows = list(result.per_query()) if per_query else None
+        return paper_text(result, format, style, rows) or reporting.render(
             result.summary,
-            list(result.per_query()) if per_query else None,
+            rows,
             result.describe(),
             result.findings,
             format,
@@ -141,7 +152,7 @@ def render(result: EngineResults, format: reporting.Format, *, per_query: bool =
     *above, below = (
         reporting.folded(text, terminal) for text in (*verdicts, rules_line(result.describe()))
     )
-    table = reporting.render_rows(rows, format, terminal=terminal).rstrip()
+    table = reporting.render_rows(rows, terminal=terminal).rstrip()
     return "\n\n".join([*above, table, f"{below}\n"])
 
 

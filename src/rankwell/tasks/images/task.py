@@ -41,7 +41,7 @@ from rankwell.evaluation.results import ResultsBuilder, progress_of
 from rankwell.io.formats import read_column
 from rankwell.io.matrices import like_ranks
 from rankwell.io.positives import Sides, read_positives
-from rankwell.reporting import Answer, Row, Rules, render_rows
+from rankwell.reporting import Answer, Row, Rules, TableStyle, render_rows
 from rankwell.reporting.drafts import drafting
 from rankwell.reporting.folder import write_result
 from rankwell.reporting.options import Format, Output, Progress, StatusNote, present
@@ -753,6 +753,7 @@ def _present(
     format: Format,
     per_query: bool,
     output: Path | None,
+    style: TableStyle | None,
     computed: ComputedRun | None,
     start: float,
     checks: Sequence[str],
@@ -761,7 +762,7 @@ def _present(
     `time.perf_counter`. checks: of printed figures.
     """
     tables = {"by_instance": result.by_instance} if format == "json" and result.by_instance else {}
-    printed = present(result, format=format, per_query=per_query, tables=tables)
+    printed = present(result, format=format, per_query=per_query, tables=tables, style=style)
     printed = printed._replace(messages=tuple(checks))
     if output is None:
         return printed

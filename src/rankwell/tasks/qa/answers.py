@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankwell.data.frames import Heading
 from rankwell.data.tables import format_value
-from rankwell.reporting import FOR_PEOPLE, Answer, Format, PrintedFigure, Row
+from rankwell.reporting import FOR_PEOPLE, Answer, Format, PrintedFigure, Row, TableStyle
 from rankwell.reporting.options import Output, present, printed_output
 from rankwell.reporting.outputs.answers import (
     caption,
@@ -29,6 +29,7 @@ def show(
     per_query: bool = False,
     format: Format = "table",
     output: Path | None = None,
+    style: TableStyle | None = None,
 ) -> Output:
     """The output of the command for a result; `output` is a folder for everything, with the
     charts.
@@ -40,7 +41,7 @@ def show(
         # Spans are for programs.
         readable = [{name: row[name] for name in _IN_TEXT if name in row} for row in hardest]
         shown = {"failures": failures, "hardest": readable}
-    printed = present(result, format=format, per_query=per_query, tables=shown)
+    printed = present(result, format=format, per_query=per_query, tables=shown, style=style)
     if output is None:
         return printed
     # Only a call that writes needs them.
