@@ -68,7 +68,13 @@ def test_a_measure_that_is_not_there_is_answered_by_what_is(word: str):
 
 @pytest.mark.parametrize(
     ("text", "answer"),
-    [("hit rate", "Success@10"), ("top-k accuracy", "Success@10"), ("recall at k", "R@10")],
+    [
+        ("hit rate", "Success@10"),
+        ("top-k accuracy", "Success@10"),
+        ("recall at k", "R@10"),
+        ("hit rate@5", "Success@5"),
+        ("mean reciprocal rank@5", "RR@5"),
+    ],
 )
 def test_a_measure_that_needs_a_cut_off_is_named_with_one(text: str, answer: str):
     with pytest.raises(UnknownName, match=f"did you mean '{answer}'"):
@@ -77,7 +83,13 @@ def test_a_measure_that_needs_a_cut_off_is_named_with_one(text: str, answer: str
 
 @pytest.mark.parametrize(
     ("word", "measure"),
-    [("hitrate", "Success@10"), ("hit-rate", "Success@10"), ("average precision", "AP")],
+    [
+        ("hitrate", "Success@10"),
+        ("hit-rate", "Success@10"),
+        ("average precision", "AP"),
+        ("hit-rate@5", "Success@5"),
+        ("average precision@5", "AP@5"),
+    ],
 )
 def test_a_measure_that_is_typed_as_a_command_is_answered_by_what_prints_it(
     word: str, measure: str
@@ -90,6 +102,12 @@ def test_a_measure_that_is_typed_as_a_command_is_answered_by_what_prints_it(
         find_command([word])
     code, _, err = in_process([word])
     assert (code, f"did you mean {meaning}?" in " ".join(err.split())) == (2, True)
+
+
+@pytest.mark.parametrize(("word", "measure"), [("ndcg@5", "nDCG@5"), ("recall@20", "R@20")])
+def test_the_command_for_a_measure_keeps_its_cut_off(word: str, measure: str):
+    with pytest.raises(BadUsage, match=f"did you mean 'evaluate QRELS RUN -m {measure}'"):
+        find_command([word])
 
 
 def test_what_is_neither_is_answered_by_the_commands():

@@ -256,17 +256,23 @@ def _everyday_names() -> Mapping[str, Mapping[str, str]]:
 def everyday_meaning(
     kind: Literal["commands", "measures", "instead"], text: str, *, is_near: bool = False
 ) -> str:
-    """What people mean by a word or by words, as `everyday.toml` has it; "" where it has none.
+    """What people mean by a word or by words, as `everyday.toml` has it, measures with the cut-off
+    of the words; "" where it has none.
 
     is_near: whether a near spelling will do.
     """
     import difflib
+    import re
 
     names = _everyday_names()[kind]
+    text, at, cutoff = text.strip().partition("@")
     word = "-".join(text.lower().replace("_", " ").replace("'", "").split())
     if is_near and word not in names:
         word = "".join(difflib.get_close_matches(word, names, n=1, cutoff=0.8))
-    return names.get(word, "")
+    meaning = names.get(word, "")
+    if meaning and at and kind == "measures":
+        return f"{meaning.partition('@')[0]}@{cutoff}"
+    return re.sub(r"@\d+", lambda _: f"@{cutoff}", meaning) if at else meaning
 
 
 PERFORMANCE = "performance.json"
@@ -418,7 +424,7 @@ def find_command(arguments: Sequence[str]) -> Words:
         words[0] for words in (subcommands(words[0]) if words else {**summaries, (DROP_IN,): ""})
     }
     advice = suggest(wrong, near)
-    word, is_near = "" if words else wrong.partition("@")[0], advice[0] == "k"
+    word, is_near = "" if words else wrong, advice[0] == "k"
     meaning = everyday_meaning("commands", word, is_near=is_near)
     if not meaning and (measure := everyday_meaning("measures", word, is_near=is_near)):
         meaning = f"'evaluate QRELS RUN -m {measure}' or 'explain {measure}'"

@@ -357,11 +357,9 @@ def _parse(text: str, words: Mapping[str, str] | None) -> Measure:
 
 def _refuse_everyday_words(text: str) -> None:
     """Raises UnknownName for what people call a measure, and rankwell does not."""
-    name, at, cutoff = text.strip().partition("@")
-    if meaning := everyday_meaning("measures", name):
-        measure = f"{meaning.partition('@')[0]}@{cutoff}" if at else meaning
+    if measure := everyday_meaning("measures", text):
         raise UnknownName(f"there is no measure {text!r}; did you mean '{measure}'?")
-    if alternative := everyday_meaning("instead", name):
+    if alternative := everyday_meaning("instead", text):
         raise UnknownName(f"there is no measure {text!r}: {alternative}")
 
 

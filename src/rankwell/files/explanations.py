@@ -120,10 +120,9 @@ def meanings(name: str) -> dict[Measure, list[str]]:
     problem: BadUsage | None = None
     # The name is understood without its cut-off, too.
     plain = name.strip().removesuffix("@k")
-    word, at, cutoff = plain.partition("@")
-    meaning = everyday_meaning("measures", word)
+    meaning = everyday_meaning("measures", plain)
     for reading, words in _readings(plain):
-        text = plain if words or not meaning else f"{meaning.partition('@')[0]}{at}{cutoff}"
+        text = plain if words or not meaning else meaning
         try:
             readings.setdefault(
                 parse_measure(at_each_cutoff(text, [10], words)[0], words), []

@@ -359,6 +359,18 @@ def test_lint_puts_unused_labels_last_in_a_line_per_group(
     assert unused == ["night", "dusk", "dawn", "rain", "fog"]
 
 
+def test_lint_refuses_an_unknown_group_beside_a_schema(
+    tmp_path: Path, capsys: Any, monkeypatch: Any
+):
+    (tmp_path / "t.csv").write_text("slice_id,scene_type\na,day\n")
+    (tmp_path / "s.json").write_text(json.dumps({"scene_type": ["day"]}))
+    words = ["keywords", "check", str(tmp_path / "t.csv"), "--keyword-groups", "colour"]
+    for more in ([], ["--schema", str(tmp_path / "s.json")]):
+        code, _, err = run(*words, *more, capsys=capsys, monkeypatch=monkeypatch)
+
+        assert (code, "unknown group 'colour'" in err) == (2, True)
+
+
 def test_a_file_of_vectors_in_place_of_text_queries_is_refused_at_once(
     files: dict[str, str], capsys: Any, monkeypatch: Any
 ):

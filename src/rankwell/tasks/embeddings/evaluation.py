@@ -104,6 +104,7 @@ _OF_VECTORS = (
     "eps",
 )
 """Options that runs have no use for."""
+_FURTHER_FILES = ("item_ids", "exclude_group", "qrels")
 ListOfIds = Sequence[Hashable] | Mapping[Any, float]  # the keys of a Mapping are invariant
 
 
@@ -622,7 +623,9 @@ class _Agreement:
             candidates=tuple(candidates),
             convention=builder.convention,
             pairs=self.pairs,
-            sources=sources_of(self._places, {"item_ids": options.item_ids}),
+            sources=sources_of(
+                self._places, {name: getattr(options, name) for name in _FURTHER_FILES}
+            ),
             intervals=options.intervals,
             seed=options.sampling_seed,
             task="embeddings",

@@ -101,7 +101,7 @@ from rankwell.tasks.engine.options import EngineOptions
 
 _READ = ("documents", "item_vectors", "queries", "query_vectors", "encoder", "filters", "collapse")
 """Options that decide what is read before an engine is asked."""
-_FILES = ("documents", "item_vectors", "queries", "query_vectors", "qrels")
+_FILES = ("documents", "item_vectors", "queries", "query_vectors", "qrels", "truth")
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

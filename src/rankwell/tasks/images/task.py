@@ -494,6 +494,7 @@ def _add_clusters(
     clusters_by_run: dict[str, Mapping[str, Any]] = {}
     for number, run in enumerate(runs.tables):
         source = None if is_computed else sources[number]
+        runs.sources |= sources_of({f"clusters of {run}": source})
         clusters_by_run[run] = (
             _clusters_made(run, runs, images, options.seed)
             if source is None

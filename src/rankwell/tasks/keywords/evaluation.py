@@ -217,7 +217,10 @@ def evaluate_keywords(
         seed=options.seed,
         task="keywords",
         sources={
-            **sources_of({"annotations": annotations, "item_ids": options.item_ids}),
+            **sources_of(
+                {"annotations": annotations},
+                {name: getattr(options, name) for name in ("item_ids", "schema", "queries")},
+            ),
             **ranked.sources,
         },
         details=detail_columns(explainer.details() for explainer in explainers)

@@ -59,6 +59,8 @@ def print_findings(
         )
     groups = names(options.keyword_groups, "--keyword-groups")
     table = read_annotations(annotations, schema=options.schema, groups=groups)
+    for group in groups:
+        table.find_group(group)
     problems, on_texts = list(findings(table)), list[Finding]()
     size = (
         f"{count_of(len(table.clips), 'clip')}, {int((table.uses > 0).sum())} keywords in "

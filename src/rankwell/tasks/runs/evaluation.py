@@ -772,7 +772,7 @@ class RunEvaluation:
         for name, run in runs.items():
             files = run_files(run)
             paths |= {f"{name}/{Path(file).name}": file for file in files} or {name: run}
-        sources = sources_of(without_none(inputs), paths)
+        sources = sources_of(without_none({**inputs, "queries": texts}), paths)
         for source in sources.values():
             source.known_digest = digests.get(source.name, "")
         sizes = [source.size for name, source in sources.items() if name in runs]
