@@ -114,6 +114,27 @@ def names_on_page(words: tuple[str, ...]) -> set[str]:
     return set(re.findall(r"--[a-z][a-z0-9-]*", " ".join(first_columns)))
 
 
+def test_files_stand_under_input_and_the_look_of_tables_under_output():
+    groups = {
+        (name, use.argument.group)
+        for name in (
+            "--queries",
+            "--documents",
+            "--tune",
+            "--caption",
+            "--label",
+            "--digits",
+            "--to",
+        )
+        for use in uses().get(name, ())
+    }
+
+    assert groups == {
+        *((name, "Input") for name in ("--queries", "--documents", "--tune")),
+        *((name, "Output") for name in ("--caption", "--label", "--digits", "--to")),
+    }
+
+
 def test_two_uses_that_differ_without_a_reason_are_found() -> None:
     def first(*, depth: int = 1) -> None:
         """One.

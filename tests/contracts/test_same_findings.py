@@ -3,6 +3,7 @@ of them has without a further pass over the data, all of them have.
 """
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 import rankwell as rw
 from rankwell.data.findings import FINDINGS, Finding
 from rankwell.errors import BadInput
+from regression.running import in_process
 
 QUERIES = [f"Q{number}" for number in range(12)]
 JUDGED = {
@@ -98,3 +100,21 @@ def test_the_same_data_give_the_same_findings(world: str):
     assert {name for name in asked if FINDINGS[name].level == "error"} == errors
     # The lists of an engine have places, no ties; its times have intervals of their own.
     assert evaluated <= asked | {"values-depend-on-ties", "most-judged-queries-missing"}
+
+
+def test_folders_that_are_compared_show_the_findings_on_their_data(tmp_path: Path):
+    judged = {f"Q{n}": {f"Doc{n}": 1} for n in range(30)}
+    runs = {
+        name: {
+            f"Q{n}": {f"Doc{n}" if n else "doc0": 2.0, f"x{(n + shift) % 7}": 1.0}
+            for n in range(30)
+        }
+        for shift, name in enumerate(("one", "two"))
+    }
+    folders = [str(tmp_path / name) for name in runs]
+    for folder, name in zip(folders, runs, strict=True):
+        rw.evaluate(judged, {name: runs[name]}).save(folder)
+
+    _, _, shown = in_process(["compare", *folders, "--verbose"])
+
+    assert shown.count("[some-item-ids-in-two-notations]") == 2

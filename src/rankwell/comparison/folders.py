@@ -29,8 +29,10 @@ from rankwell.io.result_folder import (
     QUERIES,
     SUMMARY,
     ResultFolder,
+    read_further,
     read_summary,
 )
+from rankwell.stats import SUMMARY_KINDS
 from rankwell.store import Source
 
 _TRUTH = (
@@ -133,6 +135,7 @@ def from_folders(folders: NamedFolders, *, details: bool) -> Gathered:
         Origin(
             rules=_shared_rules(gathered),
             findings=[
+                *_stored(gathered),
                 *differing(folders),
                 *on_names,
                 *_on_whole_figures(folders, protocol),
@@ -236,6 +239,19 @@ def _are_rivals(folder: ResultFolder, other: ResultFolder) -> bool:
     """Whether a run of both is two systems: both have its lists, or a measure of it."""
     measures, others = ({values.measure for values in each.values} for each in (folder, other))
     return not measures.isdisjoint(others) or (folder.has(DETAILS) and other.has(DETAILS))
+
+
+def _stored(gathered: Sequence[GatheredFolder]) -> list[Finding]:
+    """The findings of the folders on their data, each once, under the names that runs have here."""
+    of_summary = {kind.name for kind in SUMMARY_KINDS}
+    findings = dict[Finding, None]()
+    for folder, names, _ in gathered:
+        for finding in map(Finding.of, read_further(folder).get("findings", ())):
+            run = finding.subject.get("run", "")
+            is_renamed = names.get(run, run) != run
+            if finding.name not in of_summary:
+                findings[finding.under(names[run]) if is_renamed else finding] = None
+    return list(findings)
 
 
 def differing(folders: NamedFolders) -> list[Finding]:

@@ -323,9 +323,12 @@ MeasureNames = Annotated[Sequence[str] | str | None, Option(("--measure", "-m"),
 ConventionName = Annotated[str, Option(("--convention", "-c"))]
 _QUERY_TEXTS = Doc(
     "File of query texts (BEIR queries.jsonl, or any table with an id column); further columns "
-    "are attributes to group and filter by."
+    "are attributes to group and filter by.",
+    "Input",
 )
-_DOCUMENT_TEXTS = Doc("File of item texts (BEIR corpus.jsonl, or any table with an id column).")
+_DOCUMENT_TEXTS = Doc(
+    "File of item texts (BEIR corpus.jsonl, or any table with an id column).", "Input"
+)
 QueryTexts = Annotated[TableData, _QUERY_TEXTS]
 DocumentTexts = Annotated[TableData, _DOCUMENT_TEXTS]
 ShownQueryTexts = Annotated[str | None, _QUERY_TEXTS]
@@ -335,7 +338,9 @@ Pictures = Annotated[
     str | None, Doc("Pictures of the items: a folder, or a pattern such as 'img/{id}.jpg'.")
 ]
 TargetFormat = Annotated[
-    str | None, Option(("--to",)), Doc("Format of the target, if its suffix does not determine it.")
+    str | None,
+    Option(("--to",)),
+    Doc("Format of the target, if its suffix does not determine it.", "Output"),
 ]
 
 

@@ -194,6 +194,8 @@ class StatusNote(str):
 class TableStyle:
     """The look of a table of scores."""
 
+    help_group = "Output"
+
     digits: Annotated[
         int | None, Doc("Number of decimals of scores; 3 unless a convention sets it.")
     ] = None

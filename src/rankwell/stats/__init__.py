@@ -216,7 +216,7 @@ def summary_findings(
         return first_of(told_apart(names, parts or [""] * len(names), numbers), 6)
 
     return [
-        _KINDS[place](*facts, columns=_named(columns_by_fact[place, *facts]))
+        SUMMARY_KINDS[place](*facts, columns=_named(columns_by_fact[place, *facts]))
         for place, *facts in sorted(columns_by_fact)
     ]
 
@@ -236,7 +236,7 @@ def told_apart(names: Sequence[str], parts: Sequence[str], numbers: Sequence[int
     )
 
 
-_KINDS: tuple[FindingKind[...], ...] = (
+SUMMARY_KINDS: tuple[FindingKind[...], ...] = (
     few_queries,
     small_sample,
     equal_values,
@@ -250,8 +250,8 @@ _KINDS: tuple[FindingKind[...], ...] = (
 def _facts_of(
     counted: "_Counted", intervals: Intervals, short: Sequence[int]
 ) -> Iterator[tuple[Any, ...]]:
-    """The places in `_KINDS` of findings on one column, with their words. short: the numbers of
-    queries, ascending, of all columns that have too few.
+    """The places in `SUMMARY_KINDS` of findings on one column, with their words. short: the numbers
+    of queries, ascending, of all columns that have too few.
     """
     n, is_studentised = counted.n, intervals == "bootstrap-t"
     if intervals == "t" and not counted.is_plain_mean:

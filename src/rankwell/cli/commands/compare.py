@@ -39,6 +39,7 @@ from rankwell.store import exists, remote_url, split_name
 from rankwell.tasks.runs.options import JudgedRunOptions
 
 _ADVICE = "evaluate with --queries, and with -o"
+_OF_TESTS = Doc("", "Statistics")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,8 +66,8 @@ def compare(
     *places: str,
     options: ComparisonOptions,
     inputs: ComparedQueries,
-    plan: bool = False,
-    difference: float | None = None,
+    plan: Annotated[bool, _OF_TESTS] = False,
+    difference: Annotated[float | None, _OF_TESTS] = None,
     per_query: PerQueryOption = False,
     format: Annotated[
         FormatOption,

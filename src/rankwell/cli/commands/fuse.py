@@ -41,7 +41,11 @@ class TuneOptions:
 
     tune: Annotated[
         str | None,
-        Doc("File of judgments for tuning weights, methods and normalisations.", is_common=True),
+        Doc(
+            "File of judgments for tuning weights, methods and normalisations.",
+            "Input",
+            is_common=True,
+        ),
     ] = None
     measures: Annotated[
         MeasureNames,

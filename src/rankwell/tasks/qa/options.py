@@ -17,7 +17,9 @@ from rankwell.evaluation.options import StatisticsOptions
 Relevance = Literal["document", "dpr", "kilt", "lower", "raw", "context"]
 RetrieverDuplicates = Literal["error", "first", "best", "keep"]
 RetrieverTies = Literal["id-desc", "id-asc", "input", "optimistic", "pessimistic", "error"]
-FormatName = Annotated[str | None, Doc("Name of a format, if the content does not determine it.")]
+FormatName = Annotated[
+    str | None, Doc("Name of a format, if the content does not determine it.", "Input")
+]
 
 
 @dataclass(frozen=True, kw_only=True)
