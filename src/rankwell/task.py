@@ -41,7 +41,6 @@ from rankwell.reporting.options import (
     PerQueryOption,
     Progress,
     present,
-    refuse_unused,
 )
 from rankwell.reporting.outputs.answers import answer_text
 from rankwell.reporting.outputs.markup import sentences
@@ -250,8 +249,6 @@ class TaskCommand:
         progress: Progress = None,
     ) -> Output:
         task, refused, messages = self.task, tuple[str, ...](), tuple[str, ...]()
-        if style is not None:
-            refuse_unused(style, format, output)
         if output is not None:
             from rankwell.reporting.drafts import refuse_unclaimed
 

@@ -27,7 +27,7 @@ FORMATS = [
 
 
 LINES = {
-    "bench": "bench bench.toml -o out --only 'runs/*'",
+    "bench": "bench bench.toml --only 'runs/*'",
     "beyond": "beyond beyond/mine.run",
     "clicks": "clicks logs/log.csv",
     "clicks credit": "clicks credit logs/lists.jsonl logs/clicks.csv",

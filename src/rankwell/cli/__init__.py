@@ -227,6 +227,8 @@ def _run_command(arguments: list[str]) -> int:
         switches = {word for flags in SWITCHES for word in flags}
         options = with_lists(command, [word for word in options if word not in switches])
         positionals, keywords = bind(command, [*options, *command_arguments[end:]])
+        if "style" in keywords:
+            keywords["style"].refuse_unused(keywords.get("format", "table"), keywords.get("output"))
         # Some commands have an option of this name.
         allowed = "overwrite" not in command.__annotations__ and keywords.pop("overwrite", False)
         # A dry run writes nothing, and notes what the work itself would be refused for.

@@ -17,7 +17,7 @@ import numpy as np
 
 from rankwell.data.findings import Finding
 from rankwell.data.frames import Heading
-from rankwell.data.options import Doc, shown_digits, shows_details
+from rankwell.data.options import Doc, refuse_options, shown_digits, shows_details
 from rankwell.data.registry import Catalogue
 from rankwell.data.tables import MISSING, ValueRows, format_value, grouped, p_value
 from rankwell.errors import BadUsage, count_of, flag, printable
@@ -210,6 +210,16 @@ class TableStyle:
             raise BadUsage(
                 f"{flag('--digits')} is {self.digits}; expected a number from 0 to {_MOST_DIGITS}."
             )
+
+    def refuse_unused(self, format: Format, output: Any) -> None:
+        """Raises BadUsage for an option that the format has no place for. output: a folder, whose
+        page has the decimals.
+        """
+        shown = {"digits": FOR_PEOPLE, "label": PAPER[1:], "caption": PAPER}
+        shown["underline_second"] = PAPER
+        allowed = [name for name, formats in shown.items() if format in formats]
+        allowed += ["digits"] if output is not None else []
+        refuse_options(self, allowed, f"has no effect with -f {format}")
 
 
 _MOST_DIGITS = 15

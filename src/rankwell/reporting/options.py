@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from rankwell import reporting
 from rankwell.data.findings import Finding
-from rankwell.data.options import Doc, Injected, Input, NamedProgress, Option, refuse_options
+from rankwell.data.options import Doc, Injected, Input, NamedProgress, Option
 from rankwell.errors import BadUsage, typed
 from rankwell.reporting import (
-    FOR_PEOPLE,
     OUTPUTS,
     PAPER,
     Document,
@@ -59,16 +58,6 @@ def option_names(text: str | None, option: str) -> list[str]:
     if not all(names):
         raise BadUsage(f"{option} {text!r} has an empty name; expected names separated by commas.")
     return names
-
-
-def refuse_unused(style: TableStyle, format: Format, output: Path | None) -> None:
-    """Raises BadUsage for an option of the style that the format has no place for. output: a
-    folder, whose page has the decimals.
-    """
-    shown = {"digits": output is not None or format in FOR_PEOPLE, "label": format in PAPER[1:]}
-    shown |= dict.fromkeys(("caption", "underline_second"), format in PAPER)
-    allowed = [name for name in shown if shown[name]]
-    refuse_options(style, allowed, f"has no effect with -f {format}")
 
 
 def present(

@@ -19,7 +19,7 @@ from rankwell.data.catalogue import result_kinds
 from rankwell.data.json_types import AnyObject, JsonTables
 from rankwell.data.options import PartOptions, PartOutcome, refusal, refuse_options
 from rankwell.errors import BadInput, BadUsage
-from rankwell.reporting.options import FolderOption, FormatOption, Output, Progress, refuse_unused
+from rankwell.reporting.options import FolderOption, FormatOption, Output, Progress
 from rankwell.runtime.parts import KINDS
 from rankwell.runtime.parts.execution import executor_of
 
@@ -78,7 +78,6 @@ def bench(
     dry_run
         List the cells that would be evaluated, why, and by which command line; evaluate nothing.
     """
-    refuse_unused(style, format, None)
     experiment = read_experiment(file)
     if experiment.kind != "commands":
         result = _of_kind(

@@ -25,14 +25,7 @@ from rankwell.data.registry import measure_names
 from rankwell.errors import BadInput, BadUsage, RankwellWarning
 from rankwell.io.result_folder import is_result_folder, other_place, query_attributes, read_results
 from rankwell.reporting.drafts import drafting, refuse_foreign, refuse_unclaimed
-from rankwell.reporting.options import (
-    FolderOption,
-    FormatOption,
-    Output,
-    PerQueryOption,
-    Progress,
-    refuse_unused,
-)
+from rankwell.reporting.options import FolderOption, FormatOption, Output, PerQueryOption, Progress
 from rankwell.reporting.page import NAME
 from rankwell.results import compare_values
 from rankwell.store import exists, remote_url, split_name
@@ -113,7 +106,6 @@ def compare(
         Folder for what `rankwell evaluate -o` writes, with the differences, groups.csv,
         systems.csv, orders.csv, verdicts.txt, charts, and report.html, a page of it all.
     """
-    refuse_unused(style, format, output)
     if plan:
         check_plan(options, difference)
         refuse_options(style, (), "has no effect with --plan")
