@@ -46,12 +46,33 @@ def test_a_word_for_a_measure_is_answered_by_the_measure(word: str):
     meaning = NAMES["measures"][word]
     phrase = word.replace("-", " ").capitalize()
 
-    # It works as it is typed: with a cut-off where it needs one.
+    # It works as it is typed: with a cut-off where it needs one, and without where it takes none.
     name = parse_measure(meaning).name
-    for text, answer in ((phrase, meaning), (f"{phrase}@7", f"{name}@7")):
+    with_cutoff = name if parse_measure(meaning).entry.cutoff_parameter is None else f"{name}@7"
+    for text, answer in ((phrase, meaning), (f"{phrase}@7", with_cutoff)):
+        assert parse_measure(answer).name == name
         with pytest.raises(UnknownName, match=re.escape(f"did you mean '{answer}'")):
             rw.evaluate({"q": {"d": 1}}, {"q": {"d": 1.0}}, text)
-    assert name in [measure.name for measure in rw.explain(phrase).meanings]
+        assert name in [measure.name for measure in rw.explain(text).meanings]
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [("mean-rank@5", "MnR"), ("hit-rate@k", "Success@10"), ("MnRR@5", "MnR"), ("ndgc@x", "nDCG")],
+)
+def test_a_cut_off_that_a_measure_cannot_have_is_not_suggested(text: str, answer: str):
+    with pytest.raises(UnknownName, match=f"did you mean .*'{answer}'"):
+        parse_measure(text)
+
+
+@pytest.mark.parametrize("word", NAMES["commands"])
+def test_a_command_is_answered_with_a_measure_that_works_at_any_cut_off(word: str):
+    for cutoff in ("5", "k"):
+        with pytest.raises(BadUsage) as caught:
+            find_command([f"{word}@{cutoff}", "x"])
+        for line in lines_of(str(caught.value).partition("did you mean")[2]):
+            for text in line[line.index("-m") + 1 :] if "-m" in line else ():
+                assert parse_measure(text)
 
 
 @pytest.mark.parametrize("word", NAMES["instead"])
@@ -89,6 +110,7 @@ def test_a_measure_that_needs_a_cut_off_is_named_with_one(text: str, answer: str
         ("average precision", "AP"),
         ("hit-rate@5", "Success@5"),
         ("average precision@5", "AP@5"),
+        ("mean-rank@5", "MnR"),
     ],
 )
 def test_a_measure_that_is_typed_as_a_command_is_answered_by_what_prints_it(

@@ -256,8 +256,8 @@ def _everyday_names() -> Mapping[str, Mapping[str, str]]:
 def everyday_meaning(
     kind: Literal["commands", "measures", "instead"], text: str, *, is_near: bool = False
 ) -> str:
-    """What people mean by a word or by words, as `everyday.toml` has it, measures with the cut-off
-    of the words; "" where it has none.
+    """What people mean by a word or by words, as `everyday.toml` has it, with the cut-off of the
+    words in place of one there; "" where it has none.
 
     is_near: whether a near spelling will do.
     """
@@ -265,14 +265,12 @@ def everyday_meaning(
     import re
 
     names = _everyday_names()[kind]
-    text, at, cutoff = text.strip().partition("@")
+    text, _, cutoff = text.strip().partition("@")
     word = "-".join(text.lower().replace("_", " ").replace("'", "").split())
     if is_near and word not in names:
         word = "".join(difflib.get_close_matches(word, names, n=1, cutoff=0.8))
     meaning = names.get(word, "")
-    if meaning and at and kind == "measures":
-        return f"{meaning.partition('@')[0]}@{cutoff}"
-    return re.sub(r"@\d+", lambda _: f"@{cutoff}", meaning) if at else meaning
+    return re.sub(r"@\d+", f"@{cutoff}", meaning) if cutoff.isdecimal() else meaning
 
 
 PERFORMANCE = "performance.json"
@@ -426,8 +424,13 @@ def find_command(arguments: Sequence[str]) -> Words:
     advice = suggest(wrong, near)
     word, is_near = "" if words else wrong, advice[0] == "k"
     meaning = everyday_meaning("commands", word, is_near=is_near)
-    if not meaning and (measure := everyday_meaning("measures", word, is_near=is_near)):
-        meaning = f"'evaluate QRELS RUN -m {measure}' or 'explain {measure}'"
+    if not meaning:
+        # Only this module's errors need the measures, which import it.
+        from rankwell.data.registry import everyday_measure
+
+        measure = everyday_measure(word, is_near=is_near)
+        if measure:
+            meaning = f"'evaluate QRELS RUN -m {measure}' or 'explain {measure}'"
     if meaning:
         advice = f"did you mean {meaning}?"
     raise BadUsage(f"there is no command {' '.join([*words, wrong])!r}; {advice}")

@@ -351,13 +351,35 @@ def _parse(text: str, words: Mapping[str, str] | None) -> Measure:
     ]
     advice = suggest(word, names, "`rankwell explain` lists them all.")
     if cutoff:
-        advice = re.sub(r"'(\w+)'(?= or|\?)", lambda near: f"'{near[1]}@{cutoff}'", advice)
+        advice = re.sub(
+            r"'(\w+)'(?= or|\?)", lambda near: f"'{_with_cutoff(near[1], cutoff)}'", advice
+        )
     raise UnknownName(f"unknown measure {word!r} (in {text!r}); {advice}")
+
+
+def _with_cutoff(name: str, cutoff: str) -> str:
+    """The name of a measure with a cut-off, in place of its own; as it is where it takes none."""
+    text = f"{name.partition('@')[0]}@{cutoff}"
+    try:
+        parse_measure(text)
+    except BadUsage:
+        return name
+    return text
+
+
+def everyday_measure(text: str, *, is_near: bool = False) -> str:
+    """The measure that people mean by a word or by words, as `everyday.toml` has it, with the
+    cut-off of the words where it takes one; "" where it has none.
+
+    is_near: whether a near spelling will do.
+    """
+    measure, cutoff = everyday_meaning("measures", text, is_near=is_near), text.partition("@")[2]
+    return _with_cutoff(measure, cutoff.strip()) if measure and cutoff else measure
 
 
 def _refuse_everyday_words(text: str) -> None:
     """Raises UnknownName for what people call a measure, and rankwell does not."""
-    if measure := everyday_meaning("measures", text):
+    if measure := everyday_measure(text):
         raise UnknownName(f"there is no measure {text!r}; did you mean '{measure}'?")
     if alternative := everyday_meaning("instead", text):
         raise UnknownName(f"there is no measure {text!r}: {alternative}")

@@ -16,6 +16,7 @@ from rankwell.data.registry import (
     Measure,
     MeasureEntry,
     at_each_cutoff,
+    everyday_measure,
     find_figures,
     is_word,
     measure_names,
@@ -120,7 +121,7 @@ def meanings(name: str) -> dict[Measure, list[str]]:
     problem: BadUsage | None = None
     # The name is understood without its cut-off, too.
     plain = name.strip().removesuffix("@k")
-    meaning = everyday_meaning("measures", plain)
+    meaning = everyday_measure(plain)
     for reading, words in _readings(plain):
         text = plain if words or not meaning else meaning
         try:
