@@ -17,7 +17,7 @@ from rankwell.data.catalogue import result_kind
 from rankwell.data.findings.kinds import not_compared
 from rankwell.data.options import refuse_options
 from rankwell.data.registry import measure_names
-from rankwell.data.tables import MISSING, Floats, exact_sd, format_value
+from rankwell.data.tables import Floats, exact_sd, format_value
 from rankwell.errors import BadUsage, NothingToEvaluate
 from rankwell.reporting import Format
 from rankwell.reporting.options import Output
@@ -28,6 +28,8 @@ from rankwell.stats.paired_tests import minimal_detectable_difference, queries_n
 from rankwell.stats.verdicts import NOTHING_TESTED
 
 _RESAMPLES = 400
+_COUNTS = ("queries", "queries_low", "queries_high")
+_FIGURES = ("half_width", "detectable", "difference", "unit", *_COUNTS)
 
 
 def check_plan(options: ComparisonOptions, difference: float | None) -> None:
@@ -70,7 +72,7 @@ def forecast(
     rows = [
         row
         for matrix, pair in measured_pairs
-        if (row := _row(matrix, pair, options, difference, plain=format == "table")) is not None
+        if (row := _row(matrix, pair, options, difference)) is not None
     ]
     if not rows:
         raise NothingToEvaluate(_nothing_known(measured_pairs))
@@ -85,17 +87,16 @@ def forecast(
     terminal = reporting.terminal_of(sys.stdout)
     if format == "table":
         first = rows[0]
-        name = next(name for name in first if name.startswith("queries for "))
-        needed, _, interval = str(first[name]).partition(" ")
-        amount = f"about {needed} queries {interval}"
-        if needed == MISSING:
+        usual, low, high = _counts(first)
+        amount = f"about {usual} queries ({low} to {high})"
+        if first["queries"] is None:
             amount = "more than a billion queries"
         sentence = (
-            f"Detecting a difference of {name.removeprefix('queries for ')} {first['measure']} "
+            f"Detecting a difference of {first['difference']:g} {first['measure']} "
             f"between {first['run']} and {first['against']} takes {amount}; "
             f"you have {first['n']}."
         )
-        answer = reporting.Answer(sentence, table=rows, legend=[rule])
+        answer = reporting.Answer(sentence, table=[*map(_cells, rows)], legend=[rule])
         document = reporting.Document((), terminal=terminal, answer=answer)
         return Output(text=answer_text(document), findings=tuple(findings))
     text = reporting.render_rows(rows, format, findings=findings, terminal=terminal)
@@ -142,12 +143,7 @@ class PlanObject(TypedDict):
 
 
 def _row(
-    matrix: QuerySystemMatrix,
-    pair: Pair,
-    options: ComparisonOptions,
-    difference: float | None,
-    *,
-    plain: bool,
+    matrix: QuerySystemMatrix, pair: Pair, options: ComparisonOptions, difference: float | None
 ) -> reporting.Row | None:
     """The row of a pair by a measure; None below 10 queries, and where no query differs."""
     columns = matrix.column(pair.run) - matrix.column(pair.against)
@@ -161,23 +157,33 @@ def _row(
     ]
     half = student_quantile(options.level, n - 1) * sds[0] / n**0.5
     detectable = minimal_detectable_difference(sds[0], n, alpha=options.alpha, power=options.power)
-    names = {**pair._asdict(), "measure": matrix.label, **matrix.row_attributes, "n": n}
-    if plain:
-        usual, low, high = (format_value(n_queries, "count") for n_queries in query_counts)
-        return {
-            **names,
-            "half-width": f"± {format_value(half, matrix.unit)}",
-            "detectable": format_value(detectable, matrix.unit),
-            f"queries for {size:g}": f"{usual} ({low} to {high})",
-        }
     return {
-        **names,
+        **pair._asdict(),
+        "measure": matrix.label,
+        **matrix.row_attributes,
+        "n": n,
         "half_width": half,
         "detectable": detectable,
         "difference": size,
         "unit": matrix.unit,
-        **dict(zip(("queries", "queries_low", "queries_high"), query_counts, strict=True)),
+        **dict(zip(_COUNTS, query_counts, strict=True)),
     }
+
+
+def _cells(row: reporting.Row) -> reporting.Row:
+    """A row as a terminal shows it."""
+    usual, low, high = _counts(row)
+    names = {name: cell for name, cell in row.items() if name not in _FIGURES}
+    return names | {
+        "half-width": f"± {format_value(row['half_width'], row['unit'])}",
+        "detectable": format_value(row["detectable"], row["unit"]),
+        f"queries for {row['difference']:g}": f"{usual} ({low} to {high})",
+    }
+
+
+def _counts(row: reporting.Row) -> list[str]:
+    """The number of queries of a row, and its range."""
+    return [format_value(row[name], "count") for name in _COUNTS]
 
 
 def _deviations(values: Floats, seed: int) -> list[float]:
