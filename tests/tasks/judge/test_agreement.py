@@ -14,6 +14,7 @@ from rankwell.errors import BadInput, NothingToEvaluate
 from rankwell.stats.agreement import Ratings, coefficients
 from rankwell.tasks.judge.batches import lease_batch
 from rankwell.tasks.judge.folder import JournalLine, append_lines, now, read_journals, read_study
+from regression.running import in_process
 from tasks.judge.studies import agreement, judge_batches, pool_study, write_world
 
 
@@ -192,6 +193,17 @@ def test_a_single_judge_has_drift_alone_and_no_judge_nothing(tmp_path, truth):
 
     assert "grade per 100 places" in found.text
     assert any("no item that two judges graded" in note for note in found.findings)
+
+
+def test_that_nothing_is_graded_twice_is_said_once(tmp_path, truth):
+    study = pool_study(tmp_path, batch_size=60)
+    judge_batches(study, truth, 1)
+
+    code, out, err = in_process(["judge", "agreement", str(study)])
+
+    assert code == 0
+    assert "No item was graded by two judges" in out
+    assert "two judges" not in err
 
 
 def test_whole_queries_weigh_every_item_the_same(tmp_path, truth):

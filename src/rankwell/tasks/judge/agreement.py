@@ -26,7 +26,7 @@ from rankwell.data.tables import (
 )
 from rankwell.errors import BadInput, NothingToEvaluate, count_of, flag, shown
 from rankwell.io.formats import find_judgments
-from rankwell.reporting import Answer, Format, Output, PrintedFigure, Row
+from rankwell.reporting import Answer, Format, Output, PrintedFigure, Row, terminal_of
 from rankwell.reporting.options import Progress
 from rankwell.stats.agreement import (
     COHEN,
@@ -393,7 +393,7 @@ def print_agreement(folder: str, *, options: AgreementOptions, format: Format = 
     rules: dict[str, object] = {"level": level}
     if compared:
         rules["weights"] = "1/π" if study.design == "items" else "1"
-    else:
+    elif format != "table" or terminal_of().details:  # The answer says so itself.
         findings.append(
             nothing_graded_twice("there is no item that two judges graded, or one judge twice")
         )
