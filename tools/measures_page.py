@@ -179,8 +179,7 @@ def _section(entry: _Entry, place: str, family: Mapping[str, Any]) -> str:
             lines.append(table(("parameter", "default", "meaning"), rows).strip())
         facts, names = _facts(entry), _other_names(entry)
     else:
-        of = "each query" if entry.name in family.get("per_query", ()) else "a whole collection"
-        facts = [f"**Values**: one for {of}, {_better(entry.better)}"]
+        facts = [f"**Values**: one for {entry.covers}, {_better(entry.better)}"]
         facts.append(f"**Printed by** {entry.commands}.")
         for alias in dict.fromkeys(entry.aliases):
             tools = [tool for tool, words in family["tools"].items() if {alias, "*"} & {*words}]

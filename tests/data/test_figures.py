@@ -69,6 +69,7 @@ OF_TABLES = [
     "Recall(by='ids')",
     "TP/PRED",
 ]
+OF_QUERIES = ["Recall", "Recall(by='ids')", "latency", "TP/PRED"]
 VIEWS = sorted({each.view.__name__ for each in map(MEASURES.__getitem__, MEASURES)})
 OTHERS = {
     "rag": "nDCG@1",
@@ -101,7 +102,9 @@ def test_what_prints_a_figure_is_a_command_with_that_option():
 def test_a_figure_is_explained_with_its_definition_its_source_and_what_prints_it(name: str):
     figure, text = FIGURES[name], str(rw.explain(name))
 
+    covers = "each query" if figure.name in OF_QUERIES else "a whole collection"
     assert figure.title in text
+    assert f"\n  of {covers}; " in text
     assert f"source: {figure.source}" in text
     assert f"printed by {figure.commands}" in text
 
@@ -133,6 +136,11 @@ def test_a_figure_that_is_requested_as_a_measure_names_the_option_that_prints_it
         match=rf"{name} .* figure of a whole collection.*`rankwell {printed_by}`.* prints? it\.",
     ):
         parse_measure(name)
+
+
+def test_a_figure_of_single_queries_is_not_said_to_be_one_of_the_collection():
+    with pytest.raises(UnknownName, match="is a figure of its own; `rankwell engine run` prints"):
+        parse_measure("latency")
 
 
 def test_a_misspelt_measure_is_found_in_other_capitals():

@@ -340,9 +340,12 @@ def _parse(text: str, words: Mapping[str, str] | None) -> Measure:
         return _assemble(word, "", inner, cutoff, text)
     _refuse_everyday_words(text)
     if figures := find_figures(word):
+        kind = "figure of a whole collection, not of single queries"
+        if figures[0].per_query:
+            kind = "figure of its own"
         raise UnknownName(
-            f"{figures[0].bare} (in {text!r}) is a figure of a whole collection, not of single "
-            f"queries; {figures[0].commands} print{'s' * (len(figures[0].printed_by) == 1)} it."
+            f"{figures[0].bare} (in {text!r}) is a {kind}; {figures[0].commands} "
+            f"print{'s' * (len(figures[0].printed_by) == 1)} it."
         )
     names = [
         *MEASURES,
@@ -570,7 +573,8 @@ _NO_WORDS: Mapping[str, str] = MappingProxyType({})
 
 
 class CollectionFigure(NamedTuple):
-    """A figure of a whole collection, as its file declares it.
+    """A figure that is no measure of rankings, mostly of a whole collection, as its file declares
+    it.
 
     name: the exact name, with parameters where figures differ in them.
     text: the definition, with names in braces for what a call decides.
@@ -580,6 +584,7 @@ class CollectionFigure(NamedTuple):
     words: name in the braces of `text` -> its meaning in general.
     aliases: labels that stand for it in tables.
     details: its full name and formula, and a worked example.
+    per_query: whether single queries have a value, too.
     """
 
     name: str
@@ -590,6 +595,12 @@ class CollectionFigure(NamedTuple):
     better: Better = "higher"
     words: Mapping[str, str] = _NO_WORDS
     aliases: tuple[str, ...] = ()
+    per_query: bool = False
+
+    @property
+    def covers(self) -> str:
+        """What a value of it is for."""
+        return "each query" if self.per_query else "a whole collection"
 
     @property
     def title(self) -> str:

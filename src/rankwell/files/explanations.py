@@ -161,7 +161,7 @@ def _describe_figure(figure: CollectionFigure) -> str:
         [
             *lines,
             "",
-            f"  of a whole collection; {figure.better} is better",
+            f"  of {figure.covers}; {figure.better} is better",
             f"  source: {figure.source}",
         ]
     )

@@ -238,4 +238,5 @@ for name, documentation in _FIGURES.items():
         better="higher" if name.startswith(("throughput", "Recall")) else "lower",
         printed_by=("engine run",),
         aliases=_WORDS_OF_TOOLS.get(name, ""),
+        per_query=name.startswith(("latency", "Recall")),
     )

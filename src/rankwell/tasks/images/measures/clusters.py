@@ -49,6 +49,7 @@ TP_PRED = add_figure(
     "reference has any label",
     source="evaluation chapter on instance search on CLICIDE and GaRoFou, 2018",
     printed_by=("images",),
+    per_query=True,
     details="""
 Share of right names, for a program that shows the name of the best picture only:
 
