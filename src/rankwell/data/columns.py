@@ -404,11 +404,14 @@ def chosen_columns(
     return choices
 
 
-def refuse_unused_columns(choice: "ColumnChoice | None", holds: Holds, missing_input: str) -> None:
+def refuse_unused_columns(
+    choice: "ColumnChoice | None", holds: Literal["run", "judgments"], missing_input: str
+) -> None:
     """Raises BadUsage for chosen columns of a file that is not given.
     missing_input: would name it.
     """
     if choice is not None:
+        chosen_columns(choice, holds)
         option = flag(_CHOICES[holds][0], choice if isinstance(choice, str) else dict(choice))
         raise BadUsage(
             f"{option} has no effect without {missing_input}; give it, or leave this out."

@@ -289,12 +289,23 @@ def named_places(
     return dict(zip(names, tables, strict=True))
 
 
+def members(values: Any, noun: str) -> Iterable[Any]:
+    """The values of a list, an array or a column. Raises BadInput for an object of another kind,
+    such as a data frame.
+    """
+    if not isinstance(values, Iterable) or getattr(values, "ndim", 1) != 1:
+        raise BadInput(
+            f"{noun} cannot be read from {kind_of(values)}; give a file or a list of them."
+        )
+    return values
+
+
 def item_ids(values: Iterable[Any]) -> list[str]:
     """Ids as strings: strings unchanged, bytes decoded, integers written out. Raises BadInput for
     the first that is not an id.
     """
     ids: list[str] = []
-    for row, value in enumerate(values):
+    for row, value in enumerate(members(values, "ids")):
         text = id_text(decode_id(value) if isinstance(value, bytes) else value)
         if not text:
             cell = "nothing" if value in (None, "") else f"{str(value)[:40]!r}, {kind_of(value)},"

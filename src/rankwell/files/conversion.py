@@ -26,7 +26,7 @@ from rankwell.files.writing import writing_file
 from rankwell.io import formats as io
 from rankwell.io.formats import FORMATS, Request, refuse_foreign, scored, written_format
 from rankwell.reporting import StatusNote
-from rankwell.store import STDIN, Head, Source, split_part
+from rankwell.store import STDIN, Head, Source, path_of, split_part
 from rankwell.store.places import is_data_set_id, queries_beside
 
 _TEXTS = ("queries.parquet", "queries.jsonl", "queries.jsonl.gz")
@@ -115,7 +115,7 @@ def convert(
             f"convert reads a file, found {kind_of(source)}; write it with write_run or "
             "write_judgments."
         )
-    target = Path(target)
+    target = path_of(target)
     with writing_file(target, overwrite=overwrite, inputs=[source, options.queries]):
         return convert_file(source, target, options)
 

@@ -30,7 +30,7 @@ from rankwell.runtime.parts.encode import (
 )
 from rankwell.runtime.parts.execution import run_in_parts
 from rankwell.runtime.parts.plans import file_of_part, mixture_text
-from rankwell.store import IDS_BESIDE, refuse_blocked, writing_to
+from rankwell.store import IDS_BESIDE, path_of, refuse_blocked, writing_to
 from rankwell.vectors.encoders import TextEncoder, hash_all
 from rankwell.vectors.encoders.runs import VectorFile, manifest_of, mixed_note, write_vectors
 
@@ -93,7 +93,7 @@ def encode(
     ...     rw.encode(texts, Path(folder, "texts.npy"), encoder="tfidf-svd:2", fit=str(texts)).n
     3
     """
-    place = Path(output)
+    place = path_of(output)
     if place.exists():
         refuse_input(place, filter(None, [texts, options.fit]))
     report = None if progress is None else (lambda _, done, total: progress(done, total))

@@ -9,7 +9,7 @@ from rankwell.data.rankings import Ranking
 from rankwell.data.tables import Judgments
 from rankwell.errors import BadUsage, kind_of
 from rankwell.io import formats as io
-from rankwell.store import writing_to
+from rankwell.store import path_of, writing_to
 
 
 @contextmanager
@@ -58,7 +58,7 @@ def write_run(
         raise BadUsage(
             f"write_run writes a Ranking, found {kind_of(ranking)}; read it with read_ranking."
         )
-    with writing_file(Path(path), overwrite=overwrite):
+    with writing_file(path_of(path), overwrite=overwrite):
         return io.write_run(ranking, path, format=format)
 
 
@@ -94,5 +94,5 @@ def write_judgments(
             f"write_judgments writes Judgments, found {kind_of(judgments)}; read them with "
             "read_judgments."
         )
-    with writing_file(Path(path), overwrite=overwrite):
+    with writing_file(path_of(path), overwrite=overwrite):
         return io.write_judgments(judgments, path, format=format)

@@ -412,9 +412,10 @@ def identify(
                 columns = {} if entry.has_columns else request.columns
                 refuse_choice(columns, name, holds, description)
                 return place, entry, request
+        mapping = "id -> text" if holds == "texts" else "query -> item -> number"
         raise BadInput(
-            f"{_MEANT[holds]} cannot be read from {description}; give a path, a mapping query -> "
-            "item -> number, a data frame, or rows."
+            f"{_MEANT[holds]} cannot be read from {description}; give a path, a mapping {mapping}, "
+            "a data frame, or rows."
         )
     path, part = ("", "") if isinstance(place, Source) else split_part(place)
     request = replace(request, part=part)

@@ -220,7 +220,7 @@ def _of(thing: Any, sides: Sides) -> Positives:
         )
     if isinstance(thing, (int, np.integer)):
         thing = [int(thing)] * len(sides.items)
-    if not isinstance(thing, Iterable):
+    if not isinstance(thing, Iterable) or getattr(thing, "ndim", 1) == 0:
         raise BadInput(
             f"positives cannot be taken from {kind_of(thing)}; give lists, a mapping, counts "
             "or a file."

@@ -17,7 +17,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
-from rankwell.errors import BadInput, BadUsage, naming, shown
+from rankwell.errors import BadInput, BadUsage, kind_of, naming, shown
 
 FileState = tuple[int, ...]
 """Figures of a file, at least one of which differs after any change: the time of its last change of
@@ -268,6 +268,13 @@ def _remote() -> Any:
     return remote
 
 
+def path_of(place: str | Path) -> Path:
+    """The path. Raises BadUsage for an object of another kind."""
+    if not isinstance(place, (str, Path)):  # pyright: ignore[reportUnnecessaryIsInstance] - what Python passes
+        raise BadUsage(f"expected a path, found {kind_of(place)}.")
+    return Path(place)
+
+
 class Source:
     """A file to read, or `-` for standard input. Compression by gzip or zstd is recognised by the
     first bytes, whatever the name says.
@@ -287,6 +294,7 @@ class Source:
     _state: FileState | None = None
 
     def __init__(self, place: str | Path) -> None:
+        path = path_of(place)
         if not str(place):
             raise BadUsage("the name of a file is empty.")
         is_stdin = str(place) in STDIN
@@ -298,7 +306,7 @@ class Source:
             self._url = url
             _remote().existing(url)
             return
-        self.file = None if is_stdin else Path(place)
+        self.file = None if is_stdin else path
         if self.file is None:
             if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
                 raise BadInput("standard input is closed; name a file.")

@@ -82,7 +82,7 @@ from rankwell.reporting.system_table import (
     winners,
 )
 from rankwell.runtime.executors import find_executor, parse_worker_count
-from rankwell.store import refuse_blocked, refuse_file_name, write_text
+from rankwell.store import path_of, refuse_blocked, refuse_file_name, write_text
 
 _NO_FACT = (*SUMMARY_COLUMNS, "against", "group")
 
@@ -824,7 +824,7 @@ def _read(file: str | Path, output: str | Path | None) -> tuple[Experiment, Path
 def folder_of(experiment: Experiment, output: str | Path | None) -> Path:
     """The absolute path of the folder of all results. Raises BadUsage where it cannot be one."""
     folder = (
-        experiment.folder / f"{experiment.stem}-results" if output is None else Path(output)
+        experiment.folder / f"{experiment.stem}-results" if output is None else path_of(output)
     ).absolute()
     refuse_file_name(folder)
     refuse_blocked(folder, folder=True)

@@ -15,7 +15,7 @@ import numpy as np
 from rankwell.data.columns import chosen_columns, known_columns, refuse_unused_columns
 from rankwell.data.findings import Finding
 from rankwell.data.findings.kinds import reading_choice
-from rankwell.data.matrices import Embeddings
+from rankwell.data.matrices import Embeddings, item_ids
 from rankwell.data.rankings import Hits, Ranking
 from rankwell.data.tables import (
     Bools,
@@ -333,7 +333,7 @@ def read_attributes(options: BeyondOptions) -> tuple[ItemAttributes, list[Findin
 
 def _ids(place: Any) -> list[str]:
     """The ids of a file or of a collection, each once. Raises BadInput for a row without one."""
-    ids = formats.read_column(place) if isinstance(place, (str, Path)) else list(place)
+    ids = formats.read_column(place) if isinstance(place, (str, Path)) else item_ids(place)
     name = place if isinstance(place, (str, Path)) else "the catalogue"
     for row, item in enumerate(ids):
         if not isinstance(item, str) or not item:

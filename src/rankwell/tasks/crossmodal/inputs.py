@@ -22,6 +22,7 @@ from rankwell.data.matrices import (
     Positions,
     Positives,
     Scores,
+    members,
     named_places,
     read_only_npy,
 )
@@ -482,7 +483,8 @@ def _counts(path_and_column: str) -> list[int]:
 
 def _texts(texts: Any, names: Sequence[str]) -> list[str]:
     """The text of each caption, in the order of the rows."""
-    if isinstance(texts, (str, Path, Mapping)):
+    is_file = isinstance(texts, (str, Path, Mapping)) or hasattr(texts, "columns")
+    if is_file or (isinstance(texts, list) and isinstance(next(iter(texts), None), Mapping)):
         text_of = formats.read_texts(texts).texts
         missing = next((name for name in names if name not in text_of), None)
         if missing is None:
@@ -490,8 +492,8 @@ def _texts(texts: Any, names: Sequence[str]) -> list[str]:
         if not isinstance(names, Positions):
             place = texts if isinstance(texts, (str, Path)) else "texts"
             raise BadInput(f"{place}: no text for the caption {missing!r}.")
-        texts = text_of.values()
-    text_list = list(map(str, texts))
+        texts = list(text_of.values())
+    text_list = list(map(str, members(texts, "texts")))
     if len(text_list) != len(names):
         raise BadInput(
             f"{len(text_list)} texts for {len(names)} rows (captions); every row has one."

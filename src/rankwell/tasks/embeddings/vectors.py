@@ -20,6 +20,7 @@ from rankwell.data.matrices import (
     Embeddings,
     align,
     matching_rows,
+    members,
     named_places,
     refuse_non_finite,
     row_blocks,
@@ -531,7 +532,7 @@ def _labels(exclude: Any, n: int) -> list[str | None] | None:
     if isinstance(exclude, (str, Path)):
         labels = read_column(exclude)
     else:
-        labels = [None if label is None else str(label) for label in exclude]
+        labels = [None if label is None else str(label) for label in members(exclude, "labels")]
     if len(labels) != n:
         raise BadInput(
             f"{len(labels)} labels to exclude by, for {n} vectors; there is one for each, in "

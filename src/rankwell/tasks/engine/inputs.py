@@ -27,7 +27,7 @@ from rankwell.data.options import Lists
 from rankwell.data.secrets import Secrets
 from rankwell.documents import read_toml
 from rankwell.engines import EngineFamily, EngineItems, EngineQuery, family_of
-from rankwell.errors import BadInput, BadUsage, flag, missing_column
+from rankwell.errors import BadInput, BadUsage, flag, missing_column, shown
 from rankwell.io.formats import read_texts
 from rankwell.io.matrices import read_embeddings
 from rankwell.store import Source
@@ -276,7 +276,11 @@ def read_inputs(options: EngineOptions) -> RetrieveInputs:
 
 
 def _entries(texts: Any, vectors: Any, noun: str) -> Entries | None:
-    if isinstance(texts, Sequence) and not isinstance(texts, (str, bytes)):
+    if (
+        isinstance(texts, Sequence)
+        and not isinstance(texts, (str, bytes))
+        and not isinstance(next(iter(texts), None), Mapping)
+    ):
         texts = {str(row): text for row, text in enumerate(texts)}
     content = None if texts is None else read_texts(texts)
     table = None if vectors is None else read_embeddings(vectors)
@@ -441,6 +445,10 @@ def read_pairs(pairs: Lists | None, option: str) -> dict[str, Any]:
     """NAME=VALUE texts as a mapping, each name once."""
     if isinstance(pairs, Mapping):
         return dict(pairs)
+    if not isinstance(pairs, (list, tuple, type(None))) or not all(
+        isinstance(text, str) for text in pairs or ()
+    ):
+        raise BadUsage(f"{option} is {shown(pairs)}; expected a mapping or a list of NAME=VALUE.")
     values: dict[str, Any] = {}
     for text in pairs or ():
         name, _, value = text.partition("=")

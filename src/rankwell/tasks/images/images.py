@@ -31,7 +31,7 @@ from rankwell.errors import (
     shown,
 )
 from rankwell.io.records import column, load
-from rankwell.store import Source, split_name
+from rankwell.store import Source, path_of, split_name
 from rankwell.tasks.images.conventions import Excluded, Level
 from rankwell.tasks.images.findings import images_left_out, images_on_both_sides
 from rankwell.vectors.media.images import PICTURE_SUFFIXES, list_media
@@ -585,8 +585,8 @@ def read_images(
     place
         A folder with a folder per instance on each side (`references/INSTANCE/a.jpg`,
         `queries/INSTANCE/b.jpg`), a table with the columns `image, instance, split` and perhaps
-        `camera`, `group` and `contentless`, a JSON object with `imlist`, `qimlist` and `gnd` as in
-        revisitop, the rows of a table as a frame or a list, or Images.
+        `camera`, `group` and `contentless`, a file of a JSON object with `imlist`, `qimlist` and
+        `gnd` as in revisitop, the rows of a table as a frame or a list, or Images.
     queries
         Folder of the queries, where `place` is the folder of the references.
     root
@@ -613,10 +613,10 @@ def read_images(
     path: Any = Path(place) if is_file else place
     if is_file and not path.exists():
         raise BadInput(f"{path}: no such file or folder; name a data set of images.")
+    queries, root = (None if folder is None else path_of(folder) for folder in (queries, root))
     for folder in (queries, root):
-        if folder is not None and not Path(folder).is_dir():
+        if folder is not None and not folder.is_dir():
             raise BadInput(f"{folder}: no such folder.")
-    queries, root = (None if folder is None else Path(folder) for folder in (queries, root))
     form = _form(path) if is_file else "tables"
     content = FORMS[form](ImageSetRequest(path, queries, root, pattern))
     path = path if is_file else "the images"

@@ -25,7 +25,7 @@ from rankwell.data.matrices import Scores, named_places
 from rankwell.data.options import Rows, takes_options
 from rankwell.data.registry import parse_measure
 from rankwell.data.tables import Floats, Values, positions_by_id, sort_ids
-from rankwell.errors import BadInput, BadUsage, TieRefused, count_of, flag, typed
+from rankwell.errors import BadInput, BadUsage, TieRefused, count_of, flag, kind_of, typed
 from rankwell.evaluation import results
 from rankwell.evaluation.bounds import (
     AbstentionRows,
@@ -484,7 +484,7 @@ def _add_clusters(
         )
     images, labels = filtered.images, filtered.images.labels
     sources = list(sources) if isinstance(sources, (list, tuple)) else [sources]
-    is_computed = sources == [_KMEANS]
+    is_computed = len(sources) == 1 and isinstance(sources[0], str) and sources[0] == _KMEANS
     if not is_computed and len(sources) != len(runs.tables):
         raise BadUsage(
             f"{flag('--clusters')}: {len(sources)} files for {len(runs.tables)} runs; name one for "
@@ -493,15 +493,12 @@ def _add_clusters(
         )
     clusters_by_run: dict[str, Mapping[str, Any]] = {}
     for number, run in enumerate(runs.tables):
-        source = None if is_computed else sources[number]
+        if is_computed:
+            clusters_by_run[run] = _clusters_made(run, runs, images, options.seed)
+            continue
+        source = sources[number]
         runs.sources |= sources_of({f"clusters of {run}": source})
-        clusters_by_run[run] = (
-            _clusters_made(run, runs, images, options.seed)
-            if source is None
-            else source
-            if isinstance(source, Mapping)
-            else _read_clusters(source)
-        )
+        clusters_by_run[run] = source if isinstance(source, Mapping) else _read_clusters(source)
     for run, clusters in clusters_by_run.items():
         if not labels:
             raise BadUsage(
@@ -539,8 +536,8 @@ def _read_clusters(source: Any) -> dict[str, str]:
     """
     if not isinstance(source, (str, Path)):
         raise BadUsage(
-            f"{flag('--clusters')}: expected kmeans, the path of a table, or a mapping image -> "
-            "cluster."
+            f"{flag('--clusters')} is {kind_of(source)}; expected kmeans, the path of a table, or "
+            "a mapping image -> cluster."
         )
     path, column = split_part(source)
     columns = [read_column(f"{path}:{name}") for name in ("image", column or "cluster")]
