@@ -340,12 +340,9 @@ def _parse(text: str, words: Mapping[str, str] | None) -> Measure:
         return _assemble(word, "", inner, cutoff, text)
     _refuse_everyday_words(text)
     if figures := find_figures(word):
-        kind = "figure of a whole collection, not of single queries"
-        if figures[0].per_query:
-            kind = "figure of its own"
         raise UnknownName(
-            f"{figures[0].bare} (in {text!r}) is a {kind}; {figures[0].commands} "
-            f"print{'s' * (len(figures[0].printed_by) == 1)} it."
+            f"{figures[0].bare} (in {text!r}) is a figure of {figures[0].covers}, no measure of "
+            f"rankings; {figures[0].commands} print{'s' * (len(figures[0].printed_by) == 1)} it."
         )
     names = [
         *MEASURES,

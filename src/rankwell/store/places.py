@@ -294,7 +294,6 @@ class Source:
     _state: FileState | None = None
 
     def __init__(self, place: str | Path) -> None:
-        path = path_of(place)
         if not str(place):
             raise BadUsage("the name of a file is empty.")
         is_stdin = str(place) in STDIN
@@ -306,7 +305,7 @@ class Source:
             self._url = url
             _remote().existing(url)
             return
-        self.file = None if is_stdin else path
+        self.file = None if is_stdin else path_of(place)
         if self.file is None:
             if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
                 raise BadInput("standard input is closed; name a file.")
