@@ -246,7 +246,9 @@ def _stored(gathered: Sequence[GatheredFolder]) -> list[Finding]:
     of_summary = {kind.name for kind in SUMMARY_KINDS}
     findings = dict[Finding, None]()
     for folder, names, _ in gathered:
-        for finding in map(Finding.of, read_further(folder).get("findings", ())):
+        # Results in memory have theirs at hand.
+        stored = read_further(folder).get("findings", ()) if folder.has(SUMMARY) else ()
+        for finding in map(Finding.of, stored):
             run = finding.subject.get("run", "")
             is_renamed = names.get(run, run) != run
             if finding.name not in of_summary:

@@ -1,6 +1,7 @@
 """Encoding of texts as a function, on this machine or many."""
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
@@ -142,7 +143,7 @@ def encode_file(
         manifest = manifest_of(
             "texts",
             len(encoder_input),
-            hash_all((*(ids or ()), *encoder_input), b"positions" if ids is None else b"ids"),
+            hash_texts(ids, encoder_input),
             encoder.describe(),
             dtype=options.dtype,
         )
@@ -192,3 +193,8 @@ def encode_file(
         mixed=options.mixed,
     )
     return outcome._replace(messages=(*refused, *outcome.messages))
+
+
+def hash_texts(ids: Sequence[str] | None, texts: Sequence[str]) -> str:
+    """The SHA-256 over all texts and their ids, in order; where one ends is part of it."""
+    return hash_all((*(ids or ()), *texts), b"positions" if ids is None else b"ids")
