@@ -1,9 +1,14 @@
 """The reference has every public name, measure and convention, and none without its texts."""
 
+import builtins
+import collections.abc
 import inspect
 import re
+import typing
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import measures_page
@@ -51,7 +56,10 @@ def test_the_index_lists_every_function_and_class_the_ten_most_needed_first():
 def test_a_page_of_a_function_describes_each_parameter_and_what_comes_out(name: str):
     page, parameters = page_of(name), inspect.signature(getattr(rankwell, name)).parameters
 
-    assert re.findall(r'^<a id="(\w+)"', page, re.MULTILINE) == list(parameters)
+    hidden = python_reference.internal(getattr(rankwell, name))
+    assert re.findall(r'^<a id="(\w+)"', page, re.MULTILINE) == [
+        each for each in parameters if each not in hidden
+    ]
     headings = re.findall(r"^## (.+)$", page, re.MULTILINE)
     assert [each for each in headings if each not in ("Notes", "References")] == [
         *("Parameters", "Returns", "Raises", "Examples", "See also")
@@ -66,7 +74,7 @@ def test_every_parameter_of_a_page_has_a_type_in_its_signature_and_in_its_text(n
     signatures = "".join(re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL))
     untyped = re.findall(r"^    (?!\*,$)(\*{0,2}\w+(?:=.*)?,)$", signatures, re.MULTILINE)
     assert untyped == []
-    described = re.findall(r'^<a id="([\w.]+)" .*</a>(?!: `[^`]+`)', page, re.MULTILINE)
+    described = re.findall(r'^<a id="([\w.]+)" .*</a>(?!: \[?`[^`]+`)', page, re.MULTILINE)
     assert described == []
 
 
@@ -83,12 +91,103 @@ def test_an_input_shows_every_kind_that_it_takes_as_help_and_the_stub_do():
     kinds = "str | Path | Sequence | Mapping | DataFrame | Judgments"
 
     assert f"    judgments: {kinds},\n" in page_of("evaluate")
-    assert f"<code>judgments</code></a>: `{kinds}`\n" in page_of("evaluate")
+    linked = kinds.replace(" Judgments", "` [`Judgments`](Judgments.md)")
+    assert f"<code>judgments</code></a>: `{linked}\n" in page_of("evaluate")
     typed = re.sub("(Sequence|Mapping)", r"\1[Any]", kinds).replace(
         "Mapping[Any]", "Mapping[Any, Any]"
     )
     assert f"\n    judgments: {typed},\n" in public_stub.PUBLIC.read_text("utf-8")
     assert f"\njudgments: {typed}\n" in inspect.getdoc(rankwell.evaluate)
+
+
+def test_a_type_within_another_is_a_link():
+    kind = "`Sequence[`[`Values`](Values.md)`]`"
+
+    assert f"<code>values</code></a>: {kind}\n" in page_of("compare_values")
+    options = "[`ComparisonOptions`](options.md#comparisonoptions) `| None`"
+    assert f"<code>options</code></a>: {options}, default `None`\n" in page_of("compare_values")
+
+
+STANDARD = {*dir(builtins), *dir(typing), *dir(collections.abc), *dir(np), "Path"}
+"""Names that a program has from elsewhere."""
+
+
+def _types(function: Any) -> dict[str, set[str]]:
+    """The names of the types of each parameter that a page shows."""
+    hidden = python_reference.internal(function)
+    typed, _ = public_stub.Stub(rankwell.__all__).typed(function)
+    return {
+        each.name: {*re.findall(r"[A-Za-z]\w*", re.sub('"[^"]*"', "", each.type))}
+        for each in typed
+        if each.name not in hidden
+    }
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_type_of_a_parameter_is_one_that_a_program_can_name(name: str):
+    known = {*STANDARD, *rankwell.__all__, "DataFrame", "Array"}
+    unknown = {
+        parameter: names - known
+        for parameter, names in _types(getattr(rankwell, name)).items()
+        if names - known
+    }
+
+    assert unknown == {}
+
+
+def test_the_options_of_every_method_are_public():
+    kinds = {
+        name: _types(function)["options"] - STANDARD - {*rankwell.__all__}
+        for owner in CLASSES
+        for name, function in inspect.getmembers(getattr(rankwell, owner), inspect.isfunction)
+        if name[0] != "_" and "options" in inspect.signature(function).parameters
+    }
+
+    assert kinds.keys() >= {"compare", "gate", "to_html"}
+    assert {name: some for name, some in kinds.items() if some} == {}
+
+
+def test_the_fields_of_options_are_links_to_the_parameters_of_functions_and_methods():
+    page = PAGES[f"{FOLDER}options.md"]
+    targets = re.findall(r"\]\((\w+\.md)#([\w.]+)\)", page)
+
+    assert {"evaluate.md", "Results.md", "BenchResults.md"} <= {page for page, _ in targets}
+    for target, anchor in targets:
+        text = PAGES[FOLDER + target]
+        assert f'<a id="{anchor}" ' in text or f"### {anchor}\n" in text, (target, anchor)
+    for name in rankwell._homes():
+        if python_reference.place(name).startswith("options.md"):
+            section = page.partition(f"\n## {name}\n")[2].partition("\n## ")[0]
+            assert "\nFields, as keywords of [" in section, name
+
+
+def test_what_a_function_returns_has_methods_as_they_are_called_and_attributes_as_they_are_read():
+    members = {
+        name: re.findall(r"^\| `(.+?)` \|", page_of(name), re.MULTILINE)
+        for name in ("knn", "check", "ranking_pairs", "group_rankings")
+    }
+
+    assert {"ranking()", "positions"} <= {*members["knn"]}
+    assert {"errors", "text(format=…)"} <= {*members["check"]}
+    assert {"prefixes(k, ties=…)", "shared(k)"} <= {*members["ranking_pairs"]}
+    # What makes another object from others is no part of this one.
+    assert not {"join", "from_top_k"} & {
+        each.partition("(")[0] for names in members.values() for each in names
+    }
+
+
+def test_a_method_that_only_refuses_is_not_shown():
+    assert "ComparisonResults.compare(" not in page_of("ComparisonResults")
+    assert "## Methods" not in page_of("ComparisonResults")
+    assert "\nResults.compare(\n" in page_of("Results")
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_field_of_a_returned_object_has_a_meaning_of_its_own(name: str):
+    returned = page_of(name).partition("## Returns")[2].partition("\n## ")[0]
+    meanings = re.findall(r"^\| `.+?` \| (.+) \|$", returned, re.MULTILINE)
+
+    assert sorted(meanings) == sorted({*meanings})
 
 
 @pytest.mark.parametrize("name", CLASSES)

@@ -195,6 +195,39 @@ def test_comments_within_a_block_of_code_stay():
     )
 
 
+@pytest.mark.parametrize(
+    ("markdown", "text"),
+    [
+        ('<a id="k" href="#k"><code>a &lt; b</code></a>: `int`', "`a < b`: `int`"),
+        ('| <a id="k"></a>[`-k`](#k) <var>N</var> | a [list](#k) |', "| `-k` N | a list |"),
+        ('<div class="options" markdown>\n\n| a |\n\n</div>\n\n## B', "| a |\n\n## B"),
+        ("## RR { #rr }\n\n![p](p.png){ .wide }", "## RR\n\n![p](p.png)"),
+        (
+            '<details markdown="1">\n<summary>More</summary>\n\nText.\n\n</details>',
+            "**More**\n\nText.",
+        ),
+        ("[other](page.md#k), 1 &lt;= 2", "[other](page.md#k), 1 <= 2"),
+        ("`<var>{ #k }</var>` ``a`<a>`` `[k](#k)`", "`<var>{ #k }</var>` ``a`<a>`` `[k](#k)`"),
+        ("```html\n<div>&lt;</div>\n```", "```html\n<div>&lt;</div>\n```"),
+    ],
+)
+def test_a_page_as_markdown_is_plain(markdown: str, text: str):
+    assert plain(markdown) == f"{text}\n"
+
+
+def test_no_page_has_html_as_markdown():
+    code = re.compile(r"^ *```.*?^ *```$|(`+).*?\1", re.MULTILINE | re.DOTALL)
+    marks = re.compile(r"</?[a-z][^>\n]*>|\{ [.#][^}\n]*\}|&\w+;|\]\(#")
+    found = {
+        path.relative_to(ROOT).as_posix(): marks.findall(
+            code.sub("", plain(path.read_text("utf-8")))
+        )
+        for path in (ROOT / "docs").rglob("*.md")
+    }
+
+    assert {page: some for page, some in found.items() if some} == {}
+
+
 def test_the_gallery_shows_every_demo_with_a_picture():
     page = ROOT / "docs" / "gallery.md"
     targets = [target for _, target in links.links(page)]

@@ -149,7 +149,7 @@ def _default(parameter: inspect.Parameter) -> str:
     default = parameter.default
     if default is parameter.empty:
         return ""
-    if repr(default) == "<factory>":
+    if repr(default) in ("<factory>", "{}"):
         return "{}"
     values = default if isinstance(default, tuple) else (default,)
     is_plain = all(isinstance(value, (str, int, float, types.NoneType)) for value in values)

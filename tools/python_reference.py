@@ -4,7 +4,7 @@ import inspect
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
-from typing import Any, get_args, get_type_hints
+from typing import Any, NoReturn, get_args, get_type_hints
 
 from public_stub import Stub
 from rankwell.data.catalogue import command_summaries
@@ -32,6 +32,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "files.conversion",
         "files.writing",
         "data.tables",
+        "data.preferences",
     ),
     "Measures": ("understand/measures", "measures", "files.explanations", "data"),
 }
@@ -50,12 +51,19 @@ COMMANDS: Mapping[str, str] = {
 """The commands of names that are called otherwise."""
 _OPTIONS_EXAMPLE = """\
 >>> import rankwell as rw
->>> choices = rw.RunOptions(ties="expected", intervals="none")
+>>> choices = rw.EvaluateOptions(ties="expected", intervals="none")
 >>> qrels, run = {"q": {"a": 1}}, {"q": {"a": 1.0, "b": 1.0}}
 >>> rw.evaluate(qrels, run, "RR", options=choices)["RR"]
 0.75"""
 INTERNAL = ("as_folder", "origin", "value_rows")
 """Members that other modules call, and users do not."""
+INTERNAL_PARAMETERS = (
+    "BenchResults.render.terminal",
+    "Check.text.terminal",
+    "compare_values.origin",
+    "read_ranking.findings",
+)
+"""Parameters that other modules pass, and users do not."""
 _FIELD = re.compile(r"^([a-z]\w*(?:, [a-z]\w*)*): (.+(?:\n    .+)*)\n?", re.MULTILINE)
 _START = r"(?:^|(?<=\. ))"
 _PART = _START + r"{} (.+?)(?=\n\n|\n(?:Raises|Returns|Source:) |\Z)\n?"
@@ -144,7 +152,7 @@ class Page:
         typed = [
             each._replace(type=plain(each.type))
             for each in typed
-            if each.name not in ("self", "cls")
+            if each.name not in ("self", "cls", *internal(function))
         ]
         self.known |= {each.name for each in typed}
         lines = "".join(f"\n    {each}," for each in typed) + "\n" * bool(typed)
@@ -158,8 +166,10 @@ class Page:
         entries: list[str] = []
         for each in typed:
             if said := text.parameters.get(name := each.name.strip("*")):
-                about = [f"`{each.type}`"] * bool(each.type)
+                about = [self._linked_type(each.type)] * bool(each.type)
                 about += [f"default `{each.default}`"] * bool(each.default)
+                if name == "options":
+                    said = f"{said.rstrip('.')}; see [Options as one object](options.md)."
                 entries.append(
                     f'<a id="{prefix}{name}" href="#{prefix}{name}"><code>{each.name}</code></a>'
                     f"{': ' * bool(about)}{', '.join(about)}\n:   {self._linked(said)}"
@@ -189,14 +199,19 @@ class Page:
         if own is None:
             yield f"`{shown}`\n:   {said}" if shown else said
             return
-        term = link(shown) if own is outcome else f"`{shown}`"
+        term = self._linked_type(shown)
         base = _public(own.__mro__)
         if base == own.__name__:
             yield f"{term}\n:   {said or Text(own).summary}"
         else:
             also = f" It has everything of {link(base)}, and:" if base else ""
             yield f"{term}\n:   {said or Text(own).summary}{also}"
-            yield table((f"`{name}`", summary) for name, summary, _ in members(own))
+            yield table(
+                (f"`{called(getattr(own, name)) if is_method else name}`", summary)
+                for name, summary, is_method in members(own)
+                # A class method makes another object.
+                if not inspect.ismethod(getattr(own, name, None))
+            )
 
     def _members(self, parameters: Collection[str]) -> Iterator[str]:
         """Tables of attributes that are no parameters and of methods, then each method."""
@@ -218,6 +233,14 @@ class Page:
         for name, summary, _ in methods:
             yield f"### {name}\n\n{self._linked(summary)}"
             yield from self._described(f"{self.name}.{name}", getattr(self.value, name), "**{}**")
+
+    def _linked_type(self, kind: str) -> str:
+        """A type as code in which public classes are links."""
+        classes = [name for name in rankwell._homes() if name[0].isupper() and name != self.name]
+        pieces = re.split(rf"\b({'|'.join(classes)})\b", kind)
+        pieces[1::2] = map(link, pieces[1::2])
+        pieces[::2] = (re.sub(r"\S(.*\S)?", r"`\g<0>`", piece) for piece in pieces[::2])
+        return "".join(pieces)
 
     def _linked(self, text: str) -> str:
         """A text in which public names are links, those of the page and of parameters excepted."""
@@ -250,10 +273,29 @@ def members(kind: type) -> Iterator[tuple[str, str, bool]]:
             inner = getattr(value, "func", getattr(value, "fget", value))
             is_method = inner is value and inspect.isroutine(value)
             is_shown = name[0] != "_" and name not in INTERNAL and inspect.getdoc(inner)
-            if is_shown and (is_method or inner is not value):
+            # A class may refuse what its base does.
+            refuses = getattr(value, "__annotations__", {}).get("return") is NoReturn
+            if is_shown and not refuses and (is_method or inner is not value):
                 found[name] = Text(inner).summary, is_method
         yield from ((name, *found[name]) for name in found if name not in names)
         names |= found.keys()
+
+
+def internal(function: Any) -> list[str]:
+    """The parameters of a function that users do not pass."""
+    names = [each.rpartition(".") for each in INTERNAL_PARAMETERS]
+    return [name for owner, _, name in names if owner == function.__qualname__]
+
+
+def called(function: Any) -> str:
+    """A method with its arguments, as it is called."""
+    arguments: list[str] = []
+    for name, each in inspect.signature(function).parameters.items():
+        is_named = each.default is not each.empty or each.kind is each.KEYWORD_ONLY
+        star = "*" if each.kind is each.VAR_POSITIONAL else ""
+        if name not in ("self", *internal(function)):
+            arguments.append(f"{name}=…" if is_named else f"{star}{name}")
+    return f"{function.__name__}({', '.join(arguments)})"
 
 
 def table(rows: Iterable[tuple[str, str]]) -> str:
@@ -290,7 +332,9 @@ def _kind(name: str) -> str:
     value = getattr(rankwell, name)
     if not isinstance(value, type):
         return "function"
-    return "error" if issubclass(value, Exception) else "options" if "Options" in name else "class"
+    if issubclass(value, Exception):
+        return "error"
+    return "options" if name.endswith(("Options", "Style")) else "class"
 
 
 def group(name: str) -> str:
@@ -327,11 +371,11 @@ def python_pages() -> dict[str, str]:
 def _index(groups: Mapping[str, Sequence[str]]) -> str:
     parts = [
         f"# Python\n\n{NOTE}",
-        "The names of `import rankwell as rw`. `help(rw.evaluate)` shows the same texts where you "
-        "work. Functions raise [errors](errors.md) whose messages say what to correct, and take "
-        "options as keywords or as [one object](options.md). In signatures, `DataFrame` is any "
-        "data frame, of pandas, Polars, PyArrow or DuckDB, and `Array` is any array of numbers or "
-        "ids, such as a NumPy array or a PyTorch tensor.",
+        "What `import rankwell as rw` gives you. `help(rw.evaluate)` shows the same texts where "
+        "you work. Functions raise [errors](errors.md) whose messages say what to correct, and "
+        "take options as keywords or as [one object](options.md). In signatures, `DataFrame` is "
+        "any data frame, of pandas, Polars, PyArrow or DuckDB, and `Array` is any array of numbers "
+        "or ids, such as a NumPy array or a PyTorch tensor.",
     ]
     for title, names in {"The ten you need": TEN, **groups}.items():
         rows = ((link(name), Text(getattr(rankwell, name)).summary) for name in names)
@@ -360,15 +404,34 @@ def _options(names: Sequence[str]) -> str:
         "one object and pass it as `options`. A keyword beside it replaces one field.",
         f"```pycon\n{_OPTIONS_EXAMPLE}\n```",
     ]
+    takers = [*_takers()]
     for name in names:
         options = getattr(rankwell, name)
         parts.append(f"## {name}\n\n{Text(options).summary}")
-        for taker in sorted(each for each in rankwell._homes() if _kind(each) == "function"):
-            hint = get_type_hints(inspect.unwrap(getattr(rankwell, taker))).get("options")
-            if hint and issubclass(hint, options):
+        for taker, start, kind in takers:
+            if issubclass(kind, options):
                 fields = [
-                    f"[`{each}`]({place(taker)}#{each})"
-                    for each in inspect.signature(options).parameters
+                    f"[`{each}`]({start}{each})" for each in inspect.signature(options).parameters
                 ]
-                parts.append(f"Fields, as keywords of {link(taker)}: {', '.join(fields)}.")
+                parts.append(f"Fields, as keywords of {taker}: {', '.join(fields)}.")
     return "\n\n".join(parts)
+
+
+def _takers() -> Iterator[tuple[str, str, type]]:
+    """Functions and methods of options: the link to each, the beginning of the places of its
+    parameters, and the class of its options.
+    """
+    for name in sorted(rankwell._homes()):
+        value, page = getattr(rankwell, name), place(name)
+        functions = {name: (f"{page}#", value)} if _kind(name) == "function" else {}
+        if _kind(name) == "class":
+            functions = {
+                f"{name}.{method}": (f"{page}#{method}.", getattr(value, method))
+                for method, _, is_method in members(value)
+                if is_method
+            }
+        for shown, (start, function) in functions.items():
+            if "options" in inspect.signature(function).parameters:
+                target = start.rstrip("#.")
+                kind = get_type_hints(inspect.unwrap(function))["options"]
+                yield f"[`{shown}`]({target})", start, kind

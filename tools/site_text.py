@@ -2,12 +2,25 @@
 
 import re
 from collections.abc import Iterator
+from html import unescape
 
 from mkdocs.structure import StructureItem
 from mkdocs.structure.nav import Navigation, Section
 from mkdocs.structure.pages import Page
 
-_COMMENT = re.compile(r"(^ *```.*?^ *```$)|<!--.*?-->\n*", re.MULTILINE | re.DOTALL)
+_PART = re.compile(
+    r"""(?P<code> ^\ *```.*?^\ *```$ | (?P<ticks>`+)(?!`)[^\n]*?(?<!`)(?P=ticks)(?!`))
+    | <code>(?P<html_code>.*?)</code>
+    | \[(?P<linked>(?:`[^`\n]*`|[^]\[`\n])*)\]\(\#[^)\s]*\)
+    | (?P<title></?summary>)
+    | (?P<character>&\#?\w+;)
+    | <!--.*?-->\n* | ^</?(?:div|details)\b[^>\n]*>\n* | </?(?:a|var)\b[^>\n]*>
+    | \ ?\{\ [.\#][^}\n]*\}""",
+    re.MULTILINE | re.DOTALL | re.VERBOSE,
+)
+"""What is no plain Markdown, and the code, which may look like it. A link within the page has no
+target without the ids.
+"""
 _LINK = re.compile(r"!?\[([^]]*)\]\([^)]*\)")
 _SENTENCE = re.compile(r".*?[.?!](?=\s|$)|.*", re.DOTALL)
 _NO_SENTENCE = ("#", "|", "!", "<", "```", "* ", "- ", ":::", "===", "Written by `make")
@@ -15,8 +28,18 @@ _HOW = "Every page is here as Markdown too: write `.md` for `.html` at the end o
 
 
 def plain(markdown: str) -> str:
-    """A page without its comments, which are for the tests."""
-    return _COMMENT.sub(lambda found: found[1] or "", markdown).strip() + "\n"
+    """A page without HTML, ids and classes, which are for the site, and without its comments, which
+    are for the tests.
+    """
+    return _PART.sub(_plain_part, markdown).strip() + "\n"
+
+
+def _plain_part(part: re.Match[str]) -> str:
+    if (code := part["html_code"]) is not None:
+        return f"`{unescape(code)}`"
+    if part["linked"]:
+        return plain(part["linked"]).strip()
+    return part["code"] or unescape(part["character"] or "") or "**" * bool(part["title"])
 
 
 def index(name: str, description: str, nav: Navigation) -> str:

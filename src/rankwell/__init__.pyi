@@ -6,14 +6,16 @@ from typing import Any, Literal, Self
 
 from rankwell.comparison.bench.results import BenchOptions as BenchOptions
 from rankwell.comparison.bench.results import BenchResults as _BenchResults
-from rankwell.comparison.data import Attribute, GateOptions, Origin, Pair
 from rankwell.comparison.data import ComparisonOptions as ComparisonOptions
+from rankwell.comparison.data import GateOptions as GateOptions
+from rankwell.comparison.data import Origin
 from rankwell.comparison.fusion.runs import FusionOptions as FusionOptions
 from rankwell.comparison.fusion.runs import FusionTuningOptions as FusionTuningOptions
 from rankwell.comparison.fusion.runs import TunedFusion as TunedFusion
 from rankwell.data.judged_rankings import JudgedRankings as JudgedRankings
 from rankwell.data.matrices import Embeddings
 from rankwell.data.options import Array, DataFrame
+from rankwell.data.preferences import Preferences as Preferences
 from rankwell.data.rankings import Ranking as Ranking
 from rankwell.data.registry import Measure as Measure
 from rankwell.data.registry import parse_measure as parse_measure
@@ -31,7 +33,8 @@ from rankwell.errors import RankwellError as RankwellError
 from rankwell.errors import TieRefused as TieRefused
 from rankwell.errors import Unfinished as Unfinished
 from rankwell.errors import UnknownName as UnknownName
-from rankwell.files.conversion import Conversion, ConvertOptions
+from rankwell.files.conversion import Conversion
+from rankwell.files.conversion import ConvertOptions as ConvertOptions
 from rankwell.files.encoding import EncodeFileOptions as EncodeFileOptions
 from rankwell.files.explanations import explain as explain
 from rankwell.files.neighbours import KnnOptions as KnnOptions
@@ -45,17 +48,17 @@ from rankwell.io.mapping import intent_rankings as intent_rankings
 from rankwell.io.mapping import judged_rankings as judged_rankings
 from rankwell.io.mapping import preference_rankings as preference_rankings
 from rankwell.measures.own import measure as measure
-from rankwell.reporting import TableStyle
+from rankwell.reporting import TableStyle as TableStyle
 from rankwell.results import ComparisonResults as _ComparisonResults
 from rankwell.results import Results as _Results
 from rankwell.tasks.beyond.options import BeyondOptions as BeyondOptions
 from rankwell.tasks.clicks.options import ClickOptions as ClickOptions
-from rankwell.tasks.clicks.preference import InterleavedList
+from rankwell.tasks.clicks.preference import InterleavedList as InterleavedList
 from rankwell.tasks.clicks.preference import InterleavingOptions as InterleavingOptions
 from rankwell.tasks.clicks.preference import InterleavingTestOptions as InterleavingTestOptions
 from rankwell.tasks.crossmodal.inputs import eval_q2m as eval_q2m
 from rankwell.tasks.crossmodal.options import CrossmodalOptions as CrossmodalOptions
-from rankwell.tasks.crossmodal.options import CrossmodalPartOptions
+from rankwell.tasks.crossmodal.options import CrossmodalPartOptions as CrossmodalPartOptions
 from rankwell.tasks.crossmodal.task import CaptionResults
 from rankwell.tasks.embeddings.evaluation import AgreementResults
 from rankwell.tasks.embeddings.evaluation import compare_lists as compare_lists
@@ -69,7 +72,7 @@ from rankwell.tasks.images.options import ImageOptions as ImageOptions
 from rankwell.tasks.images.task import InstanceResults
 from rankwell.tasks.keywords.annotations import Annotations as Annotations
 from rankwell.tasks.keywords.annotations import QueryKeywords as QueryKeywords
-from rankwell.tasks.keywords.annotations import Schema
+from rankwell.tasks.keywords.annotations import Schema as Schema
 from rankwell.tasks.keywords.evaluation import ClipResults
 from rankwell.tasks.keywords.formats import read_annotations as read_annotations
 from rankwell.tasks.keywords.formats import read_schema as read_schema
@@ -82,10 +85,11 @@ from rankwell.tasks.qa.formats import read_predictions as read_predictions
 from rankwell.tasks.qa.formats import read_questions as read_questions
 from rankwell.tasks.qa.judges import answer_judge as answer_judge
 from rankwell.tasks.qa.options import QaOptions as QaOptions
-from rankwell.tasks.rag.task import CitationOptions
+from rankwell.tasks.rag.task import CitationOptions as CitationOptions
 from rankwell.tasks.rag.task import RagOptions as RagOptions
-from rankwell.tasks.runs.checks import Check, CheckOptions
-from rankwell.tasks.runs.options import EvaluateOptions
+from rankwell.tasks.runs.checks import Check
+from rankwell.tasks.runs.checks import CheckOptions as CheckOptions
+from rankwell.tasks.runs.options import EvaluateOptions as EvaluateOptions
 from rankwell.tasks.runs.options import RunOptions as RunOptions
 from rankwell.vectors.neighbours import TopK
 
@@ -258,9 +262,9 @@ def compare_values(
     resamples: int = 10000,
     seed: int = 0,
     row_attributes: Sequence[Mapping[str, Any]] = (),
-    pairs: Sequence[Pair] = (),
-    group: Attribute | None = None,
-    cluster: Attribute | None = None,
+    pairs: Sequence[tuple[str, str]] = (),
+    group: tuple[str, Mapping[str, str]] | None = None,
+    cluster: tuple[str, Mapping[str, str]] | None = None,
     origin: Origin | None = None,
     options: ComparisonOptions | None = None,
 ) -> ComparisonResults: ...

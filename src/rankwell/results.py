@@ -405,9 +405,9 @@ def compare_values(
     *,
     options: ComparisonOptions,
     row_attributes: Sequence[RowAttributes] = (),
-    pairs: Sequence[Pair] = (),
-    group: Attribute | None = None,
-    cluster: Attribute | None = None,
+    pairs: Sequence[tuple[str, str]] = (),
+    group: tuple[str, Mapping[str, str]] | None = None,
+    cluster: tuple[str, Mapping[str, str]] | None = None,
     origin: Origin | None = None,
 ) -> ComparisonResults:
     """Compares two or more systems by per-query values that you already have.
@@ -426,11 +426,14 @@ def compare_values(
         For each element, columns that distinguish it from others with the same run and measure,
         such as `direction`.
     pairs
-        The pairs to compare. By default all pairs, or all with the baseline.
+        The pairs to compare: a run, and the run that its values are compared with. By default all
+        pairs, or all with the baseline.
     group
-        Attribute of the queries; each of its values is compared separately.
+        Attribute of the queries: its name, and a mapping query -> text. Each of its values is
+        compared separately.
     cluster
-        Attribute of the queries; queries with the same value are resampled together.
+        Attribute of the queries in the same form. Queries with the same value are resampled
+        together.
     origin
         Where the values come from, for the rules of the result.
 
@@ -450,9 +453,9 @@ def compare_values(
         values,
         options,
         row_attributes=row_attributes,
-        pairs=pairs,
-        group=group,
-        cluster=cluster,
+        pairs=[Pair(*pair) for pair in pairs],
+        group=group and Attribute(*group),
+        cluster=cluster and Attribute(*cluster),
         origin=origin,
     )
     return ComparisonResults(**vars(compared))

@@ -60,6 +60,19 @@ def test_a_difference_is_that_of_the_queries_that_count_for_both():
     assert "AP: 2 queries count for only one of B and A, and are left out" in result.findings
 
 
+def test_pairs_and_attributes_are_plain_tuples():
+    kinds = {f"q{place:03}": "text" if place < 20 else "image" for place in range(40)}
+    values = two_systems(40, measures=("AP",))
+
+    result = compare_values(
+        values, pairs=[("A", "B")], group=("kind", kinds), cluster=("kind", kinds), intervals="none"
+    )
+
+    assert [(row["run"], row["against"]) for row in result.differences] == [("A", "B")]
+    assert [row["group"] for row in result.groups] == ["kind = image", "kind = text"]
+    assert (result.rules["group"], result.rules["cluster"]) == ("kind", "kind")
+
+
 @pytest.mark.parametrize("test", ["randomisation", "t", "wilcoxon", "sign", "bootstrap"])
 def test_no_test_sees_a_query_that_only_one_system_counts(test):
     first, second = (values.values.copy() for values in two_systems(40, measures=("AP",)))

@@ -678,7 +678,7 @@ def _bare(parameter: Parameter, kind: Any) -> Parameter:
 
 
 _PYTHON_TEXTS = {
-    "options": "All choices at once, in place of keywords.",
+    "options": "One object with all options, in place of keywords.",
     "details": "Keep single queries and items, for a page.",
     "progress": (
         "Function called as the work proceeds, with the name of the step, the number done and the "

@@ -59,12 +59,19 @@ class Preferences(QueryRows):
 
     queries: every query, also one without rows.
     offsets: (queries + 1,) where the rows of each query begin.
-    groups, subgroups, items: (rows,) ids of the group, the subgroup and the item.
+    groups: (rows,) ids of the groups.
+    subgroups: (rows,) ids of the subgroups.
+    items: (rows,) ids of the items.
     levels: (rows,) finite numbers; 0 means not relevant.
 
     Within a subgroup an item of higher level is preferred to one of lower level. If a group has
     several subgroups, preferences chain: a over b in one and b over c in another give a over c.
     What different groups prefer may differ.
+
+    >>> import rankwell as rw
+    >>> stated = rw.Preferences.from_dict({"q": {"alice": {"1": {"a": 2.0, "b": 1.0}}}})
+    >>> rw.preference_rankings(stated, {"q": ["b", "a"]}).ranks
+    array([2, 1])
     """
 
     groups: Sequence[str]

@@ -49,8 +49,9 @@ class ResultData:
     sources: name of an input -> the file that it was read from; data from memory are absent.
     formats: name of an input -> name of its format.
     left_out: run -> reason -> queries; None for a kind of result that does not list them.
-    details, queries, items: the columns of the files of these names; None where there is no such
-        file.
+    details: the columns of the file `details`; None where there is no such file.
+    queries: the columns of the file `queries`; None where there is no such file.
+    items: the columns of the file `items`; None where there is no such file.
     tables: the task's own tables, by name.
     unjudged: the unjudged items among the first of each query, where they are counted without
         details.

@@ -38,7 +38,8 @@ class Conversion(NamedTuple):
 
     path: the file that was written.
     holds: the content of the file.
-    source_format, target_format: the names of the formats that were read and written.
+    source_format: the name of the format that was read.
+    target_format: the name of the format that was written.
     rows: number of written rows.
     messages: sentences on the file that was read, the file that was written, and what the target
         format cannot hold.

@@ -95,6 +95,8 @@ def knn(
     >>> found = rw.knn(items=np.eye(3), queries=np.eye(3), neighbours=1)
     >>> found.positions.ravel().tolist()
     [0, 1, 2]
+    >>> rw.evaluate({"0": {"0": 1}, "1": {"2": 1}}, found.ranking(), "R@1", ties="input")["R@1"]
+    0.5
     """
     report = None if progress is None else (lambda _, done, total: progress(done, total))
 

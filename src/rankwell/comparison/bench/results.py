@@ -486,7 +486,8 @@ class BenchResults(Displayable):
     cells: the outcome of each cell, in the order of the file.
     system_tables: one table for every figure.
     shown: what the tables show, by the file and the options.
-    comparison_findings, cell_findings: findings on the tables, and on the results behind them.
+    comparison_findings: findings on the tables.
+    cell_findings: findings on the results behind the tables.
 
     >>> import tempfile
     >>> from pathlib import Path

@@ -6,6 +6,7 @@ from rankwell.data.catalogue import ResultKind
 
 PUBLIC_NAMES = {
     "evaluate_clicks": "rankwell.tasks.clicks.inputs",
+    "InterleavedList": "rankwell.tasks.clicks.preference",
     "InterleavingOptions": "rankwell.tasks.clicks.preference",
     "interleave": "rankwell.tasks.clicks.preference",
     "ClickOptions": "rankwell.tasks.clicks.options",

@@ -120,7 +120,7 @@ def parse_method(text: str) -> tuple[Method, dict[str, Any]]:
 
 
 class InterleavedList(NamedTuple):
-    """An interleaved list that was or can be shown.
+    """An interleaved list that was or can be shown, as `interleave` makes it.
 
     name: name of the list.
     query: id of the query that it answers.
@@ -131,6 +131,12 @@ class InterleavedList(NamedTuple):
         where a ranking lacks it. team-draft: the run that added it, 0 or 1. probabilistic: the
         probability that the first run added it, given the list. optimised: the credit of a click on
         it for the first run minus that for the second.
+
+    >>> import rankwell as rw
+    >>> shown = rw.InterleavedList("q", "q", "team-draft", ("a", "b"), ("d1", "d2"), (0, 1))
+    >>> clicks = {"query": ["q"], "item": ["d2"]}
+    >>> rw.evaluate_interleaving([shown], clicks).differences[0]["mean"]
+    -1.0
     """
 
     name: str

@@ -112,7 +112,8 @@ ListOfIds = Sequence[Hashable] | Mapping[Any, float]  # the keys of a Mapping ar
 class AgreementResults(Results):
     """Results of models compared with a reference.
 
-    reference, candidates: names of the reference and of the candidates.
+    reference: name of the reference.
+    candidates: names of the candidates.
     panel: figures of each model's vectors.
     convention: the convention in force.
     sample: the items that are queries.

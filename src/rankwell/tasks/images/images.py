@@ -123,7 +123,8 @@ class Images:
     paths: (n,) paths of the files; None where only ids are known.
     instances: (n,) label of each image; None without a label.
     splits: (n,) whether the image is a query, a reference or both.
-    cameras, groups: (n,) as in `ImageEntry`; None where no image has one.
+    cameras: (n,) the camera of each image; None where no image has one.
+    groups: (n,) the group of each image; None where no image has one.
     contentless: (n,) whether the image shows nothing recognisable.
     marks: query -> ground truth; None where instances decide relevance.
     listed: the data set's order; None where it has none, and for a part of its images.

@@ -4,6 +4,7 @@ from rankwell.data.catalogue import ResultKind
 
 PUBLIC_NAMES = {
     "Annotations": "rankwell.tasks.keywords.annotations",
+    "Schema": "rankwell.tasks.keywords.annotations",
     "QueryKeywords": "rankwell.tasks.keywords.annotations",
     "evaluate_keywords": "rankwell.tasks.keywords.evaluation",
     "read_annotations": "rankwell.tasks.keywords.formats",

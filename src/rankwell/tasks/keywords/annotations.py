@@ -244,10 +244,20 @@ class QueryKeywords(NamedTuple):
 
 
 class Schema(NamedTuple):
-    """The declared keywords.
+    """The declared keywords, as `read_schema` reads them.
 
     vocabulary: the keywords with their aliases.
     parents: a keyword -> the wider one that it implies, as `sedan` is a `small vehicle`.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import rankwell as rw
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "schema.json")
+    ...     _ = file.write_text('{"weather": ["rain", {"label": "drizzle", "parent": "rain"}]}')
+    ...     schema = rw.read_schema(file)
+    >>> {narrow.label: wide.label for narrow, wide in schema.parents.items()}
+    {'drizzle': 'rain'}
     """
 
     vocabulary: Vocabulary

@@ -173,8 +173,8 @@ class Predictions:
     offsets: (questions + 1,) where the answers of each question begin, best first.
     texts: (answers,) texts of the answers; None or an empty text says that there is no answer.
     documents: (answers,) ids of the documents; None where unknown.
-    starts, ends: (answers,) positions in the characters of the document, end exclusive; -1 where
-        unknown.
+    starts: (answers,) position of the first character in the document; -1 where unknown.
+    ends: (answers,) position after the last character in the document; -1 where unknown.
     scores: (answers,) scores of the answers; NaN where unknown.
     no_answer: (questions,) probability or score that there is no answer, NaN where unknown; None
         where it is unknown for all.

@@ -4,7 +4,9 @@ from rankwell.data.catalogue import ResultKind
 
 PUBLIC_NAMES = {
     "evaluate": "rankwell.tasks.runs.evaluation",
+    "EvaluateOptions": "rankwell.tasks.runs.options",
     "RunOptions": "rankwell.tasks.runs.options",
+    "CheckOptions": "rankwell.tasks.runs.checks",
     "check": "rankwell.tasks.runs.checks",
 }
 """The names that the task adds to `rankwell`, each with the module that defines it."""

@@ -88,7 +88,8 @@ class TopK:
     positions: (queries, k) rows of the items; -1 where fewer than k remain.
     scores: (queries, k) exact scores, NaN where fewer than k remain; under `l2` the negative
         distance, so that higher is always nearer.
-    query_names, item_names: names of the rows.
+    query_names: names of the queries.
+    item_names: names of the items.
     metric: the kind of score: `cosine`, `dot` or `l2`.
     """
 
