@@ -136,7 +136,7 @@ class InterleavedList(NamedTuple):
     >>> shown = rw.InterleavedList("q", "q", "team-draft", ("a", "b"), ("d1", "d2"), (0, 1))
     >>> clicks = {"query": ["q"], "item": ["d2"]}
     >>> rw.evaluate_interleaving([shown], clicks).differences[0]["mean"]
-    -1.0
+    1.0
     """
 
     name: str
