@@ -58,7 +58,6 @@ from rankwell.tasks.clicks.preference import InterleavingOptions as Interleaving
 from rankwell.tasks.clicks.preference import InterleavingTestOptions as InterleavingTestOptions
 from rankwell.tasks.crossmodal.inputs import eval_q2m as eval_q2m
 from rankwell.tasks.crossmodal.options import CrossmodalOptions as CrossmodalOptions
-from rankwell.tasks.crossmodal.options import CrossmodalPartOptions as CrossmodalPartOptions
 from rankwell.tasks.crossmodal.task import CaptionResults
 from rankwell.tasks.embeddings.evaluation import AgreementResults
 from rankwell.tasks.embeddings.evaluation import compare_lists as compare_lists
@@ -90,7 +89,6 @@ from rankwell.tasks.rag.task import RagOptions as RagOptions
 from rankwell.tasks.runs.checks import Check
 from rankwell.tasks.runs.checks import CheckOptions as CheckOptions
 from rankwell.tasks.runs.options import EvaluateOptions as EvaluateOptions
-from rankwell.tasks.runs.options import RunOptions as RunOptions
 from rankwell.vectors.neighbours import TopK
 
 __version__: str
@@ -429,7 +427,7 @@ def evaluate_crossmodal(
     dry_run: bool = False,
     details: bool = False,
     progress: Callable[[str, int, int], None] | None = None,
-    options: CrossmodalPartOptions | None = None,
+    options: CrossmodalOptions | None = None,
 ) -> CaptionResults: ...
 def evaluate_embeddings(
     reference: str | Path | Sequence[Any] | Mapping[Any, Any] | Array | Ranking,

@@ -13,10 +13,10 @@ from rankwell.integrations import imported
 def measure(name: str, **options: Any) -> Any:
     """A measure of rankwell as a measure of ir_measures, named in its tables as here.
 
-    name: any name of a measure, of rankwell or, with `convention=`, of another tool. options: the
-    fields of `RunOptions` that decide a value (`ties`, `min_grade`). As everywhere in ir_measures,
-    the mean is over the queries of the judgments, and one without a ranking counts as 0. The
-    cut-off is part of the name: `measure("nDCG@20")`.
+    name: any name of a measure, of rankwell or, with `convention=`, of another tool. options:
+    fields of `EvaluateOptions` that decide a value (`ties`, `min_grade`). As everywhere in
+    ir_measures, the mean is over the queries of the judgments, and one without a ranking counts as
+    0. The cut-off is part of the name: `measure("nDCG@20")`.
     Raises MissingExtra without ir_measures, UnknownName for an unknown measure; calls raise the
     errors of `rankwell.evaluate`.
     """

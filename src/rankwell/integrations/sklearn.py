@@ -23,7 +23,7 @@ class RankingMetric:
     measure: any name of a measure (`nDCG@10`).
     ties: `expected` averages over the orders of items with equal scores, as scikit-learn's
         `ndcg_score` does; any other tie rule by name.
-    options: further fields of `RunOptions` (`convention`, `no_relevant="skip"`).
+    options: further fields of `EvaluateOptions` (`convention`, `no_relevant="skip"`).
 
     y_true holds grades, y_score scores. Two-dimensional: (n_queries, n_items), a row is a query,
     and every label an item. One-dimensional: (n_samples,), the samples of one group are the items

@@ -6,7 +6,6 @@ PUBLIC_NAMES = {
     "evaluate_crossmodal": "rankwell.tasks.crossmodal.task",
     "eval_q2m": "rankwell.tasks.crossmodal.inputs",
     "CrossmodalOptions": "rankwell.tasks.crossmodal.options",
-    "CrossmodalPartOptions": "rankwell.tasks.crossmodal.options",
 }
 """The names that the task adds to `rankwell`, each with the module that defines it."""
 

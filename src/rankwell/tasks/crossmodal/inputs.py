@@ -49,7 +49,7 @@ from rankwell.runtime.parts.tables import planned_embeddings
 from rankwell.store import Head, Source, exists, naming, sources_of, split_part
 from rankwell.tasks.crossmodal.conventions import CaptionTies
 from rankwell.tasks.crossmodal.findings import identical_inputs
-from rankwell.tasks.crossmodal.options import CrossmodalOptions
+from rankwell.tasks.crossmodal.options import CrossmodalChoices
 from rankwell.vectors.neighbours.positive_counts import Compared, by_vectors
 from rankwell.vectors.transforms import Transform, parse_transform
 
@@ -131,7 +131,7 @@ class CaptionInputs:
         self,
         scores: Any,
         positives: Any,
-        options: CrossmodalOptions,
+        options: CrossmodalChoices,
         directions: Sequence[Direction],
         *,
         in_parts: bool = False,

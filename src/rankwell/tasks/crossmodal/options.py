@@ -23,7 +23,7 @@ from rankwell.evaluation.options import (
 
 
 @dataclass(frozen=True, kw_only=True)
-class CrossmodalOptions(TieOptions, StatisticsOptions, MeasureOptions):
+class CrossmodalChoices(TieOptions, StatisticsOptions, MeasureOptions):
     """The choices that decide the values of `crossmodal`; vectors of both sides replace scores."""
 
     query_vectors: Annotated[
@@ -102,7 +102,5 @@ class CrossmodalOptions(TieOptions, StatisticsOptions, MeasureOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CrossmodalPartOptions(CrossmodalOptions, PartOptions):
-    """The options of `crossmodal`: its choices, and those of the parts in which embeddings are
-    compared.
-    """
+class CrossmodalOptions(CrossmodalChoices, PartOptions):
+    """Options of `crossmodal`: its choices, and those of the parts of comparing vectors."""

@@ -68,7 +68,7 @@ from rankwell.tasks.crossmodal.findings import (
 )
 from rankwell.tasks.crossmodal.inputs import CaptionInputs, Direction
 from rankwell.tasks.crossmodal.measures.recall_sums import GMEAN, R_MEAN, RSUM
-from rankwell.tasks.crossmodal.options import CrossmodalOptions, CrossmodalPartOptions
+from rankwell.tasks.crossmodal.options import CrossmodalChoices, CrossmodalOptions
 from rankwell.tasks.crossmodal.runs import CaptionRun
 
 CUTOFFS = (1, 5, 10)
@@ -175,7 +175,7 @@ def named_aggregates(
 
 
 def aggregate_row(
-    name: str, recalls: Mapping[str, Sequence[Column]], options: CrossmodalOptions
+    name: str, recalls: Mapping[str, Sequence[Column]], options: CrossmodalChoices
 ) -> dict[str, Any]:
     """recalls: direction -> R@1, R@5 and R@10."""
     aggregate, low, high = AGGREGATES[name], None, None
@@ -213,12 +213,12 @@ class CaptionResults(Results):
     views: Mapping[tuple[str, str], JudgedRankings]
 
 
-@takes_options(CrossmodalPartOptions)
+@takes_options(CrossmodalOptions)
 def evaluate_crossmodal(
     scores: Vectors | None = None,
     qrels: Table | Judgments = "diagonal",
     *,
-    options: CrossmodalPartOptions,
+    options: CrossmodalOptions,
     details: bool = False,
     progress: Progress = None,
 ) -> CaptionResults:
@@ -257,7 +257,7 @@ def evaluate_crossmodal(
 
 
 def caption_results(
-    scores: Any, positives: Any, options: CrossmodalOptions, *, details: bool, progress: Progress
+    scores: Any, positives: Any, options: CrossmodalChoices, *, details: bool, progress: Progress
 ) -> PartOutcome:
     """The results of `crossmodal`, or what to show where its parts are not all computed."""
     parts = options if isinstance(options, PartOptions) else PartOptions()
@@ -288,7 +288,7 @@ def caption_results(
 
 
 def _directions(
-    convention: Convention, names: Sequence[str] | None, options: CrossmodalOptions
+    convention: Convention, names: Sequence[str] | None, options: CrossmodalChoices
 ) -> list[Direction]:
     """The requested directions. Raises UnknownName for a tie rule that does not exist, BadUsage for
     measures that read no rankings.
@@ -315,7 +315,7 @@ def _directions(
 
 
 def _measures(
-    texts: Sequence[str] | None, options: CrossmodalOptions, convention: Convention, side: str
+    texts: Sequence[str] | None, options: CrossmodalChoices, convention: Convention, side: str
 ) -> tuple[tuple[LabelledMeasure, ...], tuple[Finding, ...]]:
     """The measures of a direction: those named, or the convention's, at every cut-off where they
     need one; and findings on names that are words of the convention for something else.
@@ -372,7 +372,7 @@ class _CaptionEvaluation:
         inputs: CaptionInputs,
         convention: Convention,
         directions: Sequence[Direction],
-        options: CrossmodalOptions,
+        options: CrossmodalChoices,
         *,
         details: bool,
     ) -> None:
@@ -608,7 +608,7 @@ def _together(texts: Sequence[str]) -> str:
 
 
 def _on_convention(
-    convention: Convention, directions: Sequence[Direction], options: CrossmodalOptions
+    convention: Convention, directions: Sequence[Direction], options: CrossmodalChoices
 ) -> list[Finding]:
     """The findings on what is used of a convention of other tasks, and on a rule of ties by which n
     is no number of queries.
@@ -769,7 +769,7 @@ _WHOLE = (0.0, 1.0, 100.0)
 
 
 @dataclass(frozen=True, kw_only=True)
-class CrossmodalCommandOptions(CrossmodalPartOptions):
+class CrossmodalCommandOptions(CrossmodalOptions):
     """The options of the command."""
 
     qrels: Annotated[

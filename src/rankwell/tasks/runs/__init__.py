@@ -5,7 +5,6 @@ from rankwell.data.catalogue import ResultKind
 PUBLIC_NAMES = {
     "evaluate": "rankwell.tasks.runs.evaluation",
     "EvaluateOptions": "rankwell.tasks.runs.options",
-    "RunOptions": "rankwell.tasks.runs.options",
     "CheckOptions": "rankwell.tasks.runs.checks",
     "check": "rankwell.tasks.runs.checks",
 }
