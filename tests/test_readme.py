@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from rankwell.data.catalogue import DROP_IN, find_command
+from rankwell.cli.command_line import find_command
+from rankwell.data.catalogue import DROP_IN
 from rankwell.data.tables import TIE_RULES
 from rankwell.vectors.media.python_docs import read_needs
 

@@ -10,7 +10,8 @@ import pytest
 
 import typed_pages
 from blocks import read_blocks, unread
-from rankwell.data.catalogue import DROP_IN, command_function, find_command
+from rankwell.cli.command_line import find_command
+from rankwell.data.catalogue import DROP_IN, command_function
 from rankwell.data.options import bind
 from rankwell.errors import BadUsage
 from regression.comparing import same_environment

@@ -16,7 +16,8 @@ import pytest
 from rich.console import Console
 
 from rankwell.cli import help as help_pages
-from rankwell.data.catalogue import Words, command_function, command_summaries, find_command
+from rankwell.cli.command_line import find_command
+from rankwell.data.catalogue import Words, command_function, command_summaries
 from rankwell.data.options import (
     REQUIRED,
     Doc,

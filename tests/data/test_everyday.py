@@ -7,7 +7,8 @@ from importlib.resources import files
 import pytest
 
 import rankwell as rw
-from rankwell.data.catalogue import command_function, command_summaries, find_command
+from rankwell.cli.command_line import find_command
+from rankwell.data.catalogue import command_function, command_summaries
 from rankwell.data.options import arguments_of
 from rankwell.data.registry import parse_measure
 from rankwell.errors import BadUsage, UnknownName

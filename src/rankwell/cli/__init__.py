@@ -187,12 +187,12 @@ def _without_common(arguments: list[str]) -> tuple[list[str], dict[str, list[str
 
 
 def _run_command(arguments: list[str]) -> int:
+    from rankwell.cli.command_line import find_command
     from rankwell.data.catalogue import (
         HELP,
         Words,
         command_function,
         command_summaries,
-        find_command,
         subcommands,
     )
     from rankwell.data.options import (

@@ -3,7 +3,6 @@ that lack theirs; the printed tables of a comparison.
 """
 
 import math
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
@@ -29,7 +28,7 @@ from rankwell.io.result_folder import (
     read_results,
     read_summary,
 )
-from rankwell.reporting import Row, render_rows
+from rankwell.reporting import Row, render_rows, runs_of
 from rankwell.reporting.charts import difference_label
 from rankwell.reporting.difference_tables import (
     difference_text,
@@ -349,7 +348,7 @@ def _pair(
     ranked = sorted(
         (row for row in systems if row["measure"] == first["of"]), key=lambda row: row["rank"]
     )
-    names = list(dict.fromkeys(row["run"] for row in ranked))
+    names = runs_of(ranked)
     if len(verdicts) < pairs == math.comb(len(names), 2):
         return names[1], names[0]
     return first["against"], first["run"]
@@ -373,7 +372,7 @@ def present_differences(
             tables=result.tables,
             others=[] if draft is None else write_comparison(result.tables, draft),
         )
-    terminal = reporting.terminal_of(sys.stdout)
+    terminal = reporting.terminal_of()
     if format not in reporting.FOR_PEOPLE:
         return written
     rows = list(result.per_query()) if per_query else None

@@ -2,7 +2,6 @@
 difference nor its sign: planning is not a look at the outcome.
 """
 
-import sys
 from collections.abc import Sequence
 from typing import TypedDict
 
@@ -84,7 +83,7 @@ def forecast(
     if undirected_labels:
         reason = f"{label_list}: neither higher nor lower values are better; not forecast"
         findings.append(not_compared(reason))
-    terminal = reporting.terminal_of(sys.stdout)
+    terminal = reporting.terminal_of()
     if format == "table":
         first = rows[0]
         usual, low, high = _counts(first)

@@ -1,7 +1,7 @@
 """Requirements that results must meet, and the options of a gate."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
@@ -14,7 +14,7 @@ from rankwell.data.registry import measure_names, suggest
 from rankwell.data.tables import Values, format_value
 from rankwell.errors import BadInput, BadUsage, UnknownName, flag
 from rankwell.io.result_folder import values_behind
-from rankwell.reporting import visible
+from rankwell.reporting import Row, Rules, runs_of, visible
 from rankwell.reporting.junit import Case
 from rankwell.stats import MIN_QUERIES
 from rankwell.store import Source
@@ -42,8 +42,6 @@ def required_of(options: GateOptions) -> GateOptions:
         measures=measure_names(options.measures) or measure_names(gate.get("measures")),
     )
 
-
-Row = Mapping[str, Any]
 
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _ORDERED = re.compile(rf"(.*?[^\s=<>!])\s*(>=|<=|==|>|<)\s*({_NUMBER})\s*(%?)", re.DOTALL)
@@ -169,12 +167,12 @@ class SummaryFigures:
     rows: Sequence[Row]
     values: Sequence[Values]
     row_attributes: Sequence[Row]
-    rules: Mapping[str, Any]
+    rules: Rules
 
     @property
     def runs(self) -> list[str]:
         """The names of the runs, in order."""
-        return list(dict.fromkeys(row["run"] for row in self.rows))
+        return runs_of(self.rows)
 
     @property
     def names(self) -> list[str]:
@@ -427,7 +425,7 @@ def _of_queries(row: Row, figure: str, results: SummaryFigures) -> float | None:
     return float(_OF_QUERIES[figure](counted)) if len(counted) else None
 
 
-def _why(row: Row, figure: str, rules: Mapping[str, Any]) -> str:
+def _why(row: Row, figure: str, rules: Rules) -> str:
     """Why a figure is undefined, and what to do."""
     n = row["n"]
     if figure in ("ci_low", "ci_high"):
@@ -536,6 +534,6 @@ class Tolerance(NamedTuple):
                 f"write {self.number / 100:g}, or {self.number:g}% of the baseline's mean."
             )
 
-    def reach(self, row: Mapping[str, Any]) -> float:
+    def reach(self, row: Row) -> float:
         """The same in the unit of a difference's row."""
         return abs(row["mean_against"]) * self.number / 100 if self.is_relative else self.number

@@ -402,40 +402,6 @@ def subcommands(word: str) -> dict[Words, str]:
     }
 
 
-def find_command(arguments: Sequence[str]) -> Words:
-    """The words of a command line that name a command, the longer one of two; for help also a
-    group, or none. Raises BadUsage.
-    """
-    summaries = command_summaries()
-    for length in (2, 1):
-        if tuple(arguments[:length]) in summaries:
-            return tuple(arguments[:length])
-    words = tuple(word for word in arguments[:1] if subcommands(word))
-    if HELP.issuperset(arguments[len(words) :]):
-        return words
-    wrong = arguments[len(words)]
-    if not words and wrong.startswith("-"):
-        raise BadUsage(
-            f"there is no option {wrong} before a command; a command's options follow it."
-        )
-    near = {
-        words[0] for words in (subcommands(words[0]) if words else {**summaries, (DROP_IN,): ""})
-    }
-    advice = suggest(wrong, near)
-    word, is_near = "" if words else wrong, advice[0] == "k"
-    meaning = everyday_meaning("commands", word, is_near=is_near)
-    if not meaning:
-        # Only this module's errors need the measures, which import it.
-        from rankwell.data.registry import everyday_measure
-
-        measure = everyday_measure(word, is_near=is_near)
-        if measure:
-            meaning = f"'evaluate QRELS RUN -m {measure}' or 'explain {measure}'"
-    if meaning:
-        advice = f"did you mean {meaning}?"
-    raise BadUsage(f"there is no command {' '.join([*words, wrong])!r}; {advice}")
-
-
 def command_function(words: Words) -> Callable[..., Any]:
     """The function of a command, or the one that a task's declaration makes."""
     # NumPy's import makes the most calls. Deeper in the stack, as from a command, Python 3.11 maps

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from rankwell import cli
-from rankwell.data.catalogue import command_function, find_command
+from rankwell.cli.command_line import find_command
+from rankwell.data.catalogue import command_function
 from rankwell.data.options import bind
 from rankwell.io.matrices import read_embeddings
 from rankwell.tasks.embeddings.commands import demo_embeddings

@@ -3,12 +3,13 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
+from rankwell.data.options import NamedProgress
 from rankwell.data.registry import suggest
 from rankwell.documents import read_toml
 from rankwell.errors import BadInput
@@ -520,9 +521,7 @@ def _check_holes(cell: Cell, parameters: Mapping[str, list[OptionValue]]) -> Non
 class CellKind(Protocol):
     """How the cells of a plan are evaluated; plain, since it is sent to processes."""
 
-    def evaluate(
-        self, cells: Sequence[Any], progress: Callable[[str, int, int], None] | None, /
-    ) -> Iterator[str]:
+    def evaluate(self, cells: Sequence[Any], progress: NamedProgress | None, /) -> Iterator[str]:
         """Evaluates planned cells of a group and writes their records; yields the error of each, ""
         where there is none.
 

@@ -2,7 +2,6 @@
 measure, with intervals and significance, and published figures.
 """
 
-import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import chdir
@@ -143,7 +142,7 @@ def _tabulated(
         [replace(system_table, style=style or reporting.TableStyle())],
         format,
         findings=findings,
-        terminal=reporting.terminal_of(sys.stdout),
+        terminal=reporting.terminal_of(),
     )
     errors = [f"{result.plan.cell.name} failed: {result.error}" for result in failed]
     return Output(

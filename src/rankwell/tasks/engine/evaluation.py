@@ -18,7 +18,7 @@ from rankwell.data.columns import refuse_unused_columns
 from rankwell.data.findings import Finding, settled
 from rankwell.data.findings.kinds import queries_unknown, reading_choice
 from rankwell.data.judged_rankings import JudgedRankings
-from rankwell.data.options import takes_options
+from rankwell.data.options import NamedProgress, takes_options
 from rankwell.data.rankings import Hits, Ranking, hits_of_ranking
 from rankwell.data.registry import measure_names
 from rankwell.data.tables import (
@@ -88,7 +88,6 @@ from rankwell.tasks.engine.measuring import (
     EngineWork,
     Failure,
     Measurement,
-    Progress,
     Truth,
     ask_all,
     check_truth,
@@ -136,7 +135,7 @@ class EngineResults(Results):
 
 @takes_options(EngineOptions, "queries")
 def evaluate_engine(
-    engine: str | object, *, options: EngineOptions, progress: Progress | None = None
+    engine: str | object, *, options: EngineOptions, progress: NamedProgress | None = None
 ) -> EngineResults:
     """Asks a search engine your queries, and measures quality, recall, latency and throughput.
 
@@ -169,7 +168,7 @@ def evaluate_engine(
 
 
 def retrieve_into(
-    engine: Any, options: EngineOptions, folder: Path | None, progress: Progress | None
+    engine: Any, options: EngineOptions, folder: Path | None, progress: NamedProgress | None
 ) -> EngineResults:
     """The results. folder: where a call that was interrupted goes on."""
     options.check_intervals()
@@ -240,7 +239,7 @@ class CallPlan:
 
 
 def retrieve_together(
-    calls: Sequence[RetrieveCall], progress: Progress | None
+    calls: Sequence[RetrieveCall], progress: NamedProgress | None
 ) -> Iterator[EngineResults | Failure]:
     """The results of each call, or the error by which it failed. Calls that differ in their sweeps
     alone share their indexes.

@@ -18,6 +18,7 @@ from rankwell._native.similarity import Metric, score_pairs
 from rankwell.data.code import code_files
 from rankwell.data.columns import NOTHING, refuse_unused_columns
 from rankwell.data.findings import Finding
+from rankwell.data.options import NamedProgress
 from rankwell.data.tables import Floats, grouped
 from rankwell.engines import EngineFamily
 from rankwell.errors import (
@@ -61,7 +62,6 @@ from rankwell.tasks.engine.loops import (
 from rankwell.tasks.engine.options import EngineOptions
 from rankwell.vectors.neighbours import search
 
-Progress = Callable[[str, int, int], None]
 Failure = RankwellError | OSError
 IN_FLIGHT = 64
 NAME = "asked.jsonl"
@@ -550,7 +550,9 @@ def join_works(works: Sequence[EngineWork]) -> EngineWork:
     )
 
 
-def ask_all(works: Sequence[EngineWork], progress: Progress | None) -> list[Measurement | Failure]:
+def ask_all(
+    works: Sequence[EngineWork], progress: NamedProgress | None
+) -> list[Measurement | Failure]:
     """Opens all engines, asks them, and closes them: what was asked of each, or the error by which
     it failed.
 
@@ -578,7 +580,7 @@ def ask_all(works: Sequence[EngineWork], progress: Progress | None) -> list[Meas
                 work.close()
 
 
-def ask_rounds(works: Sequence[EngineWork], progress: Progress | None = None) -> None:
+def ask_rounds(works: Sequence[EngineWork], progress: NamedProgress | None = None) -> None:
     """All rounds, interleaved over the settings of all engines; an engine ends early by its
     `error`.
     """

@@ -2,7 +2,6 @@
 
 import json
 import re
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -134,7 +133,7 @@ def render(
     """The answer, with details a table with a row for each setting; formats for papers have the
     scores, and those for programs the rows of the summary.
     """
-    terminal = reporting.terminal_of(sys.stdout)
+    terminal = reporting.terminal_of()
     if format != "table" or per_query or not terminal.details:
         rows = list(result.per_query()) if per_query else None
         return paper_text(result, format, style, rows) or reporting.render(

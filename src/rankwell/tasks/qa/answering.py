@@ -6,13 +6,14 @@ transformers.
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, product
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from rankwell.data.options import CountProgress
 from rankwell.data.rankings import Ranking
 from rankwell.engines.sqlite_fts5 import SqliteFts
 from rankwell.errors import BadInput, BadUsage, MissingExtra
@@ -85,7 +86,6 @@ def ranked(answers: Iterable[Answer]) -> list[Answer]:
 
 
 # Called with the questions done and the questions in all.
-Progress = Callable[[int, int], None]
 
 
 def retrieve(system: SqliteFts, questions: Mapping[str, str], k: int) -> Ranking:
@@ -108,7 +108,7 @@ def read_answers(
     documents: Mapping[str, str],
     *,
     k: int,
-    progress: Progress | None = None,
+    progress: CountProgress | None = None,
 ) -> Predictions:
     """The best `k` answers to every question from its documents, that there is none being one of
     them.

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from rankwell.data.frames import Heading
 from rankwell.data.tables import format_value
-from rankwell.reporting import FOR_PEOPLE, Answer, Format, PrintedFigure, Row, TableStyle
+from rankwell.reporting import (
+    FOR_PEOPLE,
+    Answer,
+    Format,
+    PrintedFigure,
+    Row,
+    TableStyle,
+    has_intervals,
+)
 from rankwell.reporting.options import Output, present, printed_output
 from rankwell.reporting.outputs.answers import (
     caption,
@@ -87,7 +95,7 @@ def _scores(rows: list[Row], isolated: dict[str, Row], rules: Any) -> list[Row]:
             "mean": PrintedFigure(_text(row, "mean")),
         }
         part = row["part"]
-        if any(each["ci_low"] is not None for each in rows):
+        if has_intervals(rows):
             ends = (
                 "" if row["ci_low"] is None else f"{_text(row, 'ci_low')}, {_text(row, 'ci_high')}"
             )

@@ -1,6 +1,5 @@
 """List the search engines and how to install them."""
 
-import sys
 from typing import Annotated, Any, Literal
 
 from rankwell import reporting
@@ -32,7 +31,7 @@ def list(*, format: Annotated[TableOrJson, JsonTables(rows=FamilyObject)] = "tab
     families = [ENGINES[name] for name in ENGINES]
     if format == "json":
         return Output(text=printed_rows([*map(describe_family, families)], format))
-    terminal = reporting.terminal_of(sys.stdout)
+    terminal = reporting.terminal_of()
     heads: Rows = []
     tables = [heads]
     for family in families:
