@@ -6,7 +6,7 @@ from rankwell import reporting
 from rankwell.data.json_types import JsonTables
 from rankwell.data.options import Option
 from rankwell.engines import ENGINES, EngineFamily
-from rankwell.reporting.options import Output, StatusNote
+from rankwell.reporting.options import Output
 from rankwell.task import printed_rows
 from rankwell.tasks.engine.task import FamilyObject
 
@@ -60,7 +60,7 @@ def list(*, format: Annotated[TableOrJson, JsonTables(rows=FamilyObject)] = "tab
                     }
                 )
     texts = [reporting.render_rows(rows, "table", terminal=terminal) for rows in tables if rows]
-    return Output("\n".join(texts), (StatusNote("`rankwell engine check SPEC` tries an engine."),))
+    return Output("\n".join(texts), next_step="rankwell engine check sqlite-fts5")
 
 
 def describe_family(family: EngineFamily) -> dict[str, Any]:
