@@ -282,6 +282,46 @@ def test_a_figure_has_the_words_of_other_tools_and_what_it_has_a_value_for():
     assert "**Values**: one for a whole collection, lower is better." in sections["p50"]
 
 
+def test_a_table_of_other_names_says_which_tool_has_each():
+    for name, page in measures_page.measure_pages().items():
+        tables = re.findall(r"^\| name \| in \|.*\n\|-.*\n((?:\|.*\n)+)", page, re.MULTILINE)
+        cells = [row.split(" | ") for table in tables for row in table.splitlines()]
+        assert [row for row in cells if not row[1].strip(" |")] == [], name
+    assert (
+        "\nAlso understood: `rank_biased_overlap`, `rbo50` (`RBO("
+        in (measures_page.measure_pages()["reference/measures/agreement.md"])
+    )
+
+
+def test_a_listed_name_of_a_tool_is_of_a_measure_of_its_page():
+    pages = measures_page.measure_pages()
+    for name, family in measures_page.FAMILIES.items():
+        for place, tools in family.get("names", {}).items():
+            section = pages[f"reference/measures/{name}.md"].partition(f"{{ #{place} }}")[2]
+            for tool, word in tools.items():
+                assert f"| `{word}` | {tool} |" in section.partition("\n## ")[0], (place, tool)
+
+
+def test_a_measure_says_what_stands_for_a_run_in_words():
+    page = measures_page.measure_pages()["reference/measures/reciprocal-rank.md"]
+
+    said = re.findall(r"^\* \*\*Over queries\*\*: (.*)\.$", page, re.MULTILINE)
+
+    assert said == [
+        *("the median", "the median, rounded down"),
+        "the median, or the lower of two middle values",
+    ]
+
+
+def test_the_index_of_measures_has_a_table_for_each_family():
+    page = measures_page.measure_pages()["reference/measures/index.md"]
+
+    for name, family in measures_page.FAMILIES.items():
+        assert f"\n### [{family['title']}]({name}.md)\n" in page
+    assert "| [`Success`](precision-and-recall.md#success) | Hit rate |" in page
+    assert not re.search(r"^\|.*\|  \|", page, re.MULTILINE)
+
+
 def test_a_file_of_measures_without_a_family_is_an_error(monkeypatch: pytest.MonkeyPatch):
     families = {
         name: {**family, "modules": [each for each in family["modules"] if each != "gain"]}
@@ -327,6 +367,16 @@ def test_a_convention_lists_everything_that_differs_from_the_default():
         ("`exclude-self`", "no", "yes"),
         ("`Accuracy`", "`Accuracy`", "`Success`"),
     ]
+
+
+def test_a_convention_shows_its_lists_whole_and_links_to_those_of_the_default():
+    page = conventions_page()
+    section = page.partition("{ #piaf }")[2].partition("\n### ")[0]
+
+    assert "… (" not in page
+    assert "<details><summary>14 words</summary>`reader_top1_accuracy`, `reader_top1_acc" in section
+    assert "| `refusals` of qa | [43 words](#rankwell-qa) | none |" in section
+    assert "{ #rankwell-qa }" in page
 
 
 def test_the_command_above_the_table_of_measures_runs(tmp_path: Path):

@@ -49,6 +49,7 @@ _TASKS: Mapping[str, _Task] = {
     "qa": _Task("Question answering", "qa GOLD PREDICTIONS", AnswerConvention()),
     "rag": _Task("Retrieval-augmented generation", "rag GOLD RETRIEVED", RagConvention()),
 }
+_FOLDED = re.compile("<details><summary>(.*?)</summary>.*?</details>")
 _COMMANDS = {"alce": "rag citations SUPPORTS"}
 """Conventions of another command of their task."""
 _TOOLS = ("ranx", "trec_eval", "sentence-transformers", "chunking_evaluation")
@@ -78,7 +79,8 @@ def _section(key: str, task: str) -> str:
     """A convention: its source, its command line, what differs, and notes."""
     convention, name = CONVENTIONS[key], CONVENTIONS[key].name
     own = f"rankwell/{task}"
-    default = CONVENTIONS[own if own in CONVENTIONS else "rankwell"]
+    home = own if own in CONVENTIONS else "rankwell"
+    default = CONVENTIONS[home]
     chosen = "" if convention is default else f" --convention {name}"
     parts = [
         f"### {name} {{ #{anchor(key)} }}",
@@ -89,9 +91,13 @@ def _section(key: str, task: str) -> str:
         parts.append(f"Source: {convention.source}.")
     ours, theirs = (dict(_rows(each, task)) for each in (default, convention))
     if convention is default:
-        parts.append(table(("setting", "default"), _rows(default, task, most=99)))
+        parts.append(table(("setting", "default"), _rows(default, task)))
     else:
-        rows = [(row, ours[row], theirs[row]) for row in ours if ours[row] != theirs[row]]
+        rows = [
+            (row, _FOLDED.sub(rf"[\1](#{anchor(home)})", ours[row]), theirs[row])
+            for row in ours
+            if ours[row] != theirs[row]
+        ]
         words = [
             (f"`{word}`", _reading(word, default.words), to) for word, to in _words(convention)
         ]
@@ -106,18 +112,16 @@ def _capital(text: str) -> str:
     return text if text.startswith(_TOOLS) else text[:1].upper() + text[1:]
 
 
-def _rows(convention: Convention, task: str, most: int = 8) -> Iterator[tuple[str, str]]:
-    """The settings of a convention in a task, and the measures that it reports. most: the length
-    of a list that is shown whole.
-    """
+def _rows(convention: Convention, task: str) -> Iterator[tuple[str, str]]:
+    """The settings of a convention in a task, and the measures that it reports."""
     has_own = task in ("beyond", "embeddings", "rag") and convention.name == "rankwell"
     measures = ", ".join(f"`{word}`" for word in convention.defaults)
     yield "measures", "those of the command" if has_own else measures
     for name in _GENERAL:
-        yield f"`{name.replace('_', '-')}`", _text(getattr(convention, name), most)
+        yield f"`{name.replace('_', '-')}`", _text(getattr(convention, name))
     if (defaults := _TASKS[task].defaults) is not None:
         for name, value in convention.rules_of(task, defaults)._asdict().items():
-            yield f"`{name.replace('_', '-')}` of {task}", _text(value, most)
+            yield f"`{name.replace('_', '-')}` of {task}", _text(value)
 
 
 def _words(convention: Convention) -> Iterator[tuple[str, str]]:
@@ -136,7 +140,7 @@ def _reading(word: str, words: Mapping[str, str]) -> str:
             return f"`{str(parse_measure(text, words)).removesuffix(added)}`"
         except BadUsage:
             continue
-    return "no measure"
+    return "not a measure here"
 
 
 def _shortened(rows: Sequence[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
@@ -151,14 +155,15 @@ def _shortened(rows: Sequence[tuple[str, str, str]]) -> list[tuple[str, str, str
     return list(short.values())
 
 
-def _text(value: Any, most: int) -> str:
-    """The value of a setting in words; of longer lists the first three."""
+def _text(value: Any) -> str:
+    """The value of a setting in words; lists of many lines are folded."""
     if isinstance(value, Mapping):
-        return ", ".join(f"{name}: {_text(each, most)}" for name, each in value.items()) or "none"
+        return ", ".join(f"{name}: {_text(each)}" for name, each in value.items()) or "none"
     if isinstance(value, tuple):
-        is_long = len(value) > most
-        members = [_text(member, most) for member in value[: 3 if is_long else most]]
-        return ", ".join(members) + f", … ({len(value)})" * is_long or "none"
+        members = ", ".join(map(_text, value)) or "none"
+        if len(value) <= 8:
+            return members
+        return f"<details><summary>{len(value)} words</summary>{members}</details>"
     if value is None or value == "":
         return "none"
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else f"`{value}`"

@@ -29,6 +29,14 @@ COMMON = {
     "x": "Multiple of the number of relevant items at which the list is cut.",
 }
 """Parameters that most measures share and do not explain."""
+SUMMARIES = {
+    "sum": "the sum",
+    "geometric": "the geometric mean",
+    "median": "the median",
+    "median_low": "the median, or the lower of two middle values",
+    "median_floor": "the median, rounded down",
+}
+"""What a run has in place of the mean over its queries."""
 _PROPER = ("Gini", "Jaccard", "Kendall", "Matthews", "Pearson", "Shannon", "Spearman", "Bejeweled")
 _RAISES = re.compile(r"Raises \w+ .+?\.(?: |$)")
 _Entry = MeasureEntry | CollectionFigure
@@ -131,10 +139,9 @@ def _places(members: Sequence[_Entry]) -> list[tuple[str, _Entry]]:
 
 
 def _index(families: Mapping[str, Sequence[_Entry]]) -> str:
-    rows: list[tuple[str, str, str]] = []
+    parts: list[str] = []
     for name, members in families.items():
-        rows.append((f"**[{FAMILIES[name]['title']}]({name}.md)**", "", ""))
-        rows += [
+        rows = [
             (
                 f"[`{entry.name}`]({name}.md#{place})",
                 _everyday_name(entry),
@@ -142,12 +149,21 @@ def _index(families: Mapping[str, Sequence[_Entry]]) -> str:
             )
             for place, entry in _places(members)
         ]
-    return f'<div class="names" markdown>\n\n{table(("name", "full name", "for"), rows)}\n</div>'
+        parts.append(f"### [{FAMILIES[name]['title']}]({name}.md)\n")
+        names = table(("name", "full name", "for"), rows)
+        parts.append(f'<div class="names" markdown>\n\n{names}\n</div>\n')
+    return "\n".join(parts)
+
+
+def _full_name(entry: _Entry) -> str:
+    """The full name without the short one before it."""
+    name = text_of(entry).full_name.removeprefix(f"{entry.name}, ")
+    return name[:1].upper() + name[1:]
 
 
 def _everyday_name(entry: _Entry) -> str:
     """The full name, and what else people call it."""
-    full_name = text_of(entry).full_name
+    full_name = _full_name(entry)
     known = full_name.lower().replace("-", " ").replace("normalized", "normalised")
     words = [word.replace("-", " ") for word in EVERYDAY if EVERYDAY[word] == entry.name]
     others = [word for word in words if word.replace("normalized", "normalised") not in known]
@@ -163,13 +179,13 @@ def _family_page(name: str, members: Sequence[_Entry]) -> str:
 
 def _section(entry: _Entry, place: str, family: Mapping[str, Any]) -> str:
     text = text_of(entry)
-    name = text.full_name.removeprefix(f"{entry.name}, ")
+    name = _full_name(entry)
     if name[1:2].islower() and not name.startswith(_PROPER):
         name = name[0].lower() + name[1:]
     title = entry.name if name.lower() == entry.name.lower() else f"{entry.name}: {name}"
     lines = [f"## {title} {{ #{place} }}", text.use, text.says, *_formula(text.formula)]
     lines += [text.prose] * bool(text.prose)
-    names: list[tuple[str, str, str]] = []
+    listed: Mapping[str, str] = family.get("names", {}).get(place, {})
     if isinstance(entry, MeasureEntry):
         if entry.parameters:
             rows = [
@@ -177,22 +193,29 @@ def _section(entry: _Entry, place: str, family: Mapping[str, Any]) -> str:
                 for name, parameter in entry.parameters.items()
             ]
             lines.append(table(("parameter", "default", "meaning"), rows).strip())
-        facts, names = _facts(entry), _other_names(entry)
+        facts, names = _facts(entry), _other_names(entry, listed)
     else:
         facts = [f"**Values**: one for {entry.covers}, {_better(entry.better)}"]
         facts.append(f"**Printed by** {entry.commands}.")
+        names = [(f"`{word}`", tool, "the same") for tool, word in listed.items()]
         for alias in dict.fromkeys(entry.aliases):
             tools = [tool for tool, words in family["tools"].items() if {alias, "*"} & {*words}]
-            names.append((f"`{alias}`", ", ".join(tools), ""))
+            names.append((f"`{alias}`", ", ".join(tools), "the same"))
     facts = [*facts, f"**Source**: {entry.source}."]
-    lines += ["\n".join(f"* {fact}" for fact in facts), f"```python\n{text.example}\n```"]
-    if names:
-        # Words for a figure mean the figure itself, which has no parameters.
-        columns = 3 if isinstance(entry, MeasureEntry) else 2
-        rows = table(("name", "in", "means")[:columns], [name[:columns] for name in names])
-        summary = f"<summary>{entry.name} in other tools</summary>"
-        lines.append(f'<details markdown="1">{summary}\n\n{rows}\n</details>')
+    lines += ["\n".join(f"* {fact}" for fact in facts), "**Example**"]
+    lines += [f"```python\n{text.example}\n```", *_names_text(entry.name, names)]
     return "\n\n".join(lines) + "\n"
+
+
+def _names_text(name: str, names: Sequence[tuple[str, str, str]]) -> Iterator[str]:
+    """The names of other tools as a table, and those of no tool as a line."""
+    if rows := [row for row in names if row[1]]:
+        columns = 3 if any(means != "the same" for _, _, means in rows) else 2
+        yield f"**{name} in other tools**"
+        yield table(("name", "in", "means")[:columns], [row[:columns] for row in rows]).strip()
+    if others := [(word, means) for word, tools, means in names if not tools]:
+        texts = [word + f" ({means})" * (means != "the same") for word, means in others]
+        yield f"Also understood: {', '.join(texts)}."
 
 
 def _formula(text: str) -> Iterator[str]:
@@ -227,21 +250,23 @@ def _facts(entry: MeasureEntry) -> Iterator[str]:
     yield f"**Type** `{typed}`, in `rankwell {entry.command}`."
     yield f"**Values**: {low} to {high}, {_better(entry.better)}"
     if entry.summary != "mean":
-        yield f"**Over queries**: {entry.summary.replace('_', ' ')}."
+        yield f"**Over queries**: {SUMMARIES[entry.summary]}."
     empty = "the query is not counted" if isinstance(empty, str) else f"{empty:g}"
     yield f"**Empty ranking**: {empty}."
     if entry.expected is not None:
         yield "**Ties**: `--ties expected` gives the exact mean over all orders of tied items."
 
 
-def _other_names(entry: MeasureEntry) -> list[tuple[str, str, str]]:
+def _other_names(entry: MeasureEntry, listed: Mapping[str, str]) -> list[tuple[str, str, str]]:
     """The words of other tools for a measure: the word, the tools, and what it means there."""
     tools: dict[tuple[str, str], list[str]] = {}
 
     def _add(word: str, parameters: str, *of: str) -> None:
-        reading = f"`{entry.name}({parameters})`" if parameters else ""
+        reading = f"`{entry.name}({parameters})`" if parameters else "the same"
         tools.setdefault((f"`{word}`", reading), []).extend(of)
 
+    for tool, word in listed.items():
+        _add(word, entry.aliases.get(word, ""), tool)
     for trec in TREC_MEASURES:
         if trec.home.rpartition(".")[2] == entry.name:
             arguments = ", ".join(f"{name}={value!r}" for name, value in trec.arguments)
