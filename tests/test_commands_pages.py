@@ -10,6 +10,7 @@ import commands_page
 import typed_pages
 from blocks import BLOCK, read_blocks, unread
 from rankwell.cli.help import option_groups
+from rankwell.compat.trec_eval import HELP
 from rankwell.data.catalogue import DROP_IN, command_function, command_summaries
 from rankwell.data.options import arguments_of
 from rankwell.errors import MissingExtra
@@ -126,6 +127,21 @@ def test_a_page_has_a_row_and_an_anchor_for_each_option(words: tuple[str, ...]):
 
 def longest(names: Iterable[str]) -> str:
     return max(names, key=len)
+
+
+def test_the_drop_in_has_the_headings_of_other_commands_and_a_column_of_defaults():
+    page = (ROOT / "docs" / commands_page.FOLDER / f"{DROP_IN}.md").read_text("utf-8")
+
+    assert re.findall(r"^### (.+) \{", page, re.MULTILINE) == [
+        *("Input", "Measures and rules", "Output")
+    ]
+    for name, default in (("measure", "official"), ("level_for_rel", "1"), ("version", "")):
+        [row] = re.findall(rf'^\| <a id="{name}"></a>.*$', page, re.MULTILINE)
+        assert row.endswith(f"| `{default}` |" if default else " |")
+        assert "default" not in row
+    assert len(re.findall(r'^\| <a id="', page, re.MULTILINE)) == HELP.read_text("utf-8").count(
+        "\n  -"
+    )
 
 
 def assert_ids_are_single(page: str, anchors: list[str]) -> None:

@@ -8,7 +8,7 @@ of Python and other commands, as in `guide/compare.md, rw.evaluate, rankwell rep
 
 import posixpath
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from rankwell.cli.help import COMMANDS, default_text, option_groups, usage, value_word
@@ -47,6 +47,12 @@ _MARKS = re.compile(
     r"|(?P<sign>[\\*\[\]<|])"
 )
 _DROP_IN_ROW = re.compile(r"^  (-.*?)  +(\S.*(?:\n {20,}\S.*)*)$", re.MULTILINE)
+_DROP_IN_DEFAULT = re.compile(r"(\S+) \(default\)| \(default (\S+)\)")
+_DROP_IN_GROUPS = {
+    "Input": ("-R", "-T", "-Z"),
+    "Measures and rules": ("-m", "-c", "-l", "-M", "-J", "-N", "--v9", "--v10"),
+    "Output": ("-q", "-n", "-D", "-o", "-v", "-h"),
+}
 _HEAD = "## Examples"
 Row = tuple[str, str, str]
 """The cells of a table: a name, its meaning, its default."""
@@ -102,11 +108,9 @@ def _command_parts(words: Words) -> list[str]:
     if places := [_row(each, texts, anchors) for each in arguments if not each.flags]:
         parts += ["## Arguments", _table("Argument", places)]
     parts.append("## Options")
-    groups = option_groups(arguments)
-    for title, options in {"Main options": groups.pop("Options"), **groups}.items():
+    for title, options in option_groups(arguments).items():
         if options:
-            parts.append(f"### {title} {{ #{_anchor(title)}-options }}")
-            parts.append(_table("Option", [_row(each, texts, anchors) for each in options]))
+            parts += _group(title, [_row(each, texts, anchors) for each in options])
     usual = ", ".join(f"[`{flags[0]}`](index.md#{flags[0][2:]})" for flags, _ in _usual())
     return [*parts, f"Every command also takes {usual}."]
 
@@ -116,11 +120,19 @@ def _drop_in_parts() -> list[str]:
     text = HELP.read_text(encoding="utf-8")
     command, about = text[: text.index("\n  -q, ")].strip().split("\n\n")
     line, _, sentences = about.partition(". ")
-    rows = list[Row]()
+    rows: dict[str, Row] = {}
     for words, meaning in _DROP_IN_ROW.findall(text):
         names = re.findall(r"(?<!\S)-[\w-]+", words)
         value = words.rpartition(names[-1])[2].strip()
-        rows.append((_named(_anchor(names[-1]), names, value), _prose(meaning, {}), ""))
+        stated = _DROP_IN_DEFAULT.search(meaning) if value else None
+        default = f"`{stated[1] or stated[2]}`" if stated else ""
+        meaning = _DROP_IN_DEFAULT.sub(r"\1", meaning) if stated else meaning
+        rows[names[0]] = (_named(_anchor(names[-1]), names, value), _prose(meaning, {}), default)
+    if rows.keys() != {name for names in _DROP_IN_GROUPS.values() for name in names}:
+        raise SystemExit(f"tools/commands_page.py: the groups of {DROP_IN} lack an option.")
+    groups = [
+        _group(title, [rows[name] for name in names]) for title, names in _DROP_IN_GROUPS.items()
+    ]
     command = re.sub(r"\n {15,}", "\n    ", command)
     exits = text[text.rindex("Exit codes:") :]
     return [
@@ -129,7 +141,7 @@ def _drop_in_parts() -> list[str]:
         f"## Usage\n\n```text\n{command}\n```",
         _HEAD,
         "## Options",
-        _table("Option", rows),
+        *(part for group in groups for part in group),
         _prose(exits, {}),
     ]
 
@@ -185,7 +197,12 @@ def _usual() -> list[tuple[tuple[str, ...], str]]:
     return [*SWITCHES.items(), (("--ignore", "NAME"), IGNORE), (("--threads", "INT"), THREADS)]
 
 
-def _table(head: str, rows: Iterable[Row]) -> str:
+def _group(title: str, rows: Sequence[Row]) -> tuple[str, str]:
+    """The options under a heading."""
+    return f"### {title} {{ #{_anchor(title)}-options }}", _table("Option", rows)
+
+
+def _table(head: str, rows: Sequence[Row]) -> str:
     """A table, which small screens show as a list; without defaults where no row has one."""
     has_defaults = any(default for _, _, default in rows)
     heads = [head, "Meaning", "Default"][: 2 + has_defaults]

@@ -106,7 +106,7 @@ def test_the_examples_of_a_page_can_be_typed(words: Words):
 @pytest.mark.parametrize("words", ALL, ids=" ".join)
 def test_options_stand_under_the_headings_of_the_design(words: Words):
     titles = {"Commands", "Arguments", "Examples", "Input", "Output", "Scaling", "Statistics"}
-    titles |= {"Measures and rules", "Options"}
+    titles |= {"Measures and rules", "Method"}
     lines = shown(words)
     headings = [
         line

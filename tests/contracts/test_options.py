@@ -11,7 +11,7 @@ from rich.console import Console
 from rankwell.cli import with_lists
 from rankwell.cli.help import page
 from rankwell.data.catalogue import command_function, command_summaries
-from rankwell.data.options import Argument, arguments_of, texts_of
+from rankwell.data.options import Argument, Doc, arguments_of, texts_of
 
 MOST_NAMES = 170
 
@@ -114,25 +114,39 @@ def names_on_page(words: tuple[str, ...]) -> set[str]:
     return set(re.findall(r"--[a-z][a-z0-9-]*", " ".join(first_columns)))
 
 
-def test_files_stand_under_input_and_the_look_of_tables_under_output():
+def in_several_groups(found: Mapping[str, list[Use]]) -> dict[str, set[str]]:
+    """The options that stand under several headings without another meaning."""
     groups = {
-        (name, use.argument.group)
-        for name in (
-            "--queries",
-            "--documents",
-            "--tune",
-            "--caption",
-            "--label",
-            "--digits",
-            "--to",
-        )
-        for use in uses().get(name, ())
+        name: {
+            use.argument.group for use in same_name if (name, use.command) not in _OTHER_MEANINGS
+        }
+        for name, same_name in found.items()
     }
+    return {name: headings for name, headings in groups.items() if len(headings) > 1}
 
-    assert groups == {
-        *((name, "Input") for name in ("--queries", "--documents", "--tune")),
-        *((name, "Output") for name in ("--caption", "--label", "--digits", "--to")),
-    }
+
+def test_an_option_stands_under_one_heading_in_all_commands() -> None:
+    assert in_several_groups(uses()) == {}
+
+
+def test_an_option_under_two_headings_is_found() -> None:
+    [use, *others] = uses()["--metric"]
+    mark = Doc("Where vectors are read.", "Input")
+    moved = use._replace(argument=use.argument._replace(marks=(mark,)))
+
+    assert in_several_groups({"--metric": [moved, *others]}) == {"--metric": {"Input", "Method"}}
+
+
+def test_every_other_meaning_is_of_a_command_that_has_the_option() -> None:
+    found = {(name, use.command) for name, same_name in uses().items() for use in same_name}
+
+    assert found >= _OTHER_MEANINGS
+
+
+def test_options_stand_under_the_heading_that_says_what_they_are() -> None:
+    groups = {name: same_name[0].argument.group for name, same_name in uses().items()}
+
+    assert {name: groups[name] for name in _PLACED} == _PLACED
 
 
 def test_two_uses_that_differ_without_a_reason_are_found() -> None:
@@ -180,6 +194,16 @@ def _names_in_python(argument: Argument) -> set[str]:
     return names | (plurals if argument.form in ("each", "many") else set())
 
 
+_OTHER_MEANINGS = {("--schema", "explain"), ("--batch-size", "judge pool")}
+"""Options that share no more than a name: a schema to print, and a batch for people."""
+_PLACED = {
+    **dict.fromkeys(("--queries", "--documents", "--tune", "--columns"), "Input"),
+    **dict.fromkeys(("--encoder", "--metric", "--depth"), "Method"),
+    **dict.fromkeys(("--measure", "-k", "--convention", "--ties"), "Measures and rules"),
+    **dict.fromkeys(("--seed", "--intervals", "--baseline"), "Statistics"),
+    **dict.fromkeys(("--output", "--caption", "--label", "--digits", "--to", "--open"), "Output"),
+    **dict.fromkeys(("--device", "--dry-run"), "Scaling"),
+}
 _REASONS: Mapping[str, Mapping[str, str]] = {
     "--baseline": {
         "an experiment has no first system": "bench",

@@ -130,12 +130,10 @@ def _command_page(words: Words, width: int, *, is_short: bool) -> Group:
 
 def option_groups(arguments: Iterable[Argument]) -> dict[str, list[Argument]]:
     """The options of a command under the titles of its help, some of them empty."""
-    has_measures = any(argument.name == "measures" for argument in arguments)
-    fallback = "Measures and rules" if has_measures else "Options"
     groups: dict[str, list[Argument]] = {title: [] for title in get_args(Heading)}
     for argument in arguments:
         if argument.flags:
-            groups[argument.group or fallback].append(argument)
+            groups[argument.group].append(argument)
     return groups
 
 

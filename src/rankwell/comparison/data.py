@@ -87,8 +87,7 @@ class ComparisonOptions(DifferenceOptions):
         MeasureNames,
         Doc(
             "Compare only this measure; repeat it for more. The first is the primary measure, "
-            "which decides the verdicts.",
-            "Measures and rules",
+            "which decides the verdicts."
         ),
     ] = None
     test: Annotated[
@@ -198,7 +197,6 @@ class GateOptions(DifferenceOptions):
             "worse: the interval of the paired difference, as in rankwell compare, lies entirely "
             "on the worse side of 0. With few queries, a worse run may pass because the test has "
             "little power. Query times (latency) are compared only if --measure names them.",
-            "Measures and rules",
             is_common=True,
         ),
     ] = None
@@ -214,8 +212,7 @@ class GateOptions(DifferenceOptions):
         ),
     ] = None
     measures: Annotated[
-        MeasureNames,
-        Doc("Check only this measure for a loss; repeat it for more.", "Measures and rules"),
+        MeasureNames, Doc("Check only this measure for a loss; repeat it for more.")
     ] = None
     intervals: DifferenceIntervals[Literal["bootstrap-t", "bootstrap", "t"]] = "bootstrap-t"
 

@@ -256,9 +256,28 @@ class Option(NamedTuple):
     """Words at the beginning of the command's own files, which it may replace."""
 
 
-Group = Literal["Input", "Measures and rules", "Statistics", "Output", "Scaling", "Options"]
-"""A heading of a help page. Options of which nothing decides it stand under `Measures and rules`,
-and under `Options` in a command without measures."""
+Group = Literal["Input", "Method", "Measures and rules", "Statistics", "Output", "Scaling"]
+"""A heading of a help page. Options of which nothing decides it stand under `Method`."""
+_MEMBERS: Mapping[Group, str] = {
+    "Input": (
+        "bench columns holds item_ids option query_groups query_ids root schema source_format "
+        "thumbnails url"
+    ),
+    "Method": "encoder",
+    "Measures and rules": (
+        "average_over convention exclude_group exclude_self k measure measures min_grade "
+        "no_relevant relevance ties unjudged"
+    ),
+    "Statistics": (
+        "baseline confidence difference folds intervals looks pairs_planned samples seed test"
+    ),
+    "Output": "format open output overwrite per_query status strict title",
+    "Scaling": "backend batch_size device dry_run",
+}
+_GROUPS: Mapping[str, Group] = {
+    name: group for group, names in _MEMBERS.items() for name in names.split()
+}
+"""The groups of options by their names, which are those of all commands; a mark goes before."""
 
 
 class Doc(NamedTuple):
@@ -398,16 +417,16 @@ class Argument(NamedTuple):
     class_group: Group | Literal[""] = ""
 
     @property
-    def group(self) -> Group | Literal[""]:
-        """Its heading on the help page, where something decides it."""
+    def group(self) -> Group:
+        """Its heading on the help page."""
         for mark in reversed(self.marks):
             if isinstance(mark, Doc) and mark.group:
                 return mark.group
+        if self.name in _GROUPS:
+            return _GROUPS[self.name]
         if any(isinstance(mark, Input) for mark in self.marks):
             return "Input"
-        if self.option.writes or self.name in ("format", "per_query", "overwrite"):
-            return "Output"
-        return self.class_group
+        return "Output" if self.option.writes else self.class_group or "Method"
 
     @property
     def is_common(self) -> bool:

@@ -23,6 +23,7 @@ def explain(
         Doc(
             "Print the JSON Schema of a command's `--format json` output, or of `manifest`: "
             "explain compare --schema. Without a name, list what has a schema.",
+            "Output",
             is_common=True,
         ),
     ] = False,

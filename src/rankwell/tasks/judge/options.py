@@ -76,7 +76,8 @@ class PoolOptions:
         int | None,
         Doc(
             "Number of items in a batch. [default: three per query, but at least 100 and at most "
-            "500]"
+            "500]",
+            "Method",
         ),
     ] = None
     looks: Annotated[
