@@ -265,6 +265,7 @@ def write_results(
     )
     parts = [
         "# Speed\n\nWritten by `make bench`; do not edit.",
+        "Times of rankwell and of other tools on the same files, and whether their numbers agree.",
         f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}, {machine()}.\n{versions()}; {trec}.",
         f"Contenders take turns, {rounds} rounds (peers three on large cases, two where they "
         "are slow); `×` is the median over "

@@ -157,7 +157,10 @@ def test_a_defect_ends_a_quiet_build(text: str, words: str, tmp_path: Path):
 
 @pytest.mark.slow
 def test_machines_find_every_page_as_markdown(tmp_path: Path):
-    text = "# A\n\n<!-- not run: x -->\n\n```sh\nls\n```\n\n[Speed](../../benchmarks/RESULTS.md)\n"
+    text = (
+        "---\ndescription: In short.\n---\n\n# A\n\n<!-- not run: x -->\n\n```sh\nls\n```\n\n"
+        "[Speed](../../benchmarks/RESULTS.md)\n"
+    )
 
     done = built(tmp_path, text, "--no-strict")
 
@@ -169,6 +172,10 @@ def test_machines_find_every_page_as_markdown(tmp_path: Path):
     listed = (site / "llms.txt").read_text()
     assert listed.startswith("# rankwell\n\n> Find out which search system is better")
     assert "\n- [Home](index.md): Start here.\n" in listed
+    assert "](guide/blocks.md): In short.\n" in listed
+    assert '<meta name="description" content="In short.">' in (
+        (site / "guide" / "blocks.html").read_text()
+    )
     for target in re.findall(r"\]\((\S+)\)", listed):
         assert (site / target).is_file(), target
     pages = {page for page in site.rglob("*.html") if page.parent.name != "gallery"}

@@ -29,6 +29,7 @@ EXAMPLES = ROOT / "examples" / "commands"
 FOLDER = "reference/commands"
 NOTE = "<!-- Written by `make docs` from the code; do not edit. -->"
 _HELP = """\
+Every command has a page with its options and examples.
 `rankwell COMMAND -h` shows the common options of a command, `--help` all of them;
 `rankwell help COMMAND` is the same as `rankwell COMMAND --help`."""
 _LISTS = """\
@@ -164,8 +165,9 @@ def _links(section: str, names: str) -> list[str]:
 
 
 def _page_link(name: str) -> str:
-    title = (ROOT / "docs" / name).read_text(encoding="utf-8").partition("\n")[0]
-    return f"[{title.removeprefix('# ')}]({posixpath.relpath(name, FOLDER)})"
+    text = (ROOT / "docs" / name).read_text(encoding="utf-8")
+    title = re.findall("^# (.*)", text, re.MULTILINE)[0]
+    return f"[{title}]({posixpath.relpath(name, FOLDER)})"
 
 
 def _row(argument: Argument, texts: Mapping[str, str], anchors: Mapping[str, str]) -> Row:

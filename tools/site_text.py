@@ -50,7 +50,7 @@ def index(name: str, description: str, nav: Navigation) -> str:
         if pages:
             lines += ["", f"## {item.title}", ""]
         for page in pages:
-            said = summary(page.markdown or "")
+            said = page.meta.get("description") or summary(page.markdown or "")
             lines.append(f"- [{page.title}]({page.file.src_uri})" + (f": {said}" if said else ""))
     return "\n".join(lines) + "\n"
 
