@@ -333,14 +333,20 @@ def item_that_stands_for_none(item: str, n: int) -> str:
 
 @finding("warning")
 def ranks_contradict_scores(run: str, queries: Sequence[str]) -> str:
-    """The ranks in a run contradict its scores. The scores decide."""
+    """The ranks in a run contradict its scores. The scores decide.
+
+    If the ranks are right, write scores that fall with them.
+    """
     number = count_of(len(queries), "query has", "queries have")
     return f"{number} ranks that contradict the scores ({examples(queries)}); the scores decide"
 
 
 @finding("warning")
 def judged_items_missing(file: str, n: int, example: str) -> str:
-    """The collection lacks some judged items, so no system can find them."""
+    """The collection lacks some judged items, so no system can find them.
+
+    Check that the judgments belong to this collection.
+    """
     number = count_of(n, "judged item is", "judged items are")
     return f"{number} not in the collection, such as {example!r}"
 
@@ -461,7 +467,11 @@ def queries_missing(
     *,
     effect: str = "nothing was retrieved",
 ) -> str:
-    """A run has no results for some of the queries."""
+    """A run has no results for some of the queries.
+
+    Run these queries too. `rankwell evaluate --average-over both` averages over those that are
+    there.
+    """
     number = count_of(len(queries), f"{noun[0]} is", f"{noun[1]} are")
     return f"{number} missing ({examples(queries)}): {effect}"
 
@@ -629,13 +639,18 @@ def no_t_interval(columns: str) -> str:
 def not_compared(reason: str) -> str:
     """Some runs, measures or figures are left out of the comparison: they share no query with
     values, or neither direction is better.
+
+    If the runs should share queries, check that both write the ids in the same way.
     """
     return reason
 
 
 @finding("warning")
 def queries_of_one_run(labels: Sequence[str], n: int, first: str, second: str, noun: str) -> str:
-    """Some queries count for only one of two runs. The comparison leaves them out."""
+    """Some queries count for only one of two runs. The comparison leaves them out.
+
+    Run the missing queries to compare on all of them.
+    """
     counts = "counts" if n == 1 else "count"
     return (
         f"{', '.join(labels)}: {n} {noun} {counts} for only one of {first} and {second}, and "
@@ -651,7 +666,10 @@ def equal_differences(labels: Sequence[str], names: str, reason: str) -> str:
 
 @finding("warning")
 def small_groups(groups: str, least: int, plural: str) -> str:
-    """Some groups have few queries: intervals are wide, and tests rarely find a difference."""
+    """Some groups have few queries: intervals are wide, and tests rarely find a difference.
+
+    Form larger groups, or add queries.
+    """
     return (
         f"groups of fewer than {least} {plural} have wide intervals, and tests of little power: "
         f"{groups}"
@@ -704,13 +722,19 @@ def measures_of_some_runs(n: int, owners: str) -> str:
 
 @finding("warning")
 def different_inputs(first: str, second: str, what: str) -> str:
-    """Two results come from different judgments or queries, which may explain their difference."""
+    """Two results come from different judgments or queries, which may explain their difference.
+
+    Evaluate both on the same files before you compare them.
+    """
     return f"{first} and {second} have different {what}: their values may not be comparable"
 
 
 @finding("warning")
 def different_rules(rules: str) -> str:
-    """Two results were computed with different settings, which may explain their difference."""
+    """Two results were computed with different settings, which may explain their difference.
+
+    Evaluate both with the same options before you compare them.
+    """
     return rules
 
 
@@ -750,7 +774,10 @@ def negative_scores(problem: str) -> str:
 
 @finding("warning")
 def fusion_not_better(fused: str, best: str, label: str, means: Sequence[str]) -> str:
-    """The fused run does not beat the best of the runs that it combines."""
+    """The fused run does not beat the best of the runs that it combines.
+
+    Look for better weights with `rankwell fuse --tune`, or keep the best run.
+    """
     return f"{fused} does not beat its best input, {best}: {label} {means[0]} against {means[1]}"
 
 

@@ -54,7 +54,10 @@ def mean_weight_off(run: str, mean: float) -> str:
 
 @finding("warning")
 def few_effective_rows(run: str, rows: int, effective: float, largest: float) -> str:
-    """A few rows carry most of the weight, so the estimate depends on them alone."""
+    """A few rows carry most of the weight, so the estimate depends on them alone.
+
+    Clip the weights, such as with `IPS(clip=10)`, or use a longer log.
+    """
     return (
         f"{rows} rows are worth {effective:.3g} (largest weight {largest:.4g}); the interval rests "
         "on few rows, and may be too narrow"

@@ -5,7 +5,10 @@ from rankwell.data.findings import finding
 
 @finding("warning")
 def odd_vectors(run: str, problem: str) -> str:
-    """Some vectors are zero, not finite, identical, or from another model."""
+    """Some vectors are zero, not finite, identical, or from another model.
+
+    Encode these items again, all with the same model.
+    """
     return problem
 
 

@@ -31,7 +31,10 @@ def exact_lists_tied(file: str, n: int, k: int) -> str:
 
 @finding("warning")
 def other_items(run: str, problem: str) -> str:
-    """The engine holds other items than the exact results, which lowers its recall."""
+    """The engine holds other items than the exact results, which lowers its recall.
+
+    Index the items that the exact results were computed from.
+    """
     return problem
 
 
@@ -104,11 +107,17 @@ def rounds_interrupted(run: str, interrupted: int, n: int) -> str:
 
 @finding("info")
 def few_requests(names: str, n: int, n_queries: int, needs: str) -> str:
-    """High percentiles of times need many requests over many queries."""
+    """High percentiles of times need many requests over many queries.
+
+    Ask more queries, or ask them more often with `--rounds`.
+    """
     return f"no {names}: {n} requests over {n_queries} queries after the first round; {needs}"
 
 
 @finding("warning")
 def machine_busy(used: str) -> str:
-    """Other processes used the machine during the measurement, so times may be too long."""
+    """Other processes used the machine during the measurement, so times may be too long.
+
+    Measure again while nothing else runs.
+    """
     return f"other processes used {used}"

@@ -23,5 +23,8 @@ def images_unmatched(problem: str, run: str = "") -> str:
 
 @finding("warning")
 def images_unreadable(number: str, problem: str) -> str:
-    """Some images could not be read or encoded. They are left out."""
+    """Some images could not be read or encoded. They are left out.
+
+    Open the first of them in a viewer, and save or fetch it again.
+    """
     return f"{number} could not be read or encoded; first {problem}"

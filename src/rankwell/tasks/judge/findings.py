@@ -31,7 +31,10 @@ def known_items_unpooled(file: str, n: int) -> str:
 
 @finding("warning")
 def items_without_document(n: int) -> str:
-    """Some pooled items have no text, so judges see only their ids."""
+    """Some pooled items have no text, so judges see only their ids.
+
+    Give their texts with `--documents`.
+    """
     return count_of(
         n,
         "item has no document; it is judged by its id",

@@ -7,13 +7,19 @@ from rankwell.data.findings import finding
 
 @finding("warning")
 def ids_unmatched(problem: str) -> str:
-    """Some clips, vectors or queries have no counterpart in the other file."""
+    """Some clips, vectors or queries have no counterpart in the other file.
+
+    Check that the files belong together and write ids in the same way.
+    """
     return problem
 
 
 @finding("warning")
 def engine_failures(run: str, problems: str, queries: Sequence[str]) -> str:
-    """The engine failed on some queries. Their results count as empty."""
+    """The engine failed on some queries. Their results count as empty.
+
+    Correct what the message names, and run the command again.
+    """
     return problems
 
 

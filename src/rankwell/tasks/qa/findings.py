@@ -22,7 +22,10 @@ def nothing_to_retrieve(run: str, queries: Sequence[str]) -> str:
 
 @finding("warning")
 def documents_unmatched(run: str, problem: str) -> str:
-    """The ids of documents in the run or the answers do not match those in the questions."""
+    """The ids of documents in the run or the answers do not match those in the questions.
+
+    Check that the files belong together and write ids in the same way.
+    """
     return problem
 
 

@@ -25,7 +25,10 @@ def queries_retrieve_themselves(run: str, queries: Sequence[str]) -> str:
 
 @finding("error")
 def run_not_evaluated(reason: str) -> str:
-    """No query of a run can be evaluated, for example because it shares none with the judgments."""
+    """No query of a run can be evaluated, for example because it shares none with the judgments.
+
+    Check that the run belongs to these judgments and writes query ids in the same way.
+    """
     return reason
 
 
