@@ -15,6 +15,7 @@ from rankwell.data.registry import FIGURES, MEASURES, CollectionFigure, MeasureE
 from rankwell.files.explanations import describe_entry, family_of
 
 FAMILIES = data("measures")
+SUMMARIES = FAMILIES.pop("summaries")
 EVERYDAY: Mapping[str, str] = tomllib.loads(
     (Path(rankwell.__file__).parent / "data" / "everyday.toml").read_text(encoding="utf-8")
 )["measures"]
@@ -29,14 +30,6 @@ COMMON = {
     "x": "Multiple of the number of relevant items at which the list is cut.",
 }
 """Parameters that most measures share and do not explain."""
-SUMMARIES = {
-    "sum": "the sum",
-    "geometric": "the geometric mean",
-    "median": "the median",
-    "median_low": "the median, or the lower of two middle values",
-    "median_floor": "the median, rounded down",
-}
-"""What a run has in place of the mean over its queries."""
 _PROPER = ("Gini", "Jaccard", "Kendall", "Matthews", "Pearson", "Shannon", "Spearman", "Bejeweled")
 _RAISES = re.compile(r"Raises \w+ .+?\.(?: |$)")
 _Entry = MeasureEntry | CollectionFigure
