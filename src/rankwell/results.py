@@ -421,19 +421,19 @@ def compare_values(
     Parameters
     ----------
     values
-        One element for each run and measure.
+        A list of Values, one for each run and measure.
     row_attributes
-        For each element, columns that distinguish it from others with the same run and measure,
-        such as `direction`.
+        A mapping for each element of `values`: columns that distinguish it from others with the
+        same run and measure, such as `{"direction": "t2v"}`.
     pairs
         The pairs to compare: a run, and the run that its values are compared with. By default all
         pairs, or all with the baseline.
     group
         Attribute of the queries: its name, and a mapping query -> text. Each of its values is
-        compared separately.
+        compared separately. By default none.
     cluster
         Attribute of the queries in the same form. Queries with the same value are resampled
-        together.
+        together. By default none.
     origin
         Where the values come from, for the rules of the result.
 

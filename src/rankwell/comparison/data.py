@@ -86,8 +86,8 @@ class ComparisonOptions(DifferenceOptions):
     measures: Annotated[
         MeasureNames,
         Doc(
-            "Compare only this measure; repeat it for more. The first is the primary measure, "
-            "which decides the verdicts."
+            "Measures to compare, separated by commas. The first is the primary measure, which "
+            "decides the verdicts. [default: all]"
         ),
     ] = None
     test: Annotated[
@@ -212,7 +212,7 @@ class GateOptions(DifferenceOptions):
         ),
     ] = None
     measures: Annotated[
-        MeasureNames, Doc("Check only this measure for a loss; repeat it for more.")
+        MeasureNames, Doc("Measures to check for a loss, separated by commas. [default: all]")
     ] = None
     intervals: DifferenceIntervals[Literal["bootstrap-t", "bootstrap", "t"]] = "bootstrap-t"
 

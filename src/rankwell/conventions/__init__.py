@@ -115,13 +115,14 @@ def convention_names() -> list[str]:
     return list(dict.fromkeys(name.partition("/")[0] for name in CONVENTIONS))
 
 
-def find_convention(name: str, task: str = "") -> Convention:
+def find_convention(name: str | Path, task: str = "") -> Convention:
     """The convention of this name, or of a user's file, `FILE.toml`. task: one with a folder of
     conventions; without, rankings with judgments are judged.
 
     Raises BadInput for a file that is no convention, and UnknownName, which offers the conventions
     in that folder (or those of rankings) and the plain one, none of other tasks.
     """
+    name = str(name)
     if name in convention_names():
         return _convention_in(name, task)
     if name.endswith(".toml"):
@@ -256,7 +257,7 @@ class Rules(NamedTuple):
     exclude_self: bool
 
     @classmethod
-    def resolve(cls, convention: str, **choices: Any) -> "Rules":
+    def resolve(cls, convention: str | Path, **choices: Any) -> "Rules":
         """The rules of a convention with the user's own choices in their place, None for none.
         Raises UnknownName.
         """

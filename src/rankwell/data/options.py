@@ -23,7 +23,7 @@ from functools import partial, wraps
 from inspect import Parameter, Signature, cleandoc, signature
 from numbers import Integral, Real
 from pathlib import Path
-from types import NoneType
+from types import NoneType, UnionType
 from typing import (
     Annotated,
     Any,
@@ -32,6 +32,7 @@ from typing import (
     ParamSpec,
     Protocol,
     TypeVar,
+    Union,
     get_args,
     get_origin,
     get_type_hints,
@@ -338,8 +339,12 @@ IdData = Annotated[Ids | None, Input()]
 VectorData = Annotated[Vectors | None, Input()]
 MappingData = Annotated[Place | Mapping[Any, Any] | None, Input()]
 """A file, or the mapping that it would hold."""
-MeasureNames = Annotated[Sequence[str] | str | None, Option(("--measure", "-m"), kind=list[str])]
-ConventionName = Annotated[str, Option(("--convention", "-c"))]
+ConventionName = Annotated[Place, Option(("--convention", "-c"), kind=str)]
+MeasureName = str | Callable[..., Any]
+"""A measure by its name, a Measure, or a function that is one."""
+MeasureNames = Annotated[
+    Sequence[MeasureName] | MeasureName | None, Option(("--measure", "-m"), kind=list[str])
+]
 _QUERY_TEXTS = Doc(
     "File of query texts (BEIR queries.jsonl, or any table with an id column); further columns "
     "are attributes to group and filter by.",
@@ -386,7 +391,7 @@ JudgmentColumns = Annotated[
     ),
 ]
 Cutoffs = Annotated[
-    Sequence[int] | int | str, Option(kind=str), Doc("Cut-offs: -k 1,5,10 or -k 1 5 10.")
+    Sequence[int] | int | str, Option(kind=str), Doc("Cut-offs, separated by commas: 1,5,10.")
 ]
 CutoffNumbers = Annotated[Sequence[int] | int | str | None, Option(kind=str)]
 
@@ -698,7 +703,7 @@ def _bare(parameter: Parameter, kind: Any) -> Parameter:
 
 _PYTHON_TEXTS = {
     "options": "One object with all options, in place of keywords.",
-    "details": "Keep single queries and items, for a page.",
+    "details": "Keep single queries and items for the report.",
     "progress": (
         "Function called as the work proceeds, with the name of the step, the number done and the "
         "total."
@@ -723,7 +728,7 @@ def _with_parameters(
         names |= dict.fromkeys(argument.flags, f"`{name}`")
         if argument.form == "pair":
             names[argument.negative_flag] = f"`{name}=False`"
-        texts[name] = ["", *_docs(argument)][-1]
+        texts[name] = own_texts.get(name) or _doc(argument)
     lines = [about.rstrip(), "", "Parameters", "----------"]
     for name, parameter in declared.parameters.items():
         if name != "self":
@@ -731,13 +736,22 @@ def _with_parameters(
             lines.append(re.sub(r"Optional\[(.*?\])\]", r"\1 | None", line))
             lines += [f"    {texts[name]}"] if texts.get(name) else []
     whole = _FLAG.sub(lambda flag: names.get(flag[0], flag[0]), "\n".join(lines))
-    for typed_text, list_text in (("repeat it", "a list"), ("Repeat it", "A list")):
-        whole = whole.replace(typed_text, list_text)
+    for typed_text, python_text in _PYTHON_WORDS.items():
+        whole = whole.replace(typed_text, python_text)
     return whole + example + examples
 
 
-def _docs(argument: Argument) -> list[str]:
-    return [mark.text for mark in argument.marks if isinstance(mark, Doc)]
+_PYTHON_WORDS = {
+    "repeat it": "a list",
+    "Repeat it": "A list",
+    "separated by commas": "as a list or separated by commas",
+    "query=1,item=2,score=3": '"query=1,item=2,score=3" or `{"query": 1, "item": 2, "score": 3}`',
+}
+"""Words on the typing of options, with those that replace them in Python's documentation."""
+
+
+def _doc(argument: Argument) -> str:
+    return ["", *(mark.text for mark in argument.marks if isinstance(mark, Doc))][-1]
 
 
 def refuse_options(options: Any, allowed: Collection[str], reason: str) -> None:
@@ -761,23 +775,32 @@ def with_options(options: Chosen, field_values: Mapping[str, Any]) -> Chosen:
     """
     hints = get_type_hints(type(options)) if field_values else {}
     for name, value in field_values.items():
-        kinds = get_args(hints[name]) if NoneType in get_args(hints[name]) else (hints[name],)
+        is_union = get_origin(hints[name]) in (Union, UnionType)
+        kinds = get_args(hints[name]) if is_union else (hints[name],)
         if value is None and NoneType in kinds:
             continue
+        kinds = [kind for kind in kinds if kind is not NoneType]
         kind = kinds[0]
         choices = get_args(kind) if get_origin(kind) is Literal else ()
         if choices and value not in choices:
             raise UnknownName(
                 f"{name}: there is no {value!r}; {suggest(str(value), map(str, choices))}"
             )
-        expected = _PLAIN.get(kind) if len(kinds) <= 2 else None
-        if expected and (
-            not isinstance(value, expected[0]) or (kind is not bool and isinstance(value, bool))
-        ):
-            raise BadUsage(f"{name} is {value!r}; expected {expected[1]}.")
+        expected = [_PLAIN[kind][1] for kind in kinds if kind in _PLAIN]
+        if len(expected) == len(kinds) and not any(_fits(value, kind) for kind in kinds):
+            raise BadUsage(f"{name} is {value!r}; expected {' or '.join(expected)}.")
         if problem := out_of_range(name, value):
             raise BadUsage(f"{name} is {problem}")
     return replace(options, **field_values)  # pyright: ignore[reportArgumentType, reportCallIssue]
+
+
+def _fits(value: Any, kind: Any) -> bool:
+    """Whether a value is of a plain type; True and False are no numbers, and a text is no list."""
+    kind_of_value, _ = _PLAIN[kind]
+    if kind_of_value is Collection:
+        is_list = isinstance(value, Collection) and not isinstance(value, (str, Mapping))
+        return is_list and all(_fits(element, get_args(kind)[0]) for element in value)
+    return isinstance(value, kind_of_value) and (kind is bool or not isinstance(value, bool))
 
 
 def out_of_range(name: str, value: Any) -> str:
@@ -796,6 +819,11 @@ _PLAIN: dict[Any, tuple[Any, str]] = {
     int: (Integral, "an integer"),
     float: (Real, "a number"),
     str: (str, "a string"),
+    Path: (Path, "a path"),
+    Mapping[str, str | int]: (Mapping, "a mapping"),
+    list[str]: (Collection, "a list of strings"),
+    Sequence[str]: (Collection, "a list of strings"),
+    Sequence[float]: (Collection, "a list of numbers"),
 }
 """The classes of values of each plain type, and their name in messages."""
 
@@ -836,8 +864,7 @@ def texts_of(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
     texts: dict[str, str] = {}
     for argument in arguments_of(function):
         texts[argument.name] = (
-            parameters.get(argument.name)
-            or [_COMMON_TEXTS.get(argument.name, ""), *_docs(argument)][-1]
+            parameters.get(argument.name) or _doc(argument) or _COMMON_TEXTS.get(argument.name, "")
         )
     return about, {name: text for name, text in texts.items() if text}
 
@@ -846,7 +873,7 @@ _COMMON_TEXTS = {"overwrite": "Replace existing files."}
 """The texts of parameters that no function declares."""
 THREADS = "Number of threads. [env: RANKWELL_THREADS] [default: all available cores]"
 """The text of `--threads`, which every command takes."""
-IGNORE = "Leave out a warning or an information by its name; repeat it for more."
+IGNORE = "Hide a warning or note by its name; repeat it for more."
 """The text of `--ignore`, which every command takes."""
 SWITCHES: Mapping[tuple[str, ...], str] = {
     ("--quiet", "-q"): "Print only results, warnings and errors.",
@@ -994,7 +1021,7 @@ ExecutorOption = Annotated[
     str | None,
     Doc(
         "Where to run the parts: here, processes:N, ray, ray:HOST:PORT, or array, which prints "
-        "what to submit to a cluster.",
+        "what to submit to a cluster. [default: here]",
         "Scaling",
     ),
 ]
@@ -1006,9 +1033,11 @@ DeviceOption = Annotated[
     Doc("Where to compute, such as cpu or cuda. [default: the library's choice]", "Scaling"),
 ]
 WorkOption = Annotated[
-    str | None,
+    Place | None,
+    Option(kind=str),
     Doc(
-        "Work directory or s3:// URL. Rerun the same command to resume. [default: temporary]",
+        "Work directory or s3:// URL. Rerun the same command to resume. [default: a temporary "
+        "folder]",
         "Scaling",
     ),
 ]
@@ -1016,7 +1045,7 @@ GpusOption = Annotated[
     int | None,
     Doc(
         "GPUs per part: each process sees only its own, Ray places parts on nodes with enough "
-        "GPUs, and an array job requests them.",
+        "GPUs, and an array job requests them. [default: none]",
         "Scaling",
     ),
 ]
@@ -1024,7 +1053,7 @@ PartTimeoutOption = Annotated[
     float | None,
     Doc(
         "Time limit per part, in seconds; processes and Ray stop a part that exceeds it and "
-        "restart it, at most 3 times.",
+        "restart it, at most 3 times. [default: none]",
         "Scaling",
     ),
 ]

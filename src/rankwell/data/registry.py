@@ -489,7 +489,8 @@ def measure_names(measures: Any) -> list[str] | None:
 
     Raises BadUsage for anything else.
     """
-    if isinstance(measures, (str, Measure)) or callable(measures) or _is_foreign(measures):
+    is_one = isinstance(measures, (str, Measure)) or callable(measures) or _is_foreign(measures)
+    if is_one or not isinstance(measures or (), Iterable):
         measures = [measures]
     names: list[str] = []
     for requested_measure in measures or ():

@@ -11,13 +11,14 @@ from rankwell._native.similarity import Metric
 from rankwell.data.options import (
     CountProgress,
     Doc,
+    IdData,
     PartOptions,
     PartOutcome,
     Vectors,
     takes_options,
 )
 from rankwell.errors import BadUsage, flag, kind_of
-from rankwell.io.formats import read_column
+from rankwell.io.formats import read_labels
 from rankwell.io.matrices import read_embeddings
 from rankwell.reporting.options import Progress
 from rankwell.runtime.parts.execution import run_in_parts
@@ -42,21 +43,23 @@ class KnnOptions(PartOptions):
     ] = "cosine"
     exclude_self: Annotated[bool, Doc("Leave out the item with the query's own id.")] = False
     item_ids: Annotated[
-        str | None,
+        IdData,
         Doc(
             "File of item ids: one per line, a JSON list or a table column (`items.csv:id`). "
-            "Without it, the ids in or beside the items."
+            "[default: the ids in or beside the items]"
         ),
     ] = None
-    query_ids: Annotated[str | None, Doc("File of query ids.")] = None
+    query_ids: Annotated[
+        IdData, Doc("File of query ids. [default: the ids in or beside the queries]")
+    ] = None
     exclude_group: Annotated[
-        str | None,
+        IdData,
         Doc(
             "File with a label per item, in the same forms; items with the query's label are left "
             "out. Needs --query-groups."
         ),
     ] = None
-    query_groups: Annotated[str | None, Doc("File with a label per query.")] = None
+    query_groups: Annotated[IdData, Doc("File with a label per query.")] = None
     backend: Annotated[
         Literal["numpy", "torch", "faiss"],
         Doc("Library for the products; all give the same bytes."),
@@ -83,10 +86,20 @@ def knn(
     Parameters
     ----------
     items
-        Vectors of the items: a path, an array (n, d), Embeddings, or a mapping id -> vector. With
-        `executor`, `work` or `shards` it is a path.
+        Vectors of the items: a path, an array (n, d), lists of numbers, Embeddings, or a mapping
+        id -> vector. With `executor`, `work` or `shards`, vectors and ids are paths.
     queries
         Vectors of the queries, in the same forms.
+    item_ids
+        Ids of the items: a list, an array, or a file with one per line, a JSON list or a table
+        column (`items.csv:id`). [default: the ids in or beside the items]
+    query_ids
+        Ids of the queries, in the same forms. [default: the ids in or beside the queries]
+    exclude_group
+        A label per item, in the same forms; items with the query's label are left out. Needs
+        `query_groups`.
+    query_groups
+        A label per query, in the same forms.
     progress
         Function called as the work proceeds, with the number done and the total.
 
@@ -145,8 +158,8 @@ def search_files(
             f"{flag('--item-ids')} and {flag('--query-ids')}."
         )
     groups = None
-    if options.query_groups and options.exclude_group:
-        groups = Groups(read_column(options.query_groups), read_column(options.exclude_group))
+    if options.query_groups is not None and options.exclude_group is not None:
+        groups = Groups(read_labels(options.query_groups), read_labels(options.exclude_group))
     top_k = find(
         query_table,
         item_table,
@@ -173,15 +186,14 @@ def _part_options(items: Any, queries: Any, options: KnnOptions) -> dict[str, An
         "base_groups": options.exclude_group,
         "queries_groups": options.query_groups,
     }
+    part_options = dict[str, Any]()
     for name, path in input_paths.items():
         if not isinstance(path, (str, Path, type(None))):
             raise BadUsage(
                 f"{name}: parts are computed from files; this is {kind_of(path)}; save it and name "
                 "its file."
             )
-    part_options = {
-        name: None if path is None else file_of_part(path) for name, path in input_paths.items()
-    }
+        part_options[name] = None if path is None else file_of_part(path)
     search_options = {
         "neighbours": options.neighbours,
         "exclude": "self" if options.exclude_self else "none",

@@ -23,6 +23,7 @@ from rankwell.data.columns import (
 )
 from rankwell.data.findings import Finding
 from rankwell.data.findings.kinds import another_format_possible, reading_choice, texts_missing
+from rankwell.data.matrices import members
 from rankwell.data.options import ColumnChoice, Place, Table, own_arithmetic
 from rankwell.data.rankings import Hits, Ranking, SharedCounts, SharedQueries, hits_of_ranking
 from rankwell.data.registry import Catalogue, suggest
@@ -1005,6 +1006,13 @@ def read_column(place: Place, *, format: str | None = None) -> list[str | None]:
     entry = choose_format(head, "column", format, part)
     with naming(source.name):
         return entry.read(source, Request(part=part))
+
+
+def read_labels(labels: Any) -> list[str | None]:
+    """One label for each row: those of a column, or in a sequence or an array."""
+    if isinstance(labels, (str, Path)):
+        return read_column(labels)
+    return [None if label is None else str(label) for label in members(labels, "labels")]
 
 
 def table_and_column(

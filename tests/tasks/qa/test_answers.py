@@ -125,11 +125,11 @@ def test_every_question_is_the_fault_of_the_first_stage_that_failed_it():
         "lost": ("retriever", "document not retrieved"),
         "wrong": ("reader", "wrong answer"),
         "late": ("reader", "right, but not first"),
-        "mute": ("no-answer", "silent, though answerable"),
-        "bare": ("no-answer", "silent, though answerable"),
+        "mute": ("no-answer", "gave no answer although there is one"),
+        "bare": ("no-answer", "gave no answer although there is one"),
         "fine": ("none", "right"),
         "trap": ("no-answer", "answered, though impossible"),
-        "wise": ("none", "rightly silent"),
+        "wise": ("none", "rightly gave no answer"),
     }
     assert [(row["failed"], row["questions"]) for row in found.failures] == [
         ("retriever", 1),
@@ -162,9 +162,9 @@ def test_what_the_reader_makes_of_the_right_passage_stands_beside_what_it_made_o
     assert blame == {
         ("retriever", "document not retrieved"): 0,
         ("reader", "right, but not first"): 1,
-        ("no-answer", "silent, in a way that counts wrong"): 1,
+        ("no-answer", "gave no answer, in a way that counts wrong"): 1,
         ("none", "right"): 1,
-        ("none", "rightly silent"): 1,
+        ("none", "rightly gave no answer"): 1,
     }
     assert means(
         plain(GOLD, GIVEN, retrieved=LISTS, isolated=alone, convention="haystack-finder"),
@@ -208,8 +208,8 @@ def test_conventions_that_compare_texts_need_no_positions():
     assert {each.query: (each.failed, each.why) for each in found.outcomes} == {
         "a": ("none", "right"),
         "b": ("reader", "partly right"),
-        "c": ("no-answer", "silent, though answerable"),
-        "d": ("none", "rightly silent"),
+        "c": ("no-answer", "gave no answer although there is one"),
+        "d": ("none", "rightly gave no answer"),
     }
 
 

@@ -150,9 +150,9 @@ def test_a_refusal_is_right_for_an_impossible_question_alone(text: str | None):
 
     assert means(result) == pytest.approx(dict.fromkeys(["accuracy", "EM", "F1"], 1 / 3))
     assert [outcome.why for outcome in result.outcomes] == [
-        "silent, though answerable",
+        "gave no answer although there is one",
         "no prediction",
-        "rightly silent",
+        "rightly gave no answer",
     ]
 
 

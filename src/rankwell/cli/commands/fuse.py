@@ -49,7 +49,10 @@ class TuneOptions:
     ] = None
     measures: Annotated[
         MeasureNames,
-        Doc("With --tune: measure to optimise, nDCG@10 by default; repeat it to report more."),
+        Doc(
+            "With --tune: measures, separated by commas; the first is optimised, the others are "
+            "reported. [default: nDCG@10]"
+        ),
     ] = None
     folds: Annotated[
         int | None,

@@ -637,7 +637,7 @@ class BenchOptions:
     measures: Annotated[
         MeasureNames,
         Doc(
-            "Measures of the tables, by label or exact name; repeat it for more. "
+            "Measures of the tables, separated by commas, by label or exact name. "
             "[default: those of each data set, else its first]"
         ),
     ] = None

@@ -337,24 +337,25 @@ class FusionOptions(RunFileOptions, JudgmentFileOptions):
         Sequence[float] | None,
         Option(kind=str),
         Doc(
-            "One weight for each run, in order, such as 0.3,0.7; a run with weight 0 is ignored.",
+            "One weight for each run, in order, such as 0.3,0.7; a run with weight 0 is ignored. "
+            "[default: the same for all]",
             is_common=True,
         ),
     ] = None
     normalization: Annotated[
         str | None,
         Doc(
-            "Normalisation of each list's scores: min-max (the default), min-max-inverted "
-            "(for distances), z-score, sum, max, rank, borda, none. Tuning tries "
-            "several, separated by commas."
+            "Normalisation of each list's scores: min-max, min-max-inverted (for distances), "
+            "z-score, sum, max, rank, borda, none. Tuning tries several, separated by commas. "
+            "[default: min-max]"
         ),
     ] = None
     absent: Annotated[
         str | None,
         Doc(
             "Score of an item that is missing from a run, where scores are added: zero, or "
-            "lowest, the score of the run's last item. The default is lowest for z-score, "
-            "otherwise zero."
+            "lowest, the score of the run's last item. [default: lowest for z-score, otherwise "
+            "zero]"
         ),
     ] = None
     depth: DepthOption = None
@@ -403,7 +404,25 @@ def fuse(runs: Lists, *, options: FusionOptions, progress: NamedProgress | None 
     Parameters
     ----------
     runs
-        Two or more runs, as a list or by name. Each is anything that `read_ranking` takes.
+        Two or more runs: a list, or a mapping name -> run. Each is anything that `read_ranking`
+        takes.
+    method
+        Fusion method: rrf (k = 60, or rrf(k=10)), isr, log-isr, logn-isr, rbc(phi=0.9), borda and
+        condorcet use ranks; combsum, combmnz, combgmnz(gamma=0.5), wmnz, mixed, combanz, combmin,
+        combmax and combmed use scores. bayesfuse, mapfuse, posfuse, probfuse(segments=25), segfuse
+        and slidefuse(window=5) learn from judged queries. `tune_fusion` tries several.
+    weights
+        One weight for each run, in order, such as `[0.3, 0.7]`; a run with weight 0 is ignored.
+        [default: the same for all]
+    train_qrels
+        Judgments to train a method on, in any form that `read_judgments` takes; their queries must
+        not be fused.
+    train_runs
+        The runs to train on, a list with one for each run, in the same order. Each is anything that
+        `read_ranking` takes.
+    normalization
+        Normalisation of each list's scores: min-max, min-max-inverted (for distances), z-score,
+        sum, max, rank, borda, none. `tune_fusion` tries several. [default: min-max]
 
     >>> import rankwell as rw
     >>> fused = rw.fuse([{"q": {"a": 3.0, "b": 1.0}}, {"q": {"b": 9.0, "c": 4.0}}])

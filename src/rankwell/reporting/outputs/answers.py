@@ -117,7 +117,7 @@ def failed_questions(failures: Sequence[Row], rules: Rules) -> str:
     failed, is_silent = Counter[str](), True
     for row in failures:
         failed[row["failed"]] += row["questions"]
-        is_silent &= row["failed"] != "no-answer" or row["why"].startswith("silent")
+        is_silent &= row["failed"] != "no-answer" or row["why"].startswith("gave no answer")
     abstained = "because it abstained" if is_silent else "because it abstained or should have"
     total, n_failed = failed.total(), failed.total() - failed.pop("none", 0)
     faults = [

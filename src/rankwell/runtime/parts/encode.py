@@ -77,7 +77,7 @@ class EncodeOptions:
         bool, Doc("Scale vectors to length one. Without it, they are as the encoder returns them.")
     ] = False
     dimensions: Annotated[
-        int | None, Doc("Keep only the first dimensions of each vector, this many.")
+        int | None, Doc("Keep only the first dimensions of each vector, this many. [default: all]")
     ] = None
     dtype: Annotated[Literal["float32", "float16"], Doc("Number type to store.")] = "float32"
     batch_size: Annotated[int, Doc("Number of texts per batch.", "Scaling")] = 32

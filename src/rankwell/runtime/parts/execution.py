@@ -575,8 +575,8 @@ def work_folder(choices: PartOptions) -> Generator[WorkPlace]:
     """The work folder, or a temporary one. Raises BadUsage where machines that do the work could
     not see that.
     """
-    work = choices.work
-    if work is not None:
+    if choices.work is not None:
+        work = str(choices.work)
         if not work or ("://" in work and remote_url(work) is None):
             raise BadUsage(
                 f"{flag('--work')} {shown(work)}: expected a folder that all machines see, or "

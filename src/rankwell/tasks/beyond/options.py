@@ -28,9 +28,8 @@ class BeyondOptions(RunFileOptions, JudgmentFileOptions, StatisticsOptions, Meas
     measures: Annotated[
         MeasureNames,
         Doc(
-            "A measure such as Gini@10 or ILD(by='embeddings')@10, or a convention's name for "
-            "one; repeat it for more, or separate names with spaces. Without it, all that the "
-            "inputs allow."
+            "Measures, separated by commas, such as Gini@10,ILD(by='embeddings')@10, or a "
+            "convention's names for them. [default: all that the inputs allow]"
         ),
     ] = None
     convention: Annotated[

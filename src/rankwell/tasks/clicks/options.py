@@ -63,8 +63,8 @@ class ClickOptions(StatisticsOptions):
     measures: Annotated[
         MeasureNames,
         Doc(
-            "CTR, MeanReward, IPS, SNIPS, DM, DR or SNDR; also IPS(clip=10), ipw or snipw. Repeat "
-            "it for more. Without it, all that the inputs allow."
+            "Measures, separated by commas: CTR, MeanReward, IPS, SNIPS, DM, DR or SNDR; also "
+            "IPS(clip=10), ipw or snipw. [default: all that the inputs allow]"
         ),
     ] = None
     value_of: Annotated[

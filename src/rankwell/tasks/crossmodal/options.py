@@ -45,7 +45,7 @@ class CrossmodalChoices(TieOptions, StatisticsOptions, MeasureOptions):
         Doc(
             "Number of equal folds to split the videos into, in table order, each with its own "
             "captions; values are means over folds. COCO's 1K test is --folds 5 on its 5,000 "
-            "images."
+            "images. [default: all videos together]"
         ),
     ] = None
     k: Annotated[
@@ -54,8 +54,8 @@ class CrossmodalChoices(TieOptions, StatisticsOptions, MeasureOptions):
     measures: Annotated[
         MeasureNames,
         Doc(
-            "A measure such as nDCG@10 or AP, a convention's name for one, or rsum, gmean or "
-            "r_mean; repeat it for more."
+            "Measures, separated by commas, such as nDCG@10,AP, a convention's names for them, or "
+            "rsum, gmean or r_mean. [default: the convention's]"
         ),
     ] = None
     convention: Annotated[

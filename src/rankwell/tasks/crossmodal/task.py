@@ -224,9 +224,9 @@ def evaluate_crossmodal(
 ) -> CaptionResults:
     """Evaluates retrieval between captions and videos (or images), in both directions.
 
-    Give scores, or embeddings of both sides in `query_vectors` and `item_vectors`, from which no
-    matrix is built. Names of rows and columns may be lists, and the mask an array of 1 for every
-    caption that is there. Embeddings can be compared in parts, with the same result.
+    Shares such as R@K are in percent by default. Give scores, or embeddings of both sides in
+    `query_vectors` and `item_vectors`, from which no matrix is built. Embeddings can be compared in
+    parts, with the same result.
     Returns a row of the summary per run, direction and measure, the values of each query, and the
     ranks of the right items in `views`.
     Raises BadInput and BadScore for scores and labels that cannot be read, with row and column,
@@ -236,11 +236,32 @@ def evaluate_crossmodal(
     Parameters
     ----------
     scores
-        A row per caption and a column per video, higher is better: a file, an array or lists;
-        several of them in a list, or a mapping name -> scores.
+        A row per caption and a column per video, higher is better: a file, an array or a list of
+        rows of numbers. Several systems: a list of files or arrays, or a mapping name -> scores.
     qrels
-        The right videos of each caption: `diagonal`, a list of positions per caption, a file, or
-        texts such as `counts:20` and `groups:FILE`.
+        The right videos of each caption: `diagonal`, a list with a list of positions per caption
+        (`[[0], [1, 2]]`), a mapping caption id -> list of video ids, a file, or texts such as
+        `counts:20` and `groups:captions.csv`.
+    query_vectors
+        Embeddings of the captions, in place of scores: a file, an array (n, d), lists of numbers,
+        or a mapping id -> vector.
+    item_vectors
+        Embeddings of the videos, in the same forms.
+    mask
+        A list or an array with 1 for each caption that exists and 0 for each that is missing, or
+        its file (.npy or JSON). [default: all exist]
+    bank
+        Training data for a transform, as a file, an array or lists: scores of other queries on the
+        same gallery (querybank), or vectors of other images instead of the references (whitening).
+    query_ids
+        Ids of the captions: a list, an array, or a file with one per line. [default: positions]
+    item_ids
+        Ids of the videos, in the same forms. [default: positions]
+    queries
+        Texts of the captions: a list in their order, a mapping id -> text, a list of rows such as
+        `[{"id": "c1", "text": "a dog runs"}]`, a data frame, or a file. Captions with equal words
+        lower the ceiling, and the report shows the texts. Without it, captions with bit-identical
+        scores count as the same.
     details
         Keep the first items of each query for a folder of results.
 
@@ -839,7 +860,7 @@ crossmodal = Task(
 To reproduce HGR: -c hgr. CLIP4Clip: -c clip4clip, clip4clip-multi. MMT and Collaborative Experts: \
 -c mmt. Frozen in Time: -c frozen. VSE++: -c vse. LAVIS: -c lavis.
 
-Prints R@K, MedR and MnR in both directions, from a matrix of scores or from embeddings.
+Prints R@K in percent, MedR and MnR in both directions, from a matrix of scores or from embeddings.
 
 From embeddings (--query-vectors A.npy --item-vectors B.npy) the matrix is never built, and \
 --executor divides the work. Each value comes with its ceiling, which identical captions lower, \

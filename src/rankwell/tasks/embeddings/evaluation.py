@@ -163,11 +163,22 @@ def evaluate_embeddings(
     Parameters
     ----------
     reference
-        Vectors of the reference: a path, `NAME=PATH`, an array (n, d), Embeddings or a mapping id
-        -> vector; or a run.
+        Vectors of the reference: a path, `NAME=PATH`, an array (n, d), Embeddings, or a mapping id
+        -> vector. Or a run: a file, a mapping query -> item -> score or query -> list of ids, or a
+        Ranking.
     candidates
-        Vectors of the models to compare: any of these, a list of them, or a mapping name ->
-        vectors.
+        Vectors of one model, as a path, an array or Embeddings; of several, as a list of these, or
+        a mapping name -> vectors. Or runs, as a mapping name -> run.
+    item_ids
+        Ids of the items, for embeddings without ids of their own: a list, an array, or a file or
+        column. [default: rows are matched by position]
+    exclude_group
+        Labels, one per item: a list, an array, or a file or column. An item with the query's label
+        is not a neighbour. [default: none]
+    qrels
+        Judgments whose query and item ids are those of the embeddings, in any form that
+        `read_judgments` takes, such as a mapping query -> item -> grade; the reference is evaluated
+        against them as well as the candidates.
     spectrum
         Compute the effective rank of the vectors. By default it is left out without intervals, when
         time matters.

@@ -42,9 +42,9 @@ class EmbeddingOptions(IntervalOptions, MeasureOptions, PartOptions):
     measures: Annotated[
         MeasureNames,
         Doc(
-            "A measure at every cut-off (nDCG), at one (nDCG@5), or with gains "
-            "(nDCG(gains='similarity')), or all, including alignment and hubs; repeat it for "
-            "more. [default: the overlap]"
+            "Measures, separated by commas: at every cut-off (nDCG), at one (nDCG@5), or with "
+            "gains (nDCG(gains='similarity')), or all, including alignment and hubs. [default: "
+            "the overlap]"
         ),
     ] = None
     item_ids: EmbeddingIds = None

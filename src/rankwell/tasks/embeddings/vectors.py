@@ -20,7 +20,6 @@ from rankwell.data.matrices import (
     Embeddings,
     align,
     matching_rows,
-    members,
     named_places,
     refuse_non_finite,
     row_blocks,
@@ -29,7 +28,7 @@ from rankwell.data.options import CountProgress, NamedProgress, PartOptions, Par
 from rankwell.data.tables import Floats, Ints, format_value, rounded
 from rankwell.errors import BadInput, BadUsage, count_of, flag, shown
 from rankwell.evaluation.results import progress_of
-from rankwell.io.formats import read_column
+from rankwell.io.formats import read_labels
 from rankwell.io.matrices import read_embeddings
 from rankwell.runtime.parts import Json
 from rankwell.runtime.parts.comparing import PartComparison
@@ -529,10 +528,7 @@ class Sample:
 def _labels(exclude: Any, n: int) -> list[str | None] | None:
     if exclude is None:
         return None
-    if isinstance(exclude, (str, Path)):
-        labels = read_column(exclude)
-    else:
-        labels = [None if label is None else str(label) for label in members(exclude, "labels")]
+    labels = read_labels(exclude)
     if len(labels) != n:
         raise BadInput(
             f"{len(labels)} labels to exclude by, for {n} vectors; there is one for each, in "

@@ -66,7 +66,8 @@ class EngineOptions(StatisticsOptions, MeasureOptions):
     measures: Annotated[
         MeasureNames,
         Doc(
-            "A quality measure such as nDCG@10; repeat it for more, or separate names with spaces."
+            "Quality measures, separated by commas, such as nDCG@10,RR. [default: the "
+            "convention's, if there are judgments]"
         ),
     ] = None
     convention: Annotated[
@@ -149,7 +150,7 @@ class EngineOptions(StatisticsOptions, MeasureOptions):
         int | None,
         Doc(
             "Number of concurrent clients; each waits for its answer. With --rate, the maximum "
-            "number of requests in flight.",
+            "number of requests in flight. [default: 1]",
             "Scaling",
         ),
     ] = None

@@ -82,7 +82,7 @@ class ImageOptions(TieOptions, StatisticsOptions, MeasureOptions):
         VectorData,
         Option(takes_all=True, kind=list[str]),
         Doc(
-            "Vectors of all images by id; name more to compare systems. Any format of "
+            "Vectors of all images by id, one file for each system. Any format of "
             "`rankwell knn`. With --query-vectors, those of the references.",
             is_common=True,
         ),
@@ -94,8 +94,8 @@ class ImageOptions(TieOptions, StatisticsOptions, MeasureOptions):
         VectorData,
         Option(takes_all=True, kind=list[str]),
         Doc(
-            "Score matrices with a row per query and a column per reference. Name more to compare "
-            "systems. Ids in NAME.queries.txt and NAME.references.txt beside NAME.npy are read "
+            "Score matrices with a row per query and a column per reference, one file for each "
+            "system. Ids in NAME.queries.txt and NAME.references.txt beside NAME.npy are read "
             "automatically.",
             is_common=True,
         ),
@@ -130,8 +130,9 @@ class ImageOptions(TieOptions, StatisticsOptions, MeasureOptions):
     measures: Annotated[
         MeasureNames,
         Doc(
-            "A measure, at every cut-off where it needs one (P), or at one (P@10); AP, "
-            "\"AP(area='trapezoid')\", APatR (mAP@R), cmc, TP/PRED; repeat it for more."
+            "Measures, separated by commas: each at every cut-off where it needs one (P), or at "
+            "one (P@10); AP, \"AP(area='trapezoid')\", APatR (mAP@R), cmc, TP/PRED. [default: the "
+            "convention's]"
         ),
     ] = None
     k: Annotated[
@@ -141,8 +142,8 @@ class ImageOptions(TieOptions, StatisticsOptions, MeasureOptions):
     depth: Annotated[
         int | None,
         Doc(
-            "Length of a list, for its precision P_q = RR/RET and its recall R_q = RR/REL; thesis "
-            "uses 10."
+            "Length of a list, for its precision P_q = RR/RET and its recall R_q = RR/REL. "
+            "[default: 10 under thesis, otherwise P_q and R_q are left out]"
         ),
     ] = None
     convention: Annotated[
@@ -168,7 +169,7 @@ class ImageOptions(TieOptions, StatisticsOptions, MeasureOptions):
     ] = None
     bank: BankOption = None
     confidence: Annotated[
-        list[Literal["max", "diff1"]] | None,
+        list[Literal["max", "diff1"]] | Literal["max", "diff1"] | None,
         Doc(
             "Whether the scores predict which queries are answered well: adds nAUC and AURC of "
             "every measure, and AUROC, AUPRC and EP of Success, by the score of the best "
@@ -179,9 +180,9 @@ class ImageOptions(TieOptions, StatisticsOptions, MeasureOptions):
         Place | Lists | None,
         Option(takes_all=True, kind=list[str]),
         Doc(
-            "Add NMI and AMI with the labels: a table with the cluster of each image (FILE, or "
-            "FILE:COLUMN) for each run, or kmeans, which clusters the vectors into as many "
-            "clusters as there are instances, by the seed.",
+            "Add NMI and AMI with the labels: a table with the columns image and cluster for each "
+            "run (found.csv, or found.csv:group for another column), or kmeans, which clusters "
+            "the vectors into as many clusters as there are instances, by the seed.",
             "Statistics",
         ),
     ] = None

@@ -130,9 +130,10 @@ def evaluate_images(
     """Evaluates image search: whether the best reference shows the query's instance, and the ranks
     of the others.
 
-    Give `scores`, `item_vectors` of all images by id, or `query_vectors` and `item_vectors` of each
-    side. Pass several runs as a list of files or a mapping name -> run. Rows, columns and vectors
-    without ids follow the data set's own lists (`qimlist`, `imlist`) where it has any.
+    Values are in percent, unless the convention gives them from 0 to 1. Give `scores`,
+    `item_vectors` of all images by id, or `query_vectors` and `item_vectors` of each side. Pass
+    several runs as a list of files or a mapping name -> run. Rows, columns and vectors without ids
+    follow the data set's own lists (`qimlist`, `imlist`) where it has any.
     Raises BadInput for images, vectors and scores that cannot be read or do not match, BadUsage for
     options that do not go together, UnknownName for a measure, convention or transform that does
     not exist, NothingToEvaluate where no query counts.
@@ -140,9 +141,41 @@ def evaluate_images(
     Parameters
     ----------
     images
-        The data set: anything that `read_images` takes. Without one, `qrels` has the judgments.
+        The data set: anything that `read_images` takes, such as a list of rows. Without one,
+        `qrels` has the judgments.
+    item_vectors
+        Vectors of all images: a file in any format of `rankwell knn`, a mapping id -> vector, or an
+        array (n, d) with `item_ids`. A list of files, or a mapping name -> vectors, compares
+        systems. With `query_vectors`, those of the references.
+    query_vectors
+        Vectors of the queries, in the same forms, if they are not among `item_vectors`.
+    scores
+        A matrix with a row per query and a column per reference: a file, an array or a list of rows
+        of numbers. A list of files, or a mapping name -> scores, compares systems. Ids in
+        NAME.queries.txt and NAME.references.txt beside NAME.npy are read automatically.
+    qrels
+        Judgments instead of labels: a mapping query -> list of references or query -> reference ->
+        grade, a list with the positions of each query's references (`[[0], [1, 2]]`), their JSON
+        file, judgments in any format, or `diagonal`.
+    item_ids
+        Ids of all images for `item_vectors`, of the references for `query_vectors` and the columns
+        of `scores`: a list, an array, or a file or column.
+    query_ids
+        Ids of the queries, for `query_vectors` and the rows of `scores`, in the same forms.
+    k
+        Cut-offs for measures that name none: a number, a list, or a text such as `1,5,10`.
+        [default: 1,5,10]
+    bank
+        Training data for a transform, in the same forms as the vectors or scores: scores of other
+        queries on the same gallery (querybank), or vectors of other images instead of the
+        references (whitening).
+    clusters
+        Add NMI and AMI with the labels: a mapping image -> cluster, a table with the columns image
+        and cluster (`found.csv`, or `found.csv:group` for another column), a list with one of these
+        for each run, or `kmeans`, which clusters the vectors into as many clusters as there are
+        instances, by the seed.
     details
-        Keep the first references of each query for a page.
+        Keep the first references of each query for the report.
     rules
         Further rules of the result, such as the name of the data set.
 
@@ -854,7 +887,8 @@ market1501, torchreid. Metric learning: -c sop. Place recognition: -c vpr.
 Checks whether the best reference is right, and where the others rank: paintings in a museum, \
 products, places.
 
-Every figure comes with its ceiling (a perfect ranker) and its chance level (a random one).""",
+Every figure comes with its ceiling (a perfect ranker) and its chance level (a random one). Values \
+are in percent, unless the convention gives them from 0 to 1.""",
     command_lines="""
 rankwell images museum --encoder clip-ViT-B-32
 rankwell images museum.csv --item-vectors photos.npy -o results

@@ -135,11 +135,14 @@ class EstimateOptions:
     measure: Annotated[
         str | None,
         Option(("--measure", "-m")),
-        Doc("A measure other than the study's; with sampled items, it must be linear."),
+        Doc("Measure to estimate; with sampled items, it must be linear. [default: the study's]"),
     ] = None
     estimate: Annotated[
         Purpose | None,
-        Doc("Whether to print means of runs as well; the study must have been pooled for them."),
+        Doc(
+            "What to print: differences between runs, or also their means, for which the study "
+            "must have been pooled. [default: what it was pooled for]"
+        ),
     ] = None
     grade_by: Annotated[
         str,

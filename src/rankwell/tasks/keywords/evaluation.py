@@ -161,8 +161,7 @@ def evaluate_keywords(
 ) -> ClipResults:
     """Evaluates search over annotated clips, where keywords decide what is relevant.
 
-    The queries are clips, or the texts in `queries`. In Python, vectors and ids may be arrays,
-    queries a list or a mapping, and `engine` and `text_encoder` objects.
+    The queries are clips, or the texts in `queries`.
     Raises BadInput for tables and vectors that cannot be read or do not match, BadUsage for options
     that contradict each other, UnknownName for keywords, groups and measures that do not exist,
     NothingToEvaluate where no query counts.
@@ -170,12 +169,48 @@ def evaluate_keywords(
     Parameters
     ----------
     annotations
-        The clips with their keywords: anything that `read_annotations` takes.
+        The clips with their keywords: anything that `read_annotations` takes, such as a mapping
+        clip -> group -> labels, or a list of rows.
+    item_vectors
+        Vectors of the clips: a mapping id -> vector, an array (n, d) with `item_ids`, or a file in
+        any format of `rankwell knn`; ALFA's Parquet has slice_id and embedding.
+    keyword_groups
+        Groups of keywords that count: a list, or a text such as "object type,actor behavior".
+        [default: all]
+    keywords
+        Single keywords that count in their group: a list, or a text with commas; "group: label" if
+        two groups have it. [default: all]
+    query_ids
+        Clips to use as queries when clips search, by id or by keyword: a list, or a text with
+        commas. [default: all]
+    queries
+        Text queries: a list of texts, a mapping id -> text, a list of rows such as `[{"id": "t1",
+        "text": "rain at night", "keywords": ["rain"]}]`, a data frame, a file with a text per line
+        or with such a table, or the word `keywords` for one query per keyword. Texts without
+        keywords need `map_text`. Without it, every clip is a query for similar clips.
+    query_vectors
+        Vectors of the text queries, in the space of the clips: a mapping id -> vector, an array or
+        lists in the order of the texts, or a file.
+    text_encoder
+        Model that encodes texts into the space of the clips: the name of one of
+        sentence-transformers, or an object with `encode`. [default: the model of the clips]
+    engine
+        A live engine: an object, or ./FILE.py:OBJECT, with search_by_text(query, top_k),
+        search(query, k) or, for clips, similarity_search(embedding, top_k). Results have ids and
+        optionally a similarity, score or similarity_score, or a distance (lower is better).
+    run
+        One run instead of a search, in any form that `read_ranking` takes.
+    schema
+        The declared keywords: a Schema, or a JSON file {group: [label, ...]}; without it, the
+        keywords in use are the vocabulary.
+    item_ids
+        Ids of the clips, for vectors without ids of their own: a list, an array, or a file or
+        column.
     map_text
         Function that maps a text to keywords. With it, texts are evaluated by these keywords and by
         those in the file of queries, as the runs `NAME (mapped)` and `NAME (given)`.
     details
-        Keep the first results and every relevant clip for a page.
+        Keep the first results and every relevant clip for the report.
     rules
         Further rules of the result.
     progress

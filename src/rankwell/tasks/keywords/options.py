@@ -96,7 +96,7 @@ class KeywordOptions(StatisticsOptions, MeasureOptions):
         Names,
         Doc(
             'Single keywords that count in their group, separated by commas; "group: label" if '
-            "two groups have it."
+            "two groups have it. [default: all]"
         ),
     ] = None
     query_ids: Annotated[
@@ -110,8 +110,8 @@ class KeywordOptions(StatisticsOptions, MeasureOptions):
     measures: Annotated[
         MeasureNames,
         Doc(
-            "A measure, at every cut-off where it needs one (P), or at one (P@10); repeat it for "
-            "more, or separate names with spaces."
+            "Measures, separated by commas: each at every cut-off where it needs one (P), or at "
+            "one (P@10). [default: the convention's]"
         ),
     ] = None
     relevance: Annotated[
@@ -125,7 +125,7 @@ class KeywordOptions(StatisticsOptions, MeasureOptions):
         float | None,
         Doc(
             "Minimum similarity of a result; it depends on the model, so there is no default. "
-            "With distances, -D keeps those up to D."
+            "Under l2, similarities are negative distances: -0.5 keeps distances up to 0.5."
         ),
     ] = None
     exclude_group: Annotated[
@@ -228,9 +228,9 @@ class MappingOptions:
     strategy: Annotated[
         Strategy | None,
         Doc(
-            "cover (the default) reads actors, positions and scenes, every word once, and keeps "
-            "negated keywords apart; algorithm1, as in ALFA, adds the best keyword of every 1-, "
-            "2- and 3-gram."
+            "How texts are read: cover reads actors, positions and scenes, every word once, and "
+            "keeps negated keywords apart; algorithm1, as in ALFA, adds the best keyword of every "
+            "1-, 2- and 3-gram. [default: cover]"
         ),
     ] = None
     keyword_threshold: Annotated[

@@ -112,7 +112,20 @@ def evaluate_qa(
     predictions
         Answers of one system: anything that `read_predictions` takes.
     details
-        Keep documents, answers and questions for a page.
+        Keep documents, answers and questions for the report.
+    retrieved
+        A retriever's documents for each question: a run in any form that `read_ranking` takes, such
+        as a mapping question -> document -> score or question -> list of documents; or DPR's or
+        Pyserini's retrieval results, Haystack's CSV, KILT, RAGAS.
+    isolated
+        Answers of the same reader from the right passages, in any form of `predictions`, to set
+        beside those from the retrieved ones.
+    na_probs
+        Probability that each question has no answer: a mapping id -> number, or its JSON file; the
+        best thresholds are searched for.
+    documents
+        Texts of the documents, for relevance by answers or context: a file, a mapping id -> text, a
+        list of rows such as `[{"id": "d1", "text": "words"}]`, or a data frame.
 
     >>> import rankwell as rw
     >>> gold = rw.Questions.from_texts({"q1": ["Paris"], "q2": ["Rome", "Roma"]})

@@ -59,8 +59,8 @@ class QaOptions(StatisticsOptions):
     measures: Annotated[
         MeasureNames,
         Doc(
-            "A measure, by its own name or the convention's, instead of the whole report; repeat "
-            "it for more."
+            "Measures, separated by commas, by their own names or the convention's. [default: the "
+            "whole report]"
         ),
     ] = None
     isolated: Annotated[
@@ -73,8 +73,8 @@ class QaOptions(StatisticsOptions):
     na_probs: Annotated[
         MappingData,
         Doc(
-            "Probability that each question has no answer: {id: number}; the best thresholds are "
-            "searched for."
+            "Probability that each question has no answer, as a JSON file {id: number}; the best "
+            "thresholds are searched for."
         ),
     ] = None
     relevance: Annotated[

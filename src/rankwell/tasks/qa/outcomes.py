@@ -162,21 +162,21 @@ def _attribute(
 ) -> tuple[Failed, str]:
     if answer.value >= _RIGHT_FROM:
         if impossible:
-            return "none", "rightly silent"
+            return "none", "rightly gave no answer"
         return "none", "right without its document" if retrieved is False else "right"
     if impossible:
         if answer.missing:
             return "no-answer", "no prediction"
         # Some conventions require an explicit None, others have no right answer to such a question.
         if answer.silent:
-            return "no-answer", "silent, in a way that counts wrong"
+            return "no-answer", "gave no answer, in a way that counts wrong"
         return "no-answer", "answered, though impossible"
     if retrieved is False:
         return "retriever", "document not retrieved"
     if answer.missing:
         return "reader", "no prediction"
     if answer.silent:
-        return "no-answer", "silent, though answerable"
+        return "no-answer", "gave no answer although there is one"
     if answer.later >= _RIGHT_FROM:
         return "reader", "right, but not first"
     return "reader", "partly right" if answer.partial > 0 else "wrong answer"

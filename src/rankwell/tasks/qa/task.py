@@ -26,8 +26,8 @@ rankwell qa questions.json answers.jsonl --retrieved bm25.run -o results
     inputs=(
         TaskInput(
             "gold",
-            "Questions with right answers: SQuAD and similar, HF rows, Haystack labels, DPR, "
-            "KILT, NQ-open, TriviaQA, RAGAS.",
+            "Questions with right answers: SQuAD and similar, rows of a Hugging Face data set, "
+            "Haystack labels, DPR, KILT, NQ-open, TriviaQA, RAGAS.",
             missing="name a file of questions",
         ),
         TaskInput(

@@ -65,9 +65,10 @@ class RagOptions(StatisticsOptions, MeasureOptions):
     measures: Annotated[
         MeasureNames,
         Doc(
-            "A measure such as SpanR@5 or ContextP(similarity='words',threshold=0.6), or a "
-            "convention's name for one; repeat it for more. Without it, SpanP, SpanR and SpanIoU "
-            "if gold passages and chunks have positions, otherwise ContextP and ContextR."
+            "Measures, separated by commas, such as "
+            "SpanR@5,ContextP(similarity='words',threshold=0.6), or a convention's names for them. "
+            "[default: SpanP, SpanR and SpanIoU if gold passages and chunks have positions, "
+            "otherwise ContextP and ContextR]"
         ),
     ] = None
     convention: Annotated[
@@ -94,8 +95,8 @@ class CitationOptions(StatisticsOptions, MeasureOptions):
     measures: Annotated[
         MeasureNames,
         Doc(
-            "CitationR, CitationP or a convention's name for one; repeat it for more. By default "
-            "both."
+            "Measures, separated by commas: CitationR, CitationP or a convention's names for "
+            "them. [default: both]"
         ),
     ] = None
     convention: Annotated[
@@ -442,12 +443,20 @@ def evaluate_rag(
     ----------
     gold
         Questions with gold passages, `{"id": "q1", "passages": [{"document": "d", "start": 0,
-        "end": 9}]}`: JSON lines, or the rows. A passage has a position, a text or both. RAGAS'
-        rows are read, too. For questions with relevant documents, use `evaluate`.
+        "end": 9}]}`: a file of JSON lines, a list of such rows, or a data frame. A passage has a
+        position, a text or both. RAGAS' rows are read, too. For questions with relevant documents,
+        use `evaluate`.
     retrieved
-        The chunks of each retriever for the same questions, best first, `{"id": "q1", "chunks":
-        [{"document": "d", "start": 0, "end": 40}]}`; a list of files, or a mapping name -> file or
-        rows, compares retrievers.
+        The chunks of a retriever for the same questions, best first, `{"id": "q1", "chunks":
+        [{"document": "d", "start": 0, "end": 40}]}`: a file, a list of such rows, or a data frame.
+        A list of files, or a mapping name -> file or rows, compares retrievers.
+    documents
+        Texts of the documents, in which passages have positions: a file (BEIR corpus.jsonl, or any
+        table with an id column), a mapping id -> text, a list of rows such as `[{"id": "d", "text":
+        "words"}]`, or a data frame. By default, passages and chunks are compared as they are.
+    chunks
+        All chunks of the collection, for SpanPOmega, and for chunking_evaluation without a cut-off:
+        a file, or a list of rows such as `[{"document": "d", "start": 0, "end": 40}]`.
 
     >>> import rankwell as rw
     >>> gold = [{"id": "q", "passages": [{"document": "doc", "start": 0, "end": 6}]}]

@@ -410,6 +410,10 @@ def check(
         The judgments, as for `evaluate`.
     runs
         The runs, as for `evaluate`. Without them, the judgments alone are checked.
+    documents
+        Texts of the items: a file (BEIR corpus.jsonl, or any table with an id column), a mapping id
+        -> text, a list of rows such as `[{"id": "d1", "text": "words"}]`, or a data frame. Without
+        it, items are not looked up.
 
     >>> import rankwell as rw
     >>> found = rw.check({"q1": {"a": 1}, "q2": {"b": 1}}, {"mine": {"q1": {"a": 2.0, "q1": 1.0}}})

@@ -390,13 +390,31 @@ def evaluate(
     ----------
     judgments
         A file, the folder of a data set, `irds:ID`, a mapping query -> item -> grade or query ->
-        list or set of ids, a dataframe, or Judgments.
+        list or set of relevant ids, a list of rows such as `[{"query": "q1", "item": "d1", "grade":
+        1}]`, a data frame, or Judgments.
     runs
-        One run of any such kind (a list has the ids from the first rank on, or pairs of id and
-        score), a folder with the shards of one, a list of files, or a mapping name -> run.
+        One run: a file, a folder with its shards, a mapping query -> item -> score or query -> list
+        (of ids from the first rank on, or of pairs of id and score), a list of rows such as
+        `[{"query": "q1", "item": "d1", "score": 2.5}]`, a data frame, or a Ranking. Several runs: a
+        list of files, or a mapping name -> run.
+    measures
+        Measures: one, or a list of them; a text may name several, separated by commas. Each is a
+        name such as `nDCG@10`, `AP(rel=2)@100` or a convention's name for one, a Measure, or a
+        function of yours. [default: the convention's]
+    queries
+        Texts of the queries: a file (BEIR queries.jsonl, or any table with an id column), a mapping
+        id -> text, a list of rows such as `[{"id": "q1", "text": "words"}]`, or a data frame.
+        Further columns are attributes to group and filter by.
+    other_qrels
+        Second judgments of the same items, such as their understandability, for uBpref, in any form
+        of `judgments`.
+    sessions
+        Sessions of the queries, for session measures: a mapping session -> its query ids in order,
+        or a table with a query id in each row, with the column of sessions: `queries.csv:session`,
+        with rows in order, or `queries.csv:session,position`.
     details
-        Keep the top items and every judged item of each query for a page; `unjudged` keeps only the
-        unjudged top items, in a fraction of the memory.
+        Keep the top items and every judged item of each query for the report; `unjudged` keeps only
+        the unjudged top items, in a fraction of the memory.
 
     >>> import rankwell as rw
     >>> qrels = {"q1": {"a": 1, "b": 2}, "q2": {"c": 1}}

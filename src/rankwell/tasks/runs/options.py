@@ -38,7 +38,7 @@ class JudgedRunOptions(TieOptions, RunFileOptions, JudgmentFileOptions):
         Literal["judged", "run", "both"] | None,
         Doc(
             "Queries to average over: all judged queries (one without a ranking counts as empty), "
-            "all queries of the run, or those in both."
+            "all queries of the run, or those in both. [default: the convention's]"
         ),
     ] = None
     unjudged: Annotated[
@@ -52,7 +52,10 @@ class JudgedRunOptions(TieOptions, RunFileOptions, JudgmentFileOptions):
     min_grade: Annotated[
         float | None,
         Option(("--min-grade", "-l")),
-        Doc("The lowest grade that counts as relevant."),
+        Doc(
+            "The lowest grade that counts as relevant. [default: the `rel` of a measure, which is "
+            "1 unless you set it]"
+        ),
     ] = None
 
 
@@ -63,8 +66,8 @@ class RunOptions(JudgedRunOptions, StatisticsOptions, MeasureOptions):
     measures: Annotated[
         MeasureNames,
         Doc(
-            "A measure such as nDCG@10, AP(rel=2)@100 or a convention's name for one; repeat it "
-            "for more, or separate names with spaces."
+            "Measures, separated by commas, such as nDCG@10,AP(rel=2)@100, or a convention's "
+            "names for them. [default: the convention's]"
         ),
     ] = None
     queries: QueryTexts = None
@@ -81,7 +84,7 @@ class RunOptions(JudgedRunOptions, StatisticsOptions, MeasureOptions):
         ),
     ] = None
     confidence: Annotated[
-        list[Confidence] | None,
+        list[Confidence] | Confidence | None,
         Doc(
             "Whether the scores predict which queries are answered well: adds nAUC and AURC of "
             "every measure, and AUROC, AUPRC and EP of Success and P@1, by each query's highest "

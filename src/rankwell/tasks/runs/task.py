@@ -20,9 +20,9 @@ def _compare(words: Sequence[str], options: EvaluateOptions) -> str:
     }
     if len(words) < 3 or not changed <= _SHARED:
         return ""
-    chosen = ["-c", options.convention] if "convention" in changed else []
+    chosen = ["-c", str(options.convention)] if "convention" in changed else []
     if names := measure_names(options.measures):
-        chosen += ["-m", " ".join(names)]
+        chosen += ["-m", ",".join(names)]
     return typed("rankwell", "compare", *words, *chosen)
 
 
