@@ -109,6 +109,15 @@ def test_the_format_is_named_where_it_was_in_doubt_and_quiet_leaves_out_notes_on
         assert "Next" not in line
 
 
+def test_the_next_command_separates_measures_by_commas(folder: Path, monkeypatch, capsys):
+    (folder / "b.run").write_text((folder / "a.run").read_text())
+
+    run(monkeypatch, "evaluate", "qrels.txt", "a.run", "b.run", "-m", "RR", "nDCG(rel=1)@10")
+
+    next_line = capsys.readouterr().err.splitlines()[-1]
+    assert next_line == "Next: rankwell compare qrels.txt a.run b.run -m 'RR,nDCG(rel=1)@10'"
+
+
 def test_the_next_command_quotes_a_folder_with_blanks(folder: Path, monkeypatch, capsys):
     run(monkeypatch, "evaluate", "qrels.txt", "a.run", "-m", "RR", "-o", "my 'results")
 

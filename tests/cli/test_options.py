@@ -7,6 +7,7 @@ import io
 import pickle
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -24,6 +25,8 @@ from rankwell.data.options import (
     Injected,
     MeasureNames,
     Option,
+    Place,
+    RunColumns,
     TableData,
     arguments_of,
     bind,
@@ -136,6 +139,11 @@ class Choices:
     seed: Annotated[int, Doc("The seed.")] = 0
     share: Annotated[float | None, Doc("A share.")] = None
     data: Annotated[TableData, Doc("Data.")] = None
+    weights: Annotated[
+        Sequence[float] | None, Option(kind=str), Doc("Weights, separated by commas.")
+    ] = None
+    place: Annotated[Place, Option(kind=str), Doc("A place.")] = "here"
+    columns: RunColumns = None
 
 
 def chooser(*places: str, options: Choices, output: str = "x") -> None:
@@ -151,8 +159,15 @@ def chooser(*places: str, options: Choices, output: str = "x") -> None:
 
 
 @takes_options(Choices, "measures")
-def choose(place: str, *, options: Choices, details: bool = False) -> tuple[str, Choices, bool]:
-    return place, options, details
+def choose(first: str, *, options: Choices, details: bool = False) -> tuple[str, Choices, bool]:
+    """Chooses.
+
+    Parameters
+    ----------
+    share
+        A share, as Python says it.
+    """
+    return first, options, details
 
 
 def test_the_options_of_a_command_come_from_their_class():
@@ -186,6 +201,9 @@ def test_the_options_of_a_command_come_from_their_class():
         "seed",
         "share",
         "data",
+        "weights",
+        "place",
+        "columns",
         "output",
     ]
     assert texts_of(chooser)[1] == {
@@ -195,6 +213,10 @@ def test_the_options_of_a_command_come_from_their_class():
         "seed": "The seed.",
         "share": "A share.",
         "data": "Data.",
+        "weights": "Weights, separated by commas.",
+        "place": "A place.",
+        "columns": "Columns of the runs, by name or by number from 1: query=1,item=2,score=3, or "
+        "rank= instead of score=.",
         "output": "The output.",
     }
 
@@ -208,12 +230,15 @@ def test_python_gives_options_as_keywords_as_one_or_as_both():
         Choices(seed=4, side="left"),
         False,
     )
-    assert str(inspect.signature(choose)).startswith("(place: str, measures: ")
+    assert str(inspect.signature(choose)).startswith("(first: str, measures: ")
     assert [*inspect.signature(choose).parameters][2:] == [
         "side",
         "seed",
         "share",
         "data",
+        "weights",
+        "place",
+        "columns",
         "details",
         "options",
     ]
@@ -225,6 +250,16 @@ WRONG_OPTIONS: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "boolean": ({"seed": True}, BadUsage, "seed is True; expected an integer."),
     "number": ({"share": "much"}, BadUsage, "share is 'much'; expected a number."),
     "missing": ({"seed": None}, BadUsage, "seed is None; expected an integer."),
+    "text of numbers": (
+        {"weights": "1,2"},
+        BadUsage,
+        "weights is '1,2'; expected a list of numbers.",
+    ),
+    "numbers by name": ({"weights": {1: 2}}, BadUsage, "expected a list of numbers."),
+    "texts of numbers": ({"weights": ["1"]}, BadUsage, "expected a list of numbers."),
+    "a number for a list": ({"weights": 0.5}, BadUsage, "expected a list of numbers."),
+    "place": ({"place": 3}, BadUsage, "place is 3; expected a string or a path."),
+    "columns": ({"columns": ["a"]}, BadUsage, "expected a mapping or a string."),
     "unknown": ({"sead": 1}, TypeError, "unexpected keyword argument 'sead'"),
 }
 
@@ -234,6 +269,15 @@ def test_options_of_another_type_are_refused(case: str):
     given, error, message = WRONG_OPTIONS[case]
     with pytest.raises(error, match=re.escape(message)):
         choose("x", **given)
+
+
+def test_lists_arrays_and_paths_are_taken_as_they_are():
+    weights, place = np.array([0.5, 1.5]), Path("there")
+
+    chosen = choose("x", weights=weights, place=place, columns={"query": 1})[1]
+
+    assert chosen.weights is weights
+    assert (chosen.place, chosen.columns) == (place, {"query": 1})
 
 
 def test_a_value_given_twice_or_in_no_place_is_a_type_error():
@@ -362,7 +406,11 @@ def test_a_python_function_shows_plain_types_and_the_text_of_each_field():
 
     assert parameters["seed"].annotation is int
     assert parameters["seed"].default == 0
-    assert "\nseed: int = 0\n    The seed.\n" in (choose.__doc__ or "") + "\n"
+    said = (choose.__doc__ or "") + "\n"
+    assert "\nseed: int = 0\n    The seed.\n" in said
+    assert "\n    A share, as Python says it.\n" in said
+    assert "\n    Weights, as a list or separated by commas.\n" in said
+    assert 'from 1: "query=1,item=2,score=3" or `{"query": 1, "item": 2, "score": 3}`, or' in said
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)

@@ -23,6 +23,14 @@ from rankwell.errors import BadScore, BadUsage, DuplicateItem, NothingToEvaluate
 Scores = dict[str, dict[str, float]]
 
 
+def test_weights_that_are_no_list_of_numbers_are_refused():
+    runs = [{"q": {"a": 2.0, "b": 1.0}}, {"q": {"b": 2.0}}]
+
+    for weights in ("0.3,0.7", {"a": 0.3, "b": 0.7}, ["0.3", "0.7"], 1.0):
+        with pytest.raises(BadUsage, match=r"^weights is .*; expected a list of numbers\.$"):
+            rankwell.fuse(runs, weights=weights)  # pyright: ignore[reportArgumentType]
+
+
 def made(seed: int, runs: int = 3, queries: int = 8, *, lowest: float = 0.5) -> list[Scores]:
     """Runs with ties, constant lists, single items, and queries that some of them lack."""
     dice = random.Random(seed)

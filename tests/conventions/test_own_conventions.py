@@ -41,6 +41,7 @@ def test_a_run_is_evaluated_under_a_convention_of_ones_own(tmp_path: Path):
 
     assert {row["label"]: row["mean"] for row in results.summary} == {"Hits@1": 50.0, "RR": 75.0}
     assert results.rules["convention"] == place
+    assert rw.evaluate(QRELS, RUN, ["Hits@1", "RR"], convention=Path(place)).rules == results.rules
 
 
 @pytest.mark.parametrize(

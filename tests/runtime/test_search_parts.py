@@ -352,6 +352,28 @@ def test_arrays_are_searched_in_one_piece_and_refused_in_parts():
         rankwell.knn(queries=vectors, items=vectors, neighbours=1, executor="here")
 
 
+def test_ids_and_labels_are_lists_or_files(files: Path):
+    vectors = copies(30, 6)[:3]
+    (files / "ids.txt").write_text("a\nb\nc\n")
+
+    for ids in (["a", "b", "c"], np.array(["a", "b", "c"]), files / "ids.txt"):
+        named = rankwell.knn(
+            queries=vectors, items=vectors, neighbours=1, item_ids=ids, query_ids=ids
+        )
+        kept_apart = rankwell.knn(
+            queries=vectors, items=vectors, neighbours=3, exclude_group=ids, query_groups=ids
+        )
+
+        assert (named.item_names, named.query_names) == (["a", "b", "c"], ["a", "b", "c"])
+        assert kept_apart.positions[:, 2].tolist() == [-1, -1, -1]
+        for row, positions in enumerate(kept_apart.positions.tolist()):
+            assert row not in positions
+    with pytest.raises(BadUsage, match="base_ids: parts are computed from files; this is a list"):
+        rankwell.knn(
+            queries=files / "queries.npy", items=files / "base.npy", item_ids=["a"], executor="here"
+        )
+
+
 def test_shards_have_a_thousand_items_for_each_of_a_list_where_there_are_enough(files: Path):
     np.save(files / "base.npy", np.ones((50_000, 2), dtype=np.float16))
     np.save(files / "queries.npy", np.ones((3, 2), dtype=np.float16))

@@ -1036,7 +1036,7 @@ WorkOption = Annotated[
     Place | None,
     Option(kind=str),
     Doc(
-        "Work directory or s3:// URL. Rerun the same command to resume. [default: a temporary "
+        "Work directory or s3:// URL. Run the same work again to resume it. [default: a temporary "
         "folder]",
         "Scaling",
     ),

@@ -199,7 +199,7 @@ def test_an_array_is_submitted_for_each_round(folder: Path):
 def test_files_by_query_need_no_second_round(folder: Path):
     write("by-query")
 
-    digest("by-query", work="work", shards=3)
+    digest("by-query", work=Path("work"), shards=3)
 
     assert not Path("work/second").exists()
 

@@ -379,7 +379,9 @@ class FusionTuningOptions(RunFileOptions, JudgmentFileOptions):
     measure: Annotated[str, Doc("Measure to optimise.")] = "nDCG@10"
     methods: Annotated[Sequence[str], Doc("Methods to try, as in `FusionOptions`.")] = ("rrf",)
     normalization: Annotated[Sequence[str], Doc("Normalisations to try.")] = ()
-    absent: Annotated[str | None, Doc("Score of an item that is missing from a run.")] = None
+    absent: Annotated[
+        str | None, Doc("Score of an item that is missing from a run. [default: as for `fuse`]")
+    ] = None
     step: Annotated[float, Doc("Step size of the weights to try, which sum to 1.")] = 0.1
     folds: Annotated[int, Doc("Number of folds into which the queries are divided.")] = 5
     seed: Seed = 0

@@ -82,7 +82,7 @@ class EncodeOptions:
     dtype: Annotated[Literal["float32", "float16"], Doc("Number type to store.")] = "float32"
     batch_size: Annotated[int, Doc("Number of texts per batch.", "Scaling")] = 32
     device: DeviceOption = None
-    seed: Annotated[int | None, Doc("Seed for the decomposition (tfidf-svd).")] = None
+    seed: Annotated[int | None, Doc("Seed for the decomposition (tfidf-svd). [default: 0]")] = None
 
 
 EncoderTexts = tuple[list[str] | None, list[str]]

@@ -129,7 +129,7 @@ class EngineOptions(StatisticsOptions, MeasureOptions):
         float | None,
         Doc(
             "Recall@k that the lower confidence bound (one-sided, 97.5 %) of the cheapest setting "
-            "must reach."
+            "must reach. [default: no target]"
         ),
     ] = None
     cost: Annotated[

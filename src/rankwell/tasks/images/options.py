@@ -130,9 +130,8 @@ class ImageOptions(TieOptions, StatisticsOptions, MeasureOptions):
     measures: Annotated[
         MeasureNames,
         Doc(
-            "Measures, separated by commas: each at every cut-off where it needs one (P), or at "
-            "one (P@10); AP, \"AP(area='trapezoid')\", APatR (mAP@R), cmc, TP/PRED. [default: the "
-            "convention's]"
+            "Measures, separated by commas. P is taken at every cut-off, P@10 at one; also AP, "
+            "\"AP(area='trapezoid')\", APatR (mAP@R), cmc, TP/PRED. [default: the convention's]"
         ),
     ] = None
     k: Annotated[

@@ -193,7 +193,7 @@ def evaluate_keywords(
         lists in the order of the texts, or a file.
     text_encoder
         Model that encodes texts into the space of the clips: the name of one of
-        sentence-transformers, or an object with `encode`. [default: the model of the clips]
+        sentence-transformers, or such a model. [default: the model of the clips]
     engine
         A live engine: an object, or ./FILE.py:OBJECT, with search_by_text(query, top_k),
         search(query, k) or, for clips, similarity_search(embedding, top_k). Results have ids and

@@ -110,8 +110,8 @@ class KeywordOptions(StatisticsOptions, MeasureOptions):
     measures: Annotated[
         MeasureNames,
         Doc(
-            "Measures, separated by commas: each at every cut-off where it needs one (P), or at "
-            "one (P@10). [default: the convention's]"
+            "Measures, separated by commas. P is taken at every cut-off, P@10 at one. [default: "
+            "the convention's]"
         ),
     ] = None
     relevance: Annotated[

@@ -398,9 +398,9 @@ def evaluate(
         `[{"query": "q1", "item": "d1", "score": 2.5}]`, a data frame, or a Ranking. Several runs: a
         list of files, or a mapping name -> run.
     measures
-        Measures: one, or a list of them; a text may name several, separated by commas. Each is a
-        name such as `nDCG@10`, `AP(rel=2)@100` or a convention's name for one, a Measure, or a
-        function of yours. [default: the convention's]
+        Measures: one, or a list of them. Each is a name such as `nDCG@10`, `AP(rel=2)@100` or a
+        convention's name for one, a Measure, or a function of yours; a text with commas names
+        several. [default: the convention's]
     queries
         Texts of the queries: a file (BEIR queries.jsonl, or any table with an id column), a mapping
         id -> text, a list of rows such as `[{"id": "q1", "text": "words"}]`, or a data frame.
@@ -412,6 +412,9 @@ def evaluate(
         Sessions of the queries, for session measures: a mapping session -> its query ids in order,
         or a table with a query id in each row, with the column of sessions: `queries.csv:session`,
         with rows in order, or `queries.csv:session,position`.
+    convention
+        Convention for names and rules: rankwell, trec_eval9, trec_eval10, ranx, beir, mteb, st, or
+        a file of your own, `./NAME.toml`.
     details
         Keep the top items and every judged item of each query for the report; `unjudged` keeps only
         the unjudged top items, in a fraction of the memory.

@@ -36,7 +36,7 @@ Without -m, the convention's own measures are reported. --verbose adds the rules
 numbers were computed.""",
     command_lines="""
 rankwell evaluate qrels.txt bm25.run dense.run
-rankwell evaluate qrels.txt bm25.run -m nDCG@10 RR --per-query
+rankwell evaluate qrels.txt bm25.run -m nDCG@10,RR --per-query
 """,
     options=EvaluateOptions,
     inputs=(
