@@ -102,6 +102,7 @@ def test_a_function_is_a_measure():
     ("measures", "message"),
     [
         ([3], "3 is not a measure; expected a name such as nDCG@10, or a function"),
+        (3, "3 is not a measure; expected a name such as nDCG@10, or a function"),
         ([lambda _: 1], "'<lambda>' is not a name"),
         ("no_such_module:thing", "no module 'no_such_module' is installed"),
     ],

@@ -489,8 +489,12 @@ def measure_names(measures: Any) -> list[str] | None:
 
     Raises BadUsage for anything else.
     """
-    is_one = isinstance(measures, (str, Measure)) or callable(measures) or _is_foreign(measures)
-    if is_one or not isinstance(measures or (), Iterable):
+    if (
+        isinstance(measures, (str, Measure))
+        or callable(measures)
+        or _is_foreign(measures)
+        or not isinstance(measures or (), Iterable)
+    ):
         measures = [measures]
     names: list[str] = []
     for requested_measure in measures or ():

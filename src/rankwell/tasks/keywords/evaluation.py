@@ -193,7 +193,8 @@ def evaluate_keywords(
         lists in the order of the texts, or a file.
     text_encoder
         Model that encodes texts into the space of the clips: the name of one of
-        sentence-transformers, or such a model. [default: the model of the clips]
+        sentence-transformers, a model, or a function texts -> vectors. [default: the model of the
+        clips]
     engine
         A live engine: an object, or ./FILE.py:OBJECT, with search_by_text(query, top_k),
         search(query, k) or, for clips, similarity_search(embedding, top_k). Results have ids and
@@ -207,8 +208,10 @@ def evaluate_keywords(
         Ids of the clips, for vectors without ids of their own: a list, an array, or a file or
         column.
     map_text
-        Function that maps a text to keywords. With it, texts are evaluated by these keywords and by
-        those in the file of queries, as the runs `NAME (mapped)` and `NAME (given)`.
+        Function that maps a text to its `QueryKeywords`, such as
+        `lambda text: mapper.map_text(text).query_keywords` with a `KeywordMapper`. With it, texts
+        are evaluated by these keywords and by those in the file of queries, as the runs `NAME
+        (mapped)` and `NAME (given)`.
     details
         Keep the first results and every relevant clip for the report.
     rules
