@@ -310,7 +310,7 @@ def plain(kind: str) -> str:
     """
     kind = re.sub(r"ndarray\[tuple\[Any, \.\.\.\], dtype\[(\w+)\]\]", r"ndarray[\1]", kind)
     kind = re.sub(r"Literal\[(.*?)\]", lambda found: found[1].replace(", ", " | "), kind)
-    return re.sub(r"\[Any(, Any)*\]", "", kind)
+    return re.sub(r"\[(\.\.\.|Any)(, Any)*\]", "", kind)
 
 
 def link(name: str) -> str:

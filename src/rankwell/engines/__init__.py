@@ -100,6 +100,10 @@ class Parameter:
         return value if type(value) is self.kind else None
 
 
+ParameterValues = Mapping[str, Any]
+"""The values of parameters, by name."""
+
+
 @dataclass(frozen=True)
 class EngineFamily:
     """An engine of the registry.
@@ -130,7 +134,7 @@ class EngineFamily:
     extra: str = ""
     most_k: int | None = None
     own_version: str = ""
-    adapt: "Callable[[EngineFamily, Any, Mapping[str, Any]], EngineFamily] | None" = None
+    adapt: "Callable[[EngineFamily, Any, ParameterValues], EngineFamily] | None" = None
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -164,7 +168,7 @@ class EngineFamily:
             return importlib.import_module(module)
 
     def read(
-        self, values: Mapping[str, Any], declared: Sequence[Parameter] | None = None
+        self, values: ParameterValues, declared: Sequence[Parameter] | None = None
     ) -> dict[str, Any]:
         """Parameters with their values in their types. Raises UnknownName, BadUsage."""
         declared = self.parameters if declared is None else declared
@@ -193,10 +197,10 @@ class Opening:
     family: EngineFamily
     label: str
     target: Any
-    connect: Mapping[str, Any]
-    build: Mapping[str, Any]
-    search: Mapping[str, Any]
-    redacted_parameters: Mapping[str, Any]
+    connect: ParameterValues
+    build: ParameterValues
+    search: ParameterValues
+    redacted_parameters: ParameterValues
     secrets: Secrets
 
 
@@ -361,7 +365,7 @@ class Engine(Closing, ABC):
     distances = False
     filters = False
     needs_items = False
-    exact_parameters: Mapping[str, Any] | None = None
+    exact_parameters: ParameterValues | None = None
     can_index = True
 
     def __init__(self, opening: Opening) -> None:
@@ -656,7 +660,7 @@ class Session(Closing, ABC):
             )
         return hits
 
-    def configure(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    def configure(self, parameters: ParameterValues) -> dict[str, Any]:
         """Sets search parameters; all of them, read back. Raises BadInput for one that differs,
         UnknownName, BadUsage.
         """
@@ -703,7 +707,7 @@ class Session(Closing, ABC):
         raises whatever it likes.
         """
 
-    def _configure(self, values: Mapping[str, Any]) -> None:
+    def _configure(self, values: ParameterValues) -> None:
         self.settings |= values
 
     def _parameters(self) -> dict[str, Any]:
@@ -768,14 +772,14 @@ def find_engine(text: str) -> Any:
     return load_anything(text)
 
 
-def family_of(spec: Any, options: Mapping[str, Any] | None = None) -> EngineFamily:
+def family_of(spec: Any, options: ParameterValues | None = None) -> EngineFamily:
     """The entry of the registry for a spec of `open_engine`, with the parameters that a file
     declares. Raises as that does.
     """
     return _resolve(spec, options or {})[0]
 
 
-def open_engine(spec: Any, options: Mapping[str, Any] | None = None) -> Engine:
+def open_engine(spec: Any, options: ParameterValues | None = None) -> Engine:
     """The engine that a name, an address, a file or an object stands for, with its parameters.
 
     spec: a name of the registry, `NAME:ADDRESS` (`qdrant:http://…`), `postgresql://…`, `http://…`
@@ -823,7 +827,7 @@ def open_engine(spec: Any, options: Mapping[str, Any] | None = None) -> Engine:
         )
 
 
-def _resolve(spec: Any, options: Mapping[str, Any]) -> tuple[EngineFamily, Any, str]:
+def _resolve(spec: Any, options: ParameterValues) -> tuple[EngineFamily, Any, str]:
     """The family, the object or file that it opens, and an address."""
     family, target, address = _locate(spec)
     if family.adapt is not None:

@@ -1,6 +1,5 @@
 """Faiss in this process: exact search, inverted lists (IVF) and a graph (HNSW)."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from rankwell.engines import (
     MemorySession,
     Opening,
     Parameter,
+    ParameterValues,
 )
 from rankwell.errors import BadInput, BadUsage
 
@@ -45,7 +45,7 @@ class _FaissSession(MemorySession):
         ids = self._ids
         return EngineHits([ids[row] for row in numbers], scores[0, : len(numbers)].tolist())
 
-    def _configure(self, values: Mapping[str, Any]) -> None:
+    def _configure(self, values: ParameterValues) -> None:
         for name, value in values.items():
             if {"nprobe": "ivf", "ef_search": "hnsw"}[name] != self._shape:
                 raise BadUsage(

@@ -1,6 +1,5 @@
 """hnswlib: an approximate index, a hierarchical navigable small world, in this process."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from rankwell.engines import (
     MemoryEngine,
     MemorySession,
     Parameter,
+    ParameterValues,
 )
 
 
@@ -46,7 +46,7 @@ class _HnswSession(MemorySession):
         if self._index.ef != self._ef:
             self._index.set_ef(self._ef)
 
-    def _configure(self, values: Mapping[str, Any]) -> None:
+    def _configure(self, values: ParameterValues) -> None:
         self._ef = values["ef"]
         self._set_ef()
 

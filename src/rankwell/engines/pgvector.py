@@ -23,6 +23,7 @@ from rankwell.engines import (
     Kind,
     Opening,
     Parameter,
+    ParameterValues,
     Session,
 )
 from rankwell.errors import BadInput, BadUsage
@@ -474,7 +475,7 @@ class _PgSession(Session):
             k,
         )
 
-    def _configure(self, values: Mapping[str, Any]) -> None:
+    def _configure(self, values: ParameterValues) -> None:
         for name in values:
             if (name in _SETTINGS or name == "exact") and not self._pg.needs_vector:
                 raise BadUsage(
@@ -486,7 +487,7 @@ class _PgSession(Session):
         self._set(values)
         super()._configure(values)
 
-    def _set(self, values: Mapping[str, Any]) -> None:
+    def _set(self, values: ParameterValues) -> None:
         # Statements of a setting that fails halfway are of no setting.
         self._texts = {}
         for name, value in values.items():

@@ -6,7 +6,7 @@ import secrets
 import shutil
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from rankwell.engines import (
     FailureKind,
     Opening,
     Parameter,
+    ParameterValues,
     Session,
 )
 from rankwell.errors import BadUsage
@@ -40,7 +41,7 @@ class _Client:
 
     def __init__(self, engine: "_QdrantEngine", collection: str) -> None:
         self._engine, self._collection = engine, collection
-        self._connect: Mapping[str, Any] = engine.opening.connect
+        self._connect: ParameterValues = engine.opening.connect
         package = engine.family.need("qdrant_client")
         self._models = package.models
         if engine.is_memory:
@@ -53,7 +54,7 @@ class _Client:
             check_compatibility=False,
         )
 
-    def create(self, items: EngineItems, metric: str, build: Mapping[str, Any]) -> None:
+    def create(self, items: EngineItems, metric: str, build: ParameterValues) -> None:
         """Makes the collection anew and writes the items in batches."""
         models = self._models
         shape = {name: build[name] for name in ("m", "ef_construct", "full_scan_threshold")}
@@ -90,7 +91,7 @@ class _Client:
         if self._client.collection_exists(self._collection):
             self._client.delete_collection(self._collection)
 
-    def points(self, query: EngineQuery, k: int, settings: Mapping[str, Any]) -> Sequence[Any]:
+    def points(self, query: EngineQuery, k: int, settings: ParameterValues) -> Sequence[Any]:
         """The k nearest points of those that pass the query's filter."""
         models, id_field = self._models, self._connect["id_field"]
         conditions = [
@@ -143,7 +144,7 @@ class _Edge:
         self._folder = Path(tempfile.mkdtemp(prefix="rankwell_"))
         self._shard: Any = None
 
-    def create(self, items: EngineItems, metric: str, build: Mapping[str, Any]) -> int:
+    def create(self, items: EngineItems, metric: str, build: ParameterValues) -> int:
         """Makes the shard anew in its folder and writes the items in batches."""
         edge, size = self._edge, np.asarray(items.vectors).shape[1]
         self.close()
@@ -169,7 +170,7 @@ class _Edge:
         self._shard = shard
         return sum(file.stat().st_size for file in self._folder.rglob("*") if file.is_file())
 
-    def points(self, query: EngineQuery, k: int, settings: Mapping[str, Any]) -> Sequence[Any]:
+    def points(self, query: EngineQuery, k: int, settings: ParameterValues) -> Sequence[Any]:
         """The k nearest points of those that pass the query's filter."""
         edge = self._edge
         conditions = [
@@ -276,7 +277,7 @@ class _QdrantSession(Session):
             ids = [str(point.payload[id_field] if id_field else point.id) for point in points]
         return EngineHits(ids, [point.score for point in points])
 
-    def _configure(self, values: Mapping[str, Any]) -> None:
+    def _configure(self, values: ParameterValues) -> None:
         if not self.settings:
             raise BadUsage(
                 "qdrant: the client's memory always searches exactly and has no search "

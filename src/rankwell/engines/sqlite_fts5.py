@@ -18,6 +18,7 @@ from rankwell.engines import (
     MemoryEngine,
     MemorySession,
     Parameter,
+    ParameterValues,
 )
 from rankwell.errors import BadInput, RankwellError
 
@@ -219,7 +220,7 @@ class _FtsSession(MemorySession):
         results = self._index.search(self._last[0], k, fields=self._last[1], **self.settings)
         return EngineHits([item for item, _ in results], [score for _, score in results])
 
-    def _configure(self, values: Mapping[str, Any]) -> None:
+    def _configure(self, values: ParameterValues) -> None:
         settings = {**self.settings, **values}
         if not (0 <= settings["k1"] < math.inf and 0 <= settings["b"] <= 1):
             raise BadInput(

@@ -2,7 +2,7 @@
 choices among settings; of one call, or of several together.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import chain, pairwise
@@ -56,6 +56,7 @@ from rankwell.evaluation.results import (
     summary_of,
 )
 from rankwell.io.formats import find_judgments, judgments_file, read_judgments
+from rankwell.reporting import Row
 from rankwell.results import Results
 from rankwell.stats import SummaryRow, figure_of
 from rankwell.stats.settings import interval
@@ -113,22 +114,22 @@ class EngineResults(Results):
     measured: Measurement
 
     @property
-    def settings(self) -> Sequence[Mapping[str, Any]]:
+    def settings(self) -> Sequence[Row]:
         """The settings of the engine that were tried, with their figures."""
         return self.tables["settings"]
 
     @property
-    def verdicts(self) -> Sequence[Mapping[str, Any]]:
+    def verdicts(self) -> Sequence[Row]:
         """What the comparison of the settings shows, in sentences; none of a single setting."""
         return self.tables.get("verdicts", ())
 
     @property
-    def gain(self) -> Sequence[Mapping[str, Any]]:
+    def gain(self) -> Sequence[Row]:
         """Gain of the best setting over the baseline, in one row; none if no setting is best."""
         return self.tables.get("gain", ())
 
     @property
-    def parameters(self) -> Sequence[Mapping[str, Any]]:
+    def parameters(self) -> Sequence[Row]:
         """The parameters of each setting."""
         return self.tables.get("parameters", ())
 

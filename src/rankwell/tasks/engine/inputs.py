@@ -26,7 +26,7 @@ from rankwell.data.matrices import Embeddings, align
 from rankwell.data.options import Lists
 from rankwell.data.secrets import Secrets
 from rankwell.documents import read_toml
-from rankwell.engines import EngineFamily, EngineItems, EngineQuery, family_of
+from rankwell.engines import EngineFamily, EngineItems, EngineQuery, ParameterValues, family_of
 from rankwell.errors import BadInput, BadUsage, flag, missing_column, shown
 from rankwell.io.formats import read_texts
 from rankwell.io.matrices import read_embeddings
@@ -42,7 +42,7 @@ them.
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE)
 
 
-def check_load(spec: Any, options: Mapping[str, Any], reason: str, allowed: str | None) -> None:
+def check_load(spec: Any, options: ParameterValues, reason: str, allowed: str | None) -> None:
     """Raises BadUsage where an engine is on another machine, and its host is not the allowed one.
 
     reason: why this is a load. The host is resolved, and every address that it has must be a
@@ -56,7 +56,7 @@ def check_load(spec: Any, options: Mapping[str, Any], reason: str, allowed: str 
             )
 
 
-def hosts_of(spec: Any, options: Mapping[str, Any]) -> set[str]:
+def hosts_of(spec: Any, options: ParameterValues) -> set[str]:
     """The hosts in the addresses of an engine: in its name, in its parameters, and in a file of a
     request.
 
@@ -360,8 +360,8 @@ class Setting(NamedTuple):
 
     name: str
     build: int
-    search: Mapping[str, Any]
-    values: Mapping[str, Any]
+    search: ParameterValues
+    values: ParameterValues
 
 
 class EngineSettings(NamedTuple):
@@ -373,21 +373,18 @@ class EngineSettings(NamedTuple):
     varying: names of the tried parameters with several values.
     """
 
-    fixed: Mapping[str, Any]
-    builds: Sequence[Mapping[str, Any]]
+    fixed: ParameterValues
+    builds: Sequence[ParameterValues]
     settings: Sequence[Setting]
     varying: Sequence[str]
 
     @classmethod
     def of(
-        cls,
-        family: EngineFamily,
-        fixed: Mapping[str, Any],
-        combinations: Sequence[Mapping[str, Any]],
+        cls, family: EngineFamily, fixed: ParameterValues, combinations: Sequence[ParameterValues]
     ) -> "EngineSettings":
         """The settings of combinations of tried parameters, with one index for each build."""
         shaping = {parameter.name for parameter in family.build}
-        builds: list[Mapping[str, Any]] = []
+        builds: list[ParameterValues] = []
         settings: list[Setting] = []
         for values in combinations:
             build = {name: value for name, value in values.items() if name in shaping}
@@ -407,7 +404,7 @@ class EngineSettings(NamedTuple):
 
 
 def read_settings(
-    family: EngineFamily, fixed: Mapping[str, Any], sweep: Lists | None
+    family: EngineFamily, fixed: ParameterValues, sweep: Lists | None
 ) -> EngineSettings:
     """The settings that options and sweeps name. Raises BadUsage and UnknownName for what the
     engine does not have.
@@ -482,7 +479,7 @@ def _values(values: Any) -> list[Any]:
     return [value.strip() if isinstance(value, str) else value for value in values]
 
 
-def _written(values: Mapping[str, Any]) -> str:
+def _written(values: ParameterValues) -> str:
     texts: list[str] = []
     for name, value in values.items():
         text = f"{value:g}" if isinstance(value, float) else str(value)

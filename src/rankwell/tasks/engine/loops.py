@@ -22,6 +22,7 @@ from rankwell.engines import (
     EngineItems,
     EngineQuery,
     IndexReport,
+    ParameterValues,
     Session,
     open_engine,
     processor_seconds,
@@ -85,7 +86,7 @@ class RequestBatch(NamedTuple):
     """
 
     build: int
-    search: Mapping[str, Any]
+    search: ParameterValues
     queries: Sequence[int]
     warm_up: Sequence[int]
     moments: Sequence[float] | None = None
@@ -466,7 +467,7 @@ class EngineTraits(NamedTuple):
     metric: str | None
     in_process: bool
     is_server_known: bool
-    exact_parameters: Mapping[str, Any] | None
+    exact_parameters: ParameterValues | None
     floor: float
     indexes: Sequence[IndexReport | None]
     described: Sequence[Mapping[str, Any]]

@@ -10,6 +10,7 @@ from typing import Any, Literal, TypedDict
 from rankwell import reporting
 from rankwell.data.json_types import AnyObject, ScoreObject, TextObject
 from rankwell.data.tables import format_value
+from rankwell.engines import ParameterValues
 from rankwell.errors import BadUsage, RankwellError, typed
 from rankwell.reporting import rules_line
 from rankwell.reporting.drafts import drafting, holding
@@ -44,7 +45,7 @@ class FamilyObject(TypedDict):
     kinds: Sequence[str]
     version: str | None
     install: str | None
-    parameters: Mapping[str, Any]
+    parameters: ParameterValues
 
 
 class SettingObject(TypedDict):
@@ -52,7 +53,7 @@ class SettingObject(TypedDict):
 
     run: str
     tried: Sequence[str]
-    values: Mapping[str, Any]
+    values: ParameterValues
     choices: Sequence[str]
     others: Any
 
