@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from contracts.test_tasks import TASKS, smallest
-from rankwell.data.catalogue import command_function, find_command
+from rankwell.cli.command_line import find_command
+from rankwell.data.catalogue import command_function
 from rankwell.data.options import arguments_of
 from regression.running import in_process
 

@@ -23,7 +23,8 @@ from typing import Any
 
 import pytest
 
-from rankwell.data.catalogue import DROP_IN, find_command
+from rankwell.cli.command_line import find_command
+from rankwell.data.catalogue import DROP_IN
 from regression import comparing, running
 from regression.cases import CALLS, CASES, LINES, Runner
 
