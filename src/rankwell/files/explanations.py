@@ -122,6 +122,8 @@ def meanings(name: str) -> dict[Measure, list[str]]:
     # The name is understood without its cut-off, too.
     plain = name.strip().removesuffix("@k")
     meaning = everyday_measure(plain)
+    if "@" not in plain:
+        meaning = meaning.partition("@")[0]
     for reading, words in _readings(plain):
         text = plain if words or not meaning else meaning
         try:
