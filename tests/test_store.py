@@ -144,7 +144,7 @@ def test_where_files_are_kept_a_draft_is_written_by_a_block_within_its_own(tmp_p
     try:
         with replacing(tmp_path / "new") as draft:
             write_text(draft, "one")
-        with pytest.raises(BadUsage, match="is there with another content"):
+        with pytest.raises(BadUsage, match="exists with different content"):
             write_text(tmp_path / "mine", "other")
         write_text(tmp_path / "mine", "mine")
     finally:

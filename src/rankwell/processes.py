@@ -315,9 +315,9 @@ def crew(processes: int, *, threads: int | None, prepare: Callable[[], object]) 
         yield _map_apart
     except BrokenProcessPool as error:
         raise BadUsage(
-            f"one of {processes} processes ended before its work, perhaps for want of memory; "
+            f"one of {processes} processes ended early, perhaps for lack of memory; "
             "ask for fewer, or for one, which "
-            "uses threads. A Python script that asks for several does so below `if __name__ "
+            "uses threads. A Python script that asks for several must do so under `if __name__ "
             "== '__main__':`."
         ) from error
     finally:

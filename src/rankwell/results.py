@@ -16,14 +16,13 @@ from rankwell.comparison.data import (
     GateOptions,
     Origin,
     Pair,
-    RowAttributes,
     attribute_named,
 )
 from rankwell.data.options import overwriting, own_arithmetic, takes_options
 from rankwell.data.tables import Values
 from rankwell.errors import BadUsage, GateFailed, RankwellError, kind_of
 from rankwell.evaluation.bounds import UnjudgedItems
-from rankwell.evaluation.results import DETAIL_DEPTH, ResultData
+from rankwell.evaluation.results import DETAIL_DEPTH, ResultData, RowAttributes
 from rankwell.reporting import plain
 from rankwell.reporting.notebook.display import Displayable, Rows, text
 from rankwell.store import refuse_file_name, writing_to

@@ -134,8 +134,8 @@ def test_judgments_and_runs_are_forecast_as_their_folder_is(tmp_path, monkeypatc
         ({"plan": False, "difference": 0.1}, "--difference is for --plan"),
         ({"test": "t"}, "--test is for a comparison"),
         ({"resamples": 100}, "--resamples is for a comparison"),
-        ({"group": "type"}, "--plan has no --group"),
-        ({"per_query": True}, "--plan has no --group"),
+        ({"group": "type"}, "--plan does not take --group"),
+        ({"per_query": True}, "--plan does not take --group"),
     ],
 )
 def test_options_of_the_other_kind_are_refused(results, option, message):

@@ -294,7 +294,7 @@ def test_numbers_of_numpy_are_numbers():
 def test_words_too_many_are_refused():
     def _lone(place: str, /) -> None: ...
 
-    with pytest.raises(BadUsage, match="'b' 'c': more than this command takes"):
+    with pytest.raises(BadUsage, match="'b' 'c': too many arguments"):
         bind(_lone, ["a", "b", "c"])
 
 

@@ -341,11 +341,11 @@ def test_a_query_without_a_cluster_is_named():
         ({"correction": "max-t", "test": "t"}, "max-T comes from sign flips"),
         (
             {"test": "wilcoxon", "cluster": Attribute("d", {})},
-            "the wilcoxon test takes queries for independent",
+            "the wilcoxon test assumes independent queries",
         ),
         (
             {"correction": "tukey", "cluster": Attribute("d", {})},
-            "Tukey's test takes queries for independent",
+            "Tukey's test assumes independent queries",
         ),
         ({"level": 1.0}, "the confidence level is"),
         ({"power": 0.01}, r"the power is 0\.01"),

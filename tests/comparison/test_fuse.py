@@ -791,7 +791,7 @@ def test_the_command_tunes_and_lists_its_choices(
         (["-f", "csv"], "--format has no effect without --tune"),
         (["--method", "rrf combsum"], "with --tune QRELS only"),
         (["--weights", "a,b"], "numbers separated by commas"),
-        (["--weights", "1,2", "--tune", "judged.qrels"], "--weights are what --tune finds"),
+        (["--weights", "1,2", "--tune", "judged.qrels"], "--tune finds the weights itself"),
         (["--tune", "nowhere.qrels"], "nowhere.qrels: no such file"),
     ],
 )

@@ -404,7 +404,7 @@ def test_the_command_trains_on_files_and_refuses_a_query_that_it_would_fuse(
     )
     assert scores_of(rankwell.read_ranking(tmp_path / "f.csv")) == scores_of(right)
     assert "fused by slidefuse(window=1,rel=1): a, b, c; trained on all.qrels" in said
-    assert "query 'q00' and 4 more would be fused by what its own judgments teach" in refused
+    assert "share query 'q00' and 4 more, so that its own" in refused
     assert "--train-runs" in refused
     assert "--tune QRELS" in refused
     assert not (tmp_path / "g.csv").exists()

@@ -2,6 +2,7 @@
 of them has without a further pass over the data, all of them have.
 """
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -118,3 +119,21 @@ def test_folders_that_are_compared_show_the_findings_on_their_data(tmp_path: Pat
     _, _, shown = in_process(["compare", *folders, "--verbose"])
 
     assert shown.count("[some-item-ids-in-two-notations]") == 2
+
+
+def test_findings_of_folders_have_the_names_of_runs_in_the_comparison(tmp_path: Path):
+    judged = {f"Q{n}": {f"Doc{n}": 1 + n % 2} for n in range(30)}
+    for name, depth in (("old", 25), ("new", 27)):
+        run = {f"Q{n}": {f"Doc{n}": 2.0, "x": 1.0} for n in range(depth)}
+        rw.evaluate(judged, {"bm25": run}, ["AP", "nDCG"]).save(tmp_path / name)
+
+    _, out, _ = in_process(
+        ["compare", *(str(tmp_path / name) for name in ("old", "new")), "-f", "json"]
+    )
+    findings = json.loads(out)["findings"]
+
+    missing = [each for each in findings if each["name"] == "queries-missing"]
+    assert [each["run"] for each in missing] == ["old", "new"]
+    assert [each["message"].partition(" queries")[0] for each in missing] == ["old: 5", "new: 3"]
+    alike = [each["message"] for each in findings if each["name"] == "grades-alike"]
+    assert len(alike) == len(set(alike)) <= 1

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas
+import polars
 import pytest
 
 import rankwell
@@ -21,7 +22,9 @@ WRONG: dict[str, Any] = {
     "number": 1.5,
     "object": object(),
     "frame": pandas.DataFrame({"a": [1]}),
+    "polars frame": polars.DataFrame({"a": [1]}),
     "mapping": {"a": 1},
+    "set": {"a", "b"},
     "list": [None],
     "array": np.ones(()),
 }
@@ -49,12 +52,18 @@ def test_another_kind_of_object_is_refused_in_words_or_read(
     name: str, parameter: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     function, changed = getattr(rankwell, name), {parameter: WRONG[kind]}
-    monkeypatch.setattr(
-        rankwell, name, lambda *given, **named: call_with(function, changed, *given, **named)
-    )
+    calls: list[int] = []
+
+    def changed_call(*given: Any, **named: Any) -> Any:
+        calls.append(1)
+        return call_with(function, changed, *given, **named)
+
+    monkeypatch.setattr(rankwell, name, changed_call)
 
     with suppress(RankwellError):
         CALLS[name](tmp_path)
+
+    assert calls
 
 
 @pytest.mark.parametrize(
@@ -73,7 +82,7 @@ def test_another_kind_of_object_is_refused_in_words_or_read(
             {"annotations": {"a": {"type": ["x"]}}, "schema": {"type": ["x"]}},
             "expected a path, found a mapping",
         ),
-        ("evaluate_keywords", {"columns": 5}, "columns is an integer; expected text or a mapping"),
+        ("evaluate_keywords", {"columns": 5}, "columns is 5; expected a mapping or a string"),
         ("evaluate_engine", {"queries": {"q": 5}}, "give a path, a mapping id -> text, a data fra"),
         ("evaluate_engine", {"option": 5}, "option is 5; expected a mapping or a list of NAME="),
         ("evaluate_engine", {"sweep": [5]}, "sweep is [5]; expected a mapping or a list of NAME"),
@@ -125,3 +134,59 @@ def test_items_of_a_catalogue_may_be_numbers():
     found = rankwell.evaluate_beyond({"q": [1]}, "ItemCoverage@1", documents=[1, 2])
 
     assert found["ItemCoverage@1"] == 0.5
+
+
+SIDE = np.array([[1.0, 0.0], [0.9, 0.1], [0.8, 0.2], [0.0, 1.0]])
+
+
+def neighbours(labels: Any) -> list[list[int]]:
+    found = rankwell.knn(
+        items=SIDE, queries=SIDE, neighbours=2, exclude_group=labels, query_groups=labels
+    )
+    return found.positions.tolist()
+
+
+def test_labels_that_are_missing_exclude_nothing():
+    nan = float("nan")
+
+    assert neighbours(["1", nan, nan, "2"]) == neighbours(["1", None, None, "2"])
+    assert neighbours(["1", "", "", "2"]) == neighbours(["1", None, None, "2"])
+    assert neighbours([1, 1, 2, 2]) == neighbours(["1", "1", "2", "2"])
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ({"0": "g", "1": "g", "2": "h", "3": "h"}, "labels cannot be read from a mapping"),
+        ({"a", "b", "c", "d"}, "labels cannot be read from a set"),
+        (polars.DataFrame({"a": [1, 2, 3, 4]}), "labels cannot be read from a DataFrame"),
+        ([1.0, 2.0, 1.0, 2.0], "row 0 has '1.0', a number; expected an id"),
+    ],
+)
+def test_labels_of_another_kind_are_refused(labels: Any, message: str):
+    with pytest.raises(RankwellError, match=re.escape(message)):
+        neighbours(labels)
+
+
+def test_numbers_for_weights_come_in_any_list_of_them():
+    runs = [{"q": {"a": 1.0, "b": 0.5}}, {"q": {"a": 0.2, "b": 0.9}}]
+
+    whole = rankwell.fuse(runs, method="combsum", weights=[0.25, 0.75])
+    of_array = rankwell.fuse(runs, method="combsum", weights=np.array([0.25, 0.75]))
+
+    assert of_array.scores.tolist() == whole.scores.tolist()
+    with pytest.raises(RankwellError, match="expected a list of numbers"):
+        rankwell.fuse(runs, method="combsum", weights=np.array(0.3))
+
+
+def test_measures_come_in_an_array_and_a_number_is_none():
+    qrels, run = {"q": {"a": 1}}, {"q": {"a": 1.0}}
+
+    assert rankwell.evaluate(qrels, run, np.array(["AP", "RR"])) is not None
+    with pytest.raises(RankwellError):
+        rankwell.evaluate(qrels, run, 0)
+
+
+def test_an_array_is_no_choice():
+    with pytest.raises(RankwellError, match="unjudged: there is no"):
+        rankwell.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, unjudged=np.array(["skip", "skip"]))

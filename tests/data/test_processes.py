@@ -46,14 +46,14 @@ def _stopped(results: Iterator[object]) -> None:
 
 def test_a_process_that_dies_ends_the_work_with_a_kind_word():
     with (
-        pytest.raises(BadUsage, match=r"one of 2 processes ended before its work.*ask for fewer"),
+        pytest.raises(BadUsage, match=r"one of 2 processes ended early.*ask for fewer"),
         _crew_of_two() as each,
     ):
         list(each(os._exit, [9]))
 
 
 def test_a_process_that_cannot_begin_is_reported_likewise():
-    with pytest.raises(BadUsage, match="ended before its work"), _crew_of_two(os.abort) as each:
+    with pytest.raises(BadUsage, match="ended early"), _crew_of_two(os.abort) as each:
         list(each(abs, [1]))
 
 

@@ -179,7 +179,7 @@ def test_no_part_of_a_password_with_characters_of_urls_is_in_a_message(
 def test_a_token_in_the_query_of_an_address_is_refused_and_hidden(name: str):
     url = f"https://host.example/search?k=5&{name}=hun/ter@2&size=3"
 
-    with pytest.raises(BadUsage, match="has a password or a token in it") as caught:
+    with pytest.raises(BadUsage, match="contains a password or a token") as caught:
         refuse_literal("url", url)
 
     assert "hun" not in str(caught.value)
@@ -285,7 +285,7 @@ def test_long_texts_are_searched_for_credentials_in_time_that_grows_with_them():
     "address", ["https://ghp_abcdef@host.example/x", "HTTP://ghp_abcdef@host.example:9200"]
 )
 def test_a_token_in_place_of_a_user_is_refused_and_hidden(address: str):
-    with pytest.raises(BadUsage, match="has a password or a token in it") as caught:
+    with pytest.raises(BadUsage, match="contains a password or a token") as caught:
         refuse_literal("url", address)
 
     assert "ghp" not in str(caught.value)

@@ -194,7 +194,7 @@ def test_secrets_are_sent_and_never_shown(
     assert engine.server.received[0].headers["X-Api-Key"] == "hunter2"
     assert "the key ${SEARCH_KEY} is old" in str(caught.value)
     assert "hunter2" not in str(engine.describe())
-    with pytest.raises(BadUsage, match="X-Api-Key is written out"):
+    with pytest.raises(BadUsage, match="X-Api-Key is in plain text"):
         request_of(Reply(HITS), headers.replace("${SEARCH_KEY}", "hunter2") + BODY + RESULTS)
 
 

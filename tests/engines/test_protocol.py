@@ -235,7 +235,7 @@ def test_a_secret_is_in_no_error_and_no_description(
     assert "http://me:${MY_TOKEN}@host/" in str(caught.value)
     assert opened.describe()["connect"] == {"url": "http://me:${MY_TOKEN}@host/"}
     assert caught.value.__suppress_context__
-    with pytest.raises(BadUsage, match="has a password or a token in it"):
+    with pytest.raises(BadUsage, match="contains a password or a token"):
         open_engine("scripted", {"url": "http://me:hunter2@host/"})
 
 

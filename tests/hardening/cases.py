@@ -184,7 +184,7 @@ RIGHT = [
         "a demo replaces a file of its user",
         "demo crossmodal -o mine",
         _text("mine/captions.txt", "my own"),
-        shows="captions.txt is there with another content",
+        shows="captions.txt exists with different content",
     ),
     Case(
         "an edited summary passes the gate",

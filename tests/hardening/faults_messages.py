@@ -221,7 +221,7 @@ CAUSES = [
     _case(
         "blanks in every tag",
         "evaluate qrels t.run",
-        "blanks in its tag, which is one word",
+        "spaces in its tag",
         t_run=_RUN.replace(" t\n", " my tag\n"),
     ),
     _case(

@@ -617,7 +617,7 @@ WRONG_RUNS = {
     "ST with a query twice": (
         '{"query_id": "q", "results": []}\n' * 2,
         DuplicateItem,
-        r"x:2: query 'q' is there already",
+        r"x:2: query 'q' appears twice",
     ),
 }
 

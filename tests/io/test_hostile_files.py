@@ -447,7 +447,7 @@ def test_numbers_that_no_float_holds_are_refused(tmp_path: Path):
     np.save(tmp_path / "scores.npy", np.eye(3))
     for digits, message in (
         (400, "an integer of 401 digits"),
-        (200, "expected an integer, captions of a video"),
+        (200, "expected an integer, the number of captions of a video"),
     ):
         (tmp_path / "b.json").write_text("[1, 1, 1" + "0" * digits + "]")
 
@@ -809,7 +809,7 @@ def test_an_array_of_numbers_is_read_to_the_end_of_its_file(tmp_path: Path, pack
     path.write_bytes(pack(content))
     assert list(read_numbers(path)) == [1, 1]
     path.write_bytes(pack(content + b"more"))
-    with pytest.raises(BadInput, match=r"a\.npy: more follows the array"):
+    with pytest.raises(BadInput, match=r"a\.npy: data follows the array"):
         read_numbers(path)
     if packed:
         whole = pack(content)

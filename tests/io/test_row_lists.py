@@ -233,7 +233,7 @@ def test_chunks_that_are_judged_are_items_and_not_documents_in_another_notation(
         ([{"id": "q", "gold": [None]}], BadInput, r":2: query 'q': the id None"),
         ([{"id": "q", "gold": [{"id": "a"}, "b"]}], BadInput, r":2: query 'q' has the result 'b'"),
         ([{"id": "q", "gold": ["a", "a"]}], DuplicateItem, r":2: query 'q' lists item 'a' twice"),
-        ([{"id": "x", "gold": ["a"]}], DuplicateItem, r":2: query 'x' is there already"),
+        ([{"id": "x", "gold": ["a"]}], DuplicateItem, r":2: query 'x' appears twice"),
         ([{"id": "q", "gold": [{"id": "a", "grade": True}]}], BadScore, r":2: .*the grade is True"),
         ([{"id": "q", "gold": [{"id": "a", "grade": "1"}]}], BadScore, r":2: .*the grade is '1'"),
         (

@@ -73,7 +73,7 @@ def test_a_line_of_ratings_within_quotes_and_an_item_of_two_lines_are_refused(tm
         ([{"query": "a"}], r"\[0\] is \{'query': 'a'\}"),
         (
             [{"query": "a", "ratings": []}, {"query": "a", "ratings": []}],
-            r"\[1\]: the query 'a' is there twice",
+            r"\[1\]: the query 'a' appears twice",
         ),
         (
             [{"query": "a", "ratings": [{"docId": "d", "rating": "high"}]}],
@@ -126,7 +126,7 @@ def test_texts_that_are_missing_or_shared_are_refused_and_ids_stand_where_there_
         rw.convert(
             qrels, tmp_path / "x.csv", target_format="quepid", queries=tmp_path / "one.jsonl"
         )
-    with pytest.raises(BadInput, match="queries 'q1' and 'q2' have one text"):
+    with pytest.raises(BadInput, match="queries 'q1' and 'q2' have the same text"):
         rw.convert(
             qrels, tmp_path / "x.csv", target_format="quepid", queries=tmp_path / "same.jsonl"
         )

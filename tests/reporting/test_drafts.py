@@ -362,7 +362,7 @@ def test_a_demo_replaces_files_of_others_only_on_request(tmp_path: Path, monkeyp
     (tmp_path / "captions.txt").write_text("mine")
 
     assert run(monkeypatch, f"demo crossmodal -o {tmp_path}") == 2
-    assert f"{tmp_path}/captions.txt is there with another content" in capsys.readouterr().err
+    assert f"{tmp_path}/captions.txt exists with different content" in capsys.readouterr().err
     assert (tmp_path / "captions.txt").read_text() == "mine"
     assert run(monkeypatch, f"demo crossmodal -o {tmp_path} --overwrite") == 0
     assert run(monkeypatch, f"demo crossmodal -o {tmp_path}") == 0
@@ -374,7 +374,7 @@ def test_a_decorated_function_keeps_files_by_the_overwrite_of_its_call(tmp_path:
         write_text(tmp_path / "a", "ours")
 
     (tmp_path / "a").write_text("mine")
-    with pytest.raises(BadUsage, match="is there with another content"):
+    with pytest.raises(BadUsage, match="exists with different content"):
         write()
     assert (tmp_path / "a").read_text() == "mine"
 

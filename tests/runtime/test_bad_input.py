@@ -474,7 +474,7 @@ def test_inputs_that_no_part_can_use_are_one_sentence(
         (
             "knn",
             ["--executor", "processes:0"],
-            r"expected a positive integer behind the colon, as in processes:4",
+            r"expected a positive integer after the colon, as in processes:4",
         ),
         ("crossmodal", ["--shards", "0"], r"--shards 0; expected an integer from 1 to 1000000"),
         ("embeddings", ["--shards", "0"], r"--shards 0; expected an integer from 1 to 1000000"),

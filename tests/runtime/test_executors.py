@@ -90,13 +90,9 @@ def test_machines_that_share_no_disk_need_a_work_folder(files: Path, executor: s
     ("executor", "kind", "message"),
     [
         ("proceses", UnknownName, "did you mean 'processes'"),
-        (
-            "processes:0",
-            BadUsage,
-            "expected a positive integer behind the colon, as in processes:4",
-        ),
+        ("processes:0", BadUsage, "expected a positive integer after the colon, as in processes:4"),
         ("processes:two", BadUsage, "expected a positive integer"),
-        ("here:1", BadUsage, "takes nothing behind the colon"),
+        ("here:1", BadUsage, "takes nothing after the colon"),
         ("array:x", BadUsage, "expected a positive integer"),
     ],
 )

@@ -617,7 +617,7 @@ def test_the_command_leaves_out_the_query_itself_by_id_only_where_both_sides_hav
 
     monkeypatch.setattr("sys.argv", [*words, "--query-ids", "ids.txt"])
     assert main() == 2
-    assert "only one side has ids" in capsys.readouterr().err
+    assert "one side has none" in capsys.readouterr().err
     assert not Path("out.csv").exists()
     monkeypatch.setattr("sys.argv", [*words, "--query-ids", "ids.txt", "--item-ids", "ids.txt"])
     assert main() == 0

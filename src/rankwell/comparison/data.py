@@ -18,8 +18,6 @@ Test = Literal["randomisation", "t", "wilcoxon", "sign", "bootstrap"]
 Correction = Literal["holm", "bh", "max-t", "tukey", "none"]
 TestFamily = Literal["primary", "all"]
 Row = dict[str, Any]
-RowAttributes = Mapping[str, Any]
-"""Columns that distinguish values of one measure (`direction`)."""
 
 
 _CORRECTIONS = {
@@ -145,7 +143,7 @@ class ComparisonOptions(DifferenceOptions):
         if self.test in ("wilcoxon", "sign") or self.correction == "tukey":
             test_name = "Tukey's test" if self.correction == "tukey" else f"the {self.test} test"
             raise BadUsage(
-                f"{test_name} takes queries for independent; with clusters choose randomisation, t "
+                f"{test_name} assumes independent queries; with clusters choose randomisation, t "
                 "or bootstrap, with holm."
             )
 

@@ -8,20 +8,21 @@ from functools import partial
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from rankwell.comparison.data import Origin, RowAttributes
+from rankwell.comparison.data import Origin
 from rankwell.data.catalogue import result_kind
 from rankwell.data.findings import Finding
 from rankwell.data.findings.kinds import (
     attributes_differ,
     different_inputs,
     different_rules,
+    grades_alike,
     not_compared,
 )
 from rankwell.data.tables import Values
 from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.bounds import UnjudgedItems
 from rankwell.evaluation.judged import findings_on_weights, joined_weights
-from rankwell.evaluation.results import DETAIL_DEPTH
+from rankwell.evaluation.results import DETAIL_DEPTH, RowAttributes
 from rankwell.io.result_folder import (
     DETAILS,
     ITEMS,
@@ -243,16 +244,18 @@ def _are_rivals(folder: ResultFolder, other: ResultFolder) -> bool:
 
 def _stored(gathered: Sequence[GatheredFolder]) -> list[Finding]:
     """The findings of the folders on their data, each once, under the names that runs have here."""
-    of_summary = {kind.name for kind in SUMMARY_KINDS}
+    made_here = {kind.name for kind in (*SUMMARY_KINDS, grades_alike)}
     findings = dict[Finding, None]()
     for folder, names, _ in gathered:
         # Results in memory have theirs at hand.
         stored = read_further(folder).get("findings", ()) if folder.has(SUMMARY) else ()
-        for finding in map(Finding.of, stored):
-            run = finding.subject.get("run", "")
-            is_renamed = names.get(run, run) != run
-            if finding.name not in of_summary:
-                findings[finding.under(names[run]) if is_renamed else finding] = None
+        for facts in stored:
+            run = facts.get("run")
+            if names.get(run, run) != run:
+                sentence = facts["message"].removeprefix(f"{run}: ")
+                facts = facts | {"run": names[run], "message": f"{names[run]}: {sentence}"}
+            if facts["name"] not in made_here:
+                findings[Finding.of(facts)] = None
     return list(findings)
 
 

@@ -10,13 +10,7 @@ from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 
-from rankwell.comparison.data import (
-    ComparisonOptions,
-    Pair,
-    RowAttributes,
-    exact_name,
-    known_better,
-)
+from rankwell.comparison.data import ComparisonOptions, Pair, exact_name, known_better
 from rankwell.data.catalogue import ResultKind, leading
 from rankwell.data.findings import Finding
 from rankwell.data.findings.kinds import (
@@ -40,6 +34,7 @@ from rankwell.data.tables import (
     sort_ids,
 )
 from rankwell.errors import BadInput, BadUsage, UnknownName, first_of
+from rankwell.evaluation.results import RowAttributes
 from rankwell.stats import MIN_QUERIES
 from rankwell.stats.paired_bootstrap import (
     Bootstrapped,

@@ -306,9 +306,7 @@ def _against_one(comparison: ComparisonData, runs: int) -> list[str]:
     ]
 
 
-def _renamed(
-    gathered: Gathered, stored_by_folder: Sequence[Mapping[str, Any]], table: str
-) -> list[Row]:
+def _renamed(gathered: Gathered, stored_by_folder: Sequence[Row], table: str) -> list[Row]:
     """The rows of a table of every folder, with the names of its runs on the page."""
     return [
         {**row, "run": names.get(row["run"], row["run"])}

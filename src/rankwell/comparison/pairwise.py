@@ -16,7 +16,6 @@ from rankwell.comparison.data import (
     Origin,
     Pair,
     Row,
-    RowAttributes,
 )
 from rankwell.comparison.matrices import (
     Column,
@@ -58,6 +57,7 @@ from rankwell.data.tables import (
 )
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, first_of, flag
 from rankwell.evaluation.bounds import DEFINITE, RankedItems, difference_bounds
+from rankwell.evaluation.results import RowAttributes
 from rankwell.reporting.difference_tables import difference_answer
 from rankwell.reporting.system_table import winners
 from rankwell.stats import FEW_QUERIES, MIN_QUERIES, Intervals

@@ -211,8 +211,7 @@ def parse_requirement(text: str) -> Requirement:
         subject, reach, relative, number, percent = within.groups()
         if float(reach) < 0:
             raise BadUsage(
-                f"requirement {text!r}: {reach} is not a distance; expected a number from 0, "
-                f"{_EXAMPLE}."
+                f"requirement {text!r}: {reach} is negative; expected a number from 0, {_EXAMPLE}."
             )
         return Requirement(
             stripped,

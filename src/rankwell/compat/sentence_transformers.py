@@ -595,7 +595,7 @@ class EmbeddingSimilarityEvaluator(SimilarityEvaluator):
     def __post_init__(self) -> None:
         if not isinstance(self.batch_size, int):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise BadUsage(
-                f"batch_size={self.batch_size!r}; expected an integer. The name goes by "
+                f"batch_size={self.batch_size!r}; expected an integer. Pass the name by "
                 "keyword: name=…."
             )
         check_lengths(sentences1=self.sentences1, sentences2=self.sentences2, scores=self.scores)

@@ -291,9 +291,10 @@ def named_places(
 
 def members(values: Any, noun: str) -> Iterable[Any]:
     """The values of a list, an array or a column. Raises BadInput for an object of another kind,
-    such as a data frame.
+    such as a data frame, and for a set, which has no order.
     """
-    if not isinstance(values, Iterable) or getattr(values, "ndim", 1) != 1:
+    is_list = isinstance(values, Iterable) and not isinstance(values, (Mapping, set, frozenset))
+    if not is_list or hasattr(values, "columns") or getattr(values, "ndim", 1) != 1:
         raise BadInput(
             f"{noun} cannot be read from {kind_of(values)}; give a file or a list of them."
         )
@@ -308,7 +309,7 @@ def item_ids(values: Iterable[Any]) -> list[str]:
     for row, value in enumerate(members(values, "ids")):
         text = id_text(decode_id(value) if isinstance(value, bytes) else value)
         if not text:
-            cell = "nothing" if value in (None, "") else f"{str(value)[:40]!r}, {kind_of(value)},"
+            cell = "nothing" if value in (None, "") else f"{str(value)[:40]!r}, {kind_of(value)}"
             raise BadInput(f"row {row} has {cell}; expected an id, a string or an integer.")
         encode_id(text)  # refuses half a character
         ids.append(text)
@@ -703,7 +704,7 @@ def _kind(text: str) -> np.dtype[Any]:
         return np.dtype(name)
     except (TypeError, ValueError) as error:
         raise BadInput(
-            f"the .npy header names the kind {shown(name)}; expected numbers or texts, such "
+            f"the .npy header has the dtype {shown(name)}; expected numbers or texts, such "
             "as '<f4'."
         ) from error
 
@@ -789,7 +790,7 @@ def read_only_npy(stream: IO[bytes]) -> NDArray[Any]:
     array = read_npy(stream)
     if stream.read(1):
         raise BadInput(
-            "more follows the array; expected one array and nothing behind it. Write it again."
+            "data follows the array; expected one array and nothing after it. Write it again."
         )
     return array
 

@@ -782,7 +782,7 @@ def with_options(options: Chosen, field_values: Mapping[str, Any]) -> Chosen:
         kinds = [kind for kind in kinds if kind is not NoneType]
         kind = kinds[0]
         choices = get_args(kind) if get_origin(kind) is Literal else ()
-        if choices and value not in choices:
+        if choices and not (isinstance(value, str) and value in choices):
             raise UnknownName(
                 f"{name}: there is no {value!r}; {suggest(str(value), map(str, choices))}"
             )
@@ -798,8 +798,9 @@ def _fits(value: Any, kind: Any) -> bool:
     """Whether a value is of a plain type; True and False are no numbers, and a text is no list."""
     kind_of_value, _ = _PLAIN[kind]
     if kind_of_value is Collection:
-        is_list = isinstance(value, Collection) and not isinstance(value, (str, Mapping))
-        return is_list and all(_fits(element, get_args(kind)[0]) for element in value)
+        elements = value.tolist() if hasattr(value, "tolist") else value
+        is_list = isinstance(elements, Collection) and not isinstance(elements, (str, Mapping))
+        return is_list and all(_fits(element, get_args(kind)[0]) for element in elements)
     return isinstance(value, kind_of_value) and (kind is bool or not isinstance(value, bool))
 
 
@@ -978,7 +979,7 @@ def _read_positionals(words: Sequence[str], arguments: Sequence[Argument]) -> li
         owners += [owners.pop()] * len(words)
     if len(words) > len(owners):
         raise BadUsage(
-            f"{' '.join(map(repr, words[len(owners) :]))}: more than this command takes."
+            f"{' '.join(map(repr, words[len(owners) :]))}: too many arguments; leave them out."
         )
     try:
         return [_read(owner, word) for word, owner in zip(words, owners, strict=False)]

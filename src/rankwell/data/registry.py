@@ -489,15 +489,17 @@ def measure_names(measures: Any) -> list[str] | None:
 
     Raises BadUsage for anything else.
     """
+    if measures is None:
+        measures = ()
     if (
         isinstance(measures, (str, Measure))
         or callable(measures)
         or _is_foreign(measures)
-        or not isinstance(measures or (), Iterable)
+        or not isinstance(measures, Iterable)
     ):
         measures = [measures]
     names: list[str] = []
-    for requested_measure in measures or ():
+    for requested_measure in measures:
         if isinstance(requested_measure, str) and _is_file_of_code(requested_measure):
             names.append(requested_measure)
         elif isinstance(requested_measure, (str, Measure)) or _is_foreign(requested_measure):
@@ -564,7 +566,7 @@ def cutoffs_of_defaults(k: Any, measures: Any, example: str) -> tuple[int, ...]:
     ks = () if k is None else cutoffs(k)
     if ks and measure_names(measures):
         raise BadUsage(
-            f"{flag('-k', k, name='k')} is unused beside named measures; write the cut-off into "
+            f"{flag('-k', k, name='k')} has no effect with named measures; write the cut-off into "
             f"their names, as in {example}@{ks[0]}."
         )
     return ks

@@ -37,7 +37,7 @@ class Secrets:
         def _value(match: re.Match[str]) -> str:
             value = os.environ.get(match[1])
             if value is None:
-                raise BadUsage(f"{match[0]}: the environment has no variable {match[1]}; set it.")
+                raise BadUsage(f"{match[0]}: {match[1]} is not set; set this environment variable.")
             self.hide(value, match[0])
             is_password = user is not None and user.start("password") <= match.start() < user.end(
                 "password"
@@ -96,8 +96,7 @@ def refuse_literal(name: str, text: str, *, secret: bool = False) -> None:
     if (secret or _SENSITIVE.search(name)) and text and not _NAMED.search(text):
         variable = re.sub(r"[^A-Z0-9]+", "_", name.upper()).strip("_")
         raise BadUsage(
-            f"{name} is written out; name a variable of the environment instead, as in "
-            f"${{{variable}}}."
+            f"{name} is in plain text; name an environment variable instead, as in ${{{variable}}}."
         )
     user = re.match(CREDENTIALS, text)
     is_written = (
@@ -110,6 +109,6 @@ def refuse_literal(name: str, text: str, *, secret: bool = False) -> None:
     ):
         scheme = text.partition("://")[0]
         raise BadUsage(
-            f"{scheme}://…: the URL has a password or a token in it; name a variable of the "
-            f"environment, as in ${{PASSWORD}}."
+            f"{scheme}://…: the URL contains a password or a token; name an environment "
+            f"variable instead, as in ${{PASSWORD}}."
         )

@@ -298,7 +298,7 @@ def _flag(text: str, name: str) -> Flag:
         if "." not in operand or not re.fullmatch(_PATH, operand):
             raise BadInput(
                 f"{name}: fail_if has {text!r}; {operand} is not a number, true, false, null, "
-                '"text" in quotation marks, or a path with a point.'
+                '"text" in quotation marks, or a path with a dot.'
             ) from None
         value = _Path(operand)
     if compare not in ("==", "!=") and not (isinstance(value, _Path) or is_number(value)):

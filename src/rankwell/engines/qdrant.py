@@ -211,7 +211,7 @@ class _QdrantEngine(Engine):
         self.can_index, self.in_process = collection is None, url in (":memory:", "edge")
         if self.in_process and not self.can_index:
             raise BadUsage(
-                "qdrant: a collection that is there already needs the address of its server, "
+                "qdrant: an existing collection needs the address of its server, "
                 "the option url=http://…."
             )
         self.is_memory = url == ":memory:"

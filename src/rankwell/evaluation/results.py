@@ -30,6 +30,8 @@ from rankwell.stats import Intervals, SummaryRow, figure_of, summarise, summary_
 from rankwell.store import Source, unchanged
 
 SCHEMA_VERSION = 2
+RowAttributes = Mapping[str, Any]
+"""Columns that distinguish values of one measure (`direction`)."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -71,7 +73,7 @@ class ResultData:
     rules: Mapping[str, Any]
     data_findings: tuple[Finding, ...]
     measures: tuple[LabelledMeasure, ...] = ()
-    row_attributes: tuple[Mapping[str, Any], ...] = ()
+    row_attributes: tuple[RowAttributes, ...] = ()
     query_columns: tuple[str, ...] = ()
     aggregates: tuple[Mapping[str, Any], ...] = ()
     sources: Mapping[str, Source] = field(default_factory=dict)
@@ -176,7 +178,7 @@ class ResultData:
             ]
         )
 
-    def _parts(self, attributes: Sequence[Mapping[str, Any]]) -> list[str]:
+    def _parts(self, attributes: Sequence[RowAttributes]) -> list[str]:
         """What tells apart values of the same run and measure, such as the direction."""
         words = result_kind(self.task).parts
         return [
@@ -247,7 +249,7 @@ class ResultData:
         return values_by_run
 
     @property
-    def query_attributes(self) -> tuple[Mapping[str, Any], ...]:
+    def query_attributes(self) -> tuple[RowAttributes, ...]:
         """The further columns of the rows of single queries, for each element of `values`."""
         return tuple(
             {name: columns[name] for name in self.query_columns} for columns in self._attributes
@@ -288,7 +290,7 @@ class ResultData:
         }
 
     @property
-    def _attributes(self) -> tuple[Mapping[str, Any], ...]:
+    def _attributes(self) -> tuple[RowAttributes, ...]:
         return self.row_attributes or ({},) * len(self.values)
 
 
@@ -349,7 +351,7 @@ class ResultsBuilder:
     def __init__(self, convention: Convention, *, keep_uncounted: bool = True) -> None:
         self.convention, self._keep = convention, keep_uncounted
         self.values: list[Values] = []
-        self.row_attributes: list[Mapping[str, Any]] = []
+        self.row_attributes = list[RowAttributes]()
         self.findings: list[Finding] = []
         self.counts: dict[str, dict[str, Any]] = {}
         self.in_input_order: dict[str, None] = {}

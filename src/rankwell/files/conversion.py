@@ -216,8 +216,8 @@ def _by_text(table: Judgments, path: str | Path | None) -> tuple[Judgments, str]
             )
         if (first_query := ids.setdefault(texts[query], query)) != query:
             raise BadInput(
-                f"{path}: queries {shown(first_query)} and {shown(query)} have one text, by which "
-                "the target names both."
+                f"{path}: queries {shown(first_query)} and {shown(query)} have the same text, by "
+                "which the target names them; change one."
             )
     owners = np.repeat(
         np.array([texts[query] for query in table.queries], dtype=object), np.diff(table.offsets)

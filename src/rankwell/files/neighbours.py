@@ -154,7 +154,7 @@ def search_files(
     query_table = read_embeddings(queries, ids=options.query_ids, check=False)
     if options.exclude_self and (query_table.ids is None) != (item_table.ids is None):
         raise BadUsage(
-            f"{flag('--exclude-self', True)} goes by id, and only one side has ids; name them with "
+            f"{flag('--exclude-self', True)} compares ids, but one side has none; name them with "
             f"{flag('--item-ids')} and {flag('--query-ids')}."
         )
     groups = None

@@ -23,11 +23,11 @@ from rankwell.data.columns import (
 )
 from rankwell.data.findings import Finding
 from rankwell.data.findings.kinds import another_format_possible, reading_choice, texts_missing
-from rankwell.data.matrices import members
+from rankwell.data.matrices import item_ids, members
 from rankwell.data.options import ColumnChoice, Place, Table, own_arithmetic
 from rankwell.data.rankings import Hits, Ranking, SharedCounts, SharedQueries, hits_of_ranking
 from rankwell.data.registry import Catalogue, suggest
-from rankwell.data.tables import Judgments, TieRule, sort_ids, tie_rule
+from rankwell.data.tables import Judgments, TieRule, is_missing, sort_ids, tie_rule
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, UnknownName, kind_of, shown
 from rankwell.io.reader import NumberedLists
 from rankwell.io.reader.columns import (
@@ -1009,10 +1009,12 @@ def read_column(place: Place, *, format: str | None = None) -> list[str | None]:
 
 
 def read_labels(labels: Any) -> list[str | None]:
-    """One label for each row: those of a column, or in a sequence or an array."""
+    """One label for each row, of a column, a sequence or an array; None where it is missing."""
     if isinstance(labels, (str, Path)):
         return read_column(labels)
-    return [None if label is None else str(label) for label in members(labels, "labels")]
+    cells = [None if is_missing(cell) or cell == "" else cell for cell in members(labels, "labels")]
+    texts = item_ids("-" if cell is None else cell for cell in cells)
+    return [None if cell is None else text for cell, text in zip(cells, texts, strict=True)]
 
 
 def table_and_column(

@@ -317,9 +317,7 @@ def _read_rows(source: Source, request: Request, holds: str) -> Any:
         if not query or not isinstance(members, list):
             raise BadInput(f"{where} is {shown(record, 60)}; {_EXPECTED_ROWS[holds]}.")
         if query in lists:
-            raise DuplicateItem(
-                f"{where}: query {query!r} is there already; keep one of its lists."
-            )
+            raise DuplicateItem(f"{where}: query {query!r} appears twice; keep one of its lists.")
         lists[query], places[query] = members, where
     if not lists:
         raise BadInput(f"{source.name} holds no query; {_EXPECTED_ROWS[holds]}.")
@@ -418,7 +416,7 @@ def read_ratings(source: Source, request: Request) -> Judgments:
             raise BadInput(f"{where} is {shown(query_list, 60)}; {_EXPECTED_RATINGS}.")
         if query in texts:
             raise BadInput(
-                f"{where}: the query {shown(query, 60)} is there twice; keep one of them."
+                f"{where}: the query {shown(query, 60)} appears twice; keep one of them."
             )
         texts[query] = None
         rows += [

@@ -79,7 +79,7 @@ def _rows(source: Source) -> list[LetorRow]:
         docid, query = _ITEM.search(comment), decode_id(head[1][4:])
         if not docid and b"docid" in comment:
             raise BadLine(
-                f"{where}: the comment names no item; write `docid = item` behind a blank."
+                f"{where}: the comment names no item; write `docid = item` after a space."
             )
         if has_docids is not None and has_docids != bool(docid):
             has = (

@@ -216,7 +216,7 @@ def _neighbours(source: Source, request: Request) -> tuple[list[str], list[str],
         if "neighbors" not in file or not isinstance(file["neighbors"], h5py.Dataset):
             raise BadInput(
                 f"no data set 'neighbors'; found are {', '.join(file) or 'none'}. Expected a "
-                "file as ann-benchmarks has."
+                "file in the format of ann-benchmarks."
             )
         neighbours = _hdf5_array(source.file or Path(), file["neighbors"])
         if neighbours.ndim != 2 or neighbours.dtype.kind not in "iu":
@@ -372,8 +372,7 @@ def read_safetensors(source: Source, request: Request) -> Embeddings:
             )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise BadInput(
-            f"the safetensors header is not as it should be ({shown(error, 80)}); write the "
-            "file again."
+            f"the safetensors header is malformed ({shown(error, 80)}); write the file again."
         ) from error
     return table
 
@@ -404,9 +403,7 @@ def _safetensors_header(path: Path) -> tuple[dict[str, Any], int]:
 def _tensor(path: Path, entry: Any, begin: int) -> NDArray[Any]:
     code, shape = entry["dtype"], _lengths(entry["shape"])
     if code not in _KINDS:
-        raise BadInput(
-            f"numbers of kind {shown(code)} cannot be read; convert the tensor to float32."
-        )
+        raise BadInput(f"the dtype {shown(code)} cannot be read; convert the tensor to float32.")
     kind, start = np.dtype(_KINDS[code]), entry["data_offsets"][0]
     mapped = map_array(path, kind, shape, offset=begin + start, last=False)
     if code != "BF16":

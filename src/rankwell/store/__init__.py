@@ -129,7 +129,7 @@ def replacing(path: Path) -> Generator[Path]:
             and path.read_bytes() != draft.read_bytes()
         ):
             raise BadUsage(
-                f"{path} is there with another content; move it, name another place, or "
+                f"{path} exists with different content; move it, name another place, or "
                 f"{flag('--overwrite', True)}."
             )
         umask = os.umask(0)

@@ -44,8 +44,8 @@ def locked(place: Path, *, wait: float = 0.0) -> Generator[None]:
             with suppress(OSError), path.open("rb") as stream:
                 holder = printable(stream.read(4 * _LONGEST).decode("utf-8", "replace"))
             raise BadUsage(
-                f"{place} is being written by {holder or 'another process'}; wait for its "
-                "end, or name another place."
+                f"{place} is being written by {holder or 'another process'}; wait until "
+                "it is finished, or name another place."
             )
         time.sleep(0.05)
     _HELD[path] = threading.get_ident()

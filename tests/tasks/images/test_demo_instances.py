@@ -126,7 +126,7 @@ def test_pictures_of_another_seed_are_not_mixed_with_these(tmp_path: Path) -> No
     make(small, tmp_path, seed=1)
     stray = tmp_path / "references" / "painting-01" / "9.jpg"
 
-    with pytest.raises(BadUsage, match=r"1\.jpg is there with another content"):
+    with pytest.raises(BadUsage, match=r"1\.jpg exists with different content"):
         make(small, tmp_path, seed=2)
     stray.write_bytes(b"")
     with pytest.raises(BadUsage, match=r"9\.jpg is not a picture of this seed"), overwriting(True):

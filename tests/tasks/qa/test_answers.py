@@ -129,7 +129,7 @@ def test_every_question_is_the_fault_of_the_first_stage_that_failed_it():
         "bare": ("no-answer", "gave no answer although there is one"),
         "fine": ("none", "right"),
         "trap": ("no-answer", "answered, though impossible"),
-        "wise": ("none", "rightly gave no answer"),
+        "wise": ("none", "correctly gave no answer"),
     }
     assert [(row["failed"], row["questions"]) for row in found.failures] == [
         ("retriever", 1),
@@ -162,9 +162,9 @@ def test_what_the_reader_makes_of_the_right_passage_stands_beside_what_it_made_o
     assert blame == {
         ("retriever", "document not retrieved"): 0,
         ("reader", "right, but not first"): 1,
-        ("no-answer", "gave no answer, in a way that counts wrong"): 1,
+        ("no-answer", "gave no answer, in a form that counts as wrong"): 1,
         ("none", "right"): 1,
-        ("none", "rightly gave no answer"): 1,
+        ("none", "correctly gave no answer"): 1,
     }
     assert means(
         plain(GOLD, GIVEN, retrieved=LISTS, isolated=alone, convention="haystack-finder"),
@@ -209,7 +209,7 @@ def test_conventions_that_compare_texts_need_no_positions():
         "a": ("none", "right"),
         "b": ("reader", "partly right"),
         "c": ("no-answer", "gave no answer although there is one"),
-        "d": ("none", "rightly gave no answer"),
+        "d": ("none", "correctly gave no answer"),
     }
 
 

@@ -152,7 +152,7 @@ def test_a_refusal_is_right_for_an_impossible_question_alone(text: str | None):
     assert [outcome.why for outcome in result.outcomes] == [
         "gave no answer although there is one",
         "no prediction",
-        "rightly gave no answer",
+        "correctly gave no answer",
     ]
 
 

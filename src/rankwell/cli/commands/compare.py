@@ -111,7 +111,7 @@ def compare(
         refuse_options(style, (), "has no effect with --plan")
         if inputs.group or inputs.cluster or per_query or output is not None:
             raise BadUsage(
-                "--plan has no --group, --cluster, --per-query and --output; leave them out."
+                "--plan does not take --group, --cluster, --per-query or --output; leave them out."
             )
         gathered = _gather(places, options, inputs, details=False, progress=progress)
         return forecast(gathered, options, difference, format)

@@ -116,11 +116,11 @@ def fuse(
         messages = (way, *_write(fused, output, target_format))
         return Output(messages=messages, findings=(*findings, *of_fusion))
     if options.weights is not None:
-        raise BadUsage("--weights are what --tune finds; give one of the two.")
+        raise BadUsage("--tune finds the weights itself; leave --weights or --tune out.")
     if options.train_qrels is not None or options.train_runs is not None:
         raise BadUsage(
-            "--train-qrels and --train-runs have no effect with --tune, whose folds "
-            "train; leave them out."
+            "--train-qrels and --train-runs have no effect with --tune, which trains "
+            "on folds; leave them out."
         )
     found_judgments = io.find_judgments(
         tuning.tune, format=options.qrels_format, qrels_columns=options.qrels_columns

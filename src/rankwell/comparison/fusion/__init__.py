@@ -466,7 +466,7 @@ def parse_fusion(
         rule: rule for rule in get_args(Absent) if rule != "rest" or normalisation.absent == "rest"
     }
     if absent is not None and absent not in rules:
-        raise UnknownName(f"absent items count {absent!r}? {suggest(absent, rules)}")
+        raise UnknownName(f"unknown rule for absent items {absent!r}; {suggest(absent, rules)}")
     usual = normalisation.absent if entry.adds else None
     return Fusion(entry, arguments, normalisation.name, rules[absent] if absent else usual)
 

@@ -494,13 +494,13 @@ def _read_training(
     if not queries:
         raise NothingToEvaluate(
             f"no query of {runs} is judged in {judgments}, so there is nothing to learn from; "
-            "same ids?"
+            "are the ids of queries the same?"
         )
     if overlap := sorted(set(queries).intersection(fused)):
         raise BadUsage(
-            f"query {first_of(map(repr, overlap), 1)} would be fused by what its own judgments "
-            f"teach; take it out of the runs or of {runs}, or tune by folds (--tune QRELS, in "
-            "Python tune_fusion)."
+            f"the runs and {runs} share query {first_of(map(repr, overlap), 1)}, so that its own "
+            "judgments would decide its fusion; take it out of one of them, or tune by folds "
+            "(--tune QRELS, in Python tune_fusion)."
         )
     return Training.of(teaching, only_queries(truth, queries), depth=options.depth)
 

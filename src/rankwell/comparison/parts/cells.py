@@ -95,8 +95,8 @@ def _planned(
     for name, planned_recipe in planned.items():
         if name not in recipes:
             raise BadUsage(
-                f"{folder} has a part for {name}, which {file} has no more; name another work "
-                "folder."
+                f"{folder} has a part for {name}, which is no longer in {file}; name another "
+                "work folder."
             )
         if key_of(recipes[name]) != key_of(planned_recipe):
             raise BadUsage(
@@ -142,7 +142,7 @@ def _part(inputs: PartInputs, index: int) -> PartContent:
         cell = next((cell for cell in read_experiment(file).cells if cell.name == name), None)
         if cell is None:
             raise BadInput(
-                f"{file} has no cell {name} any more; restore it, or name another work folder."
+                f"{file} no longer has the cell {name}; restore it, or name another work folder."
             )
         command = command_of(cell)
         recipe, arguments = cell_recipe(cell, command)

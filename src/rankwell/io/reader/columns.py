@@ -307,8 +307,8 @@ def refuse_columns(head: Head, holds: Position, *, exchanged: bool) -> None:
     is_trec = holds == "run" and width > 6 and {row[1] for row in rows} <= {b"Q0", b"0"}
     if is_trec and all(number_of(field) is not None for row in rows for field in row[3:5]):
         raise BadInput(
-            f"{head.name}:{head.skipped + 1}: {shorten(lines[0])}: a TREC run with blanks in its "
-            "tag, which is one word; write it without them."
+            f"{head.name}:{head.skipped + 1}: {shorten(lines[0])}: a TREC run with spaces in its "
+            "tag; write the tag as one word."
         )
     if exchanged and (holds == "judgments" or all(row[1] == b"0" for row in rows)):
         return

@@ -24,7 +24,7 @@ from rankwell.documents import parse_json
 from rankwell.errors import BadInput, flag
 from rankwell.io import connected
 from rankwell.io.result_folder import ITEMS, QUERIES
-from rankwell.reporting import format_value, grouped, plain, rule_pairs
+from rankwell.reporting import Row, format_value, grouped, plain, rule_pairs
 from rankwell.reporting.charts import part_of
 from rankwell.reporting.page import (
     MOST_QUERIES,
@@ -51,7 +51,7 @@ class Items:
 
     def __init__(self, source: PageSource, tables: Tables) -> None:
         self._source_texts = source.texts
-        self._item_rows: dict[tuple[str, str | None], Mapping[str, Any]] = {}
+        self._item_rows: dict[tuple[str, str | None], Row] = {}
         for table in tables.columns(ITEMS):
             for row_cells in zip(*table.values(), strict=True):
                 row = dict(zip(table, row_cells, strict=True))
@@ -439,7 +439,7 @@ def unanswered(source: PageSource, questions: PageQueries) -> list[Facts]:
 
 
 def choose(
-    questions: PageQueries, overview: Overview, measures: Sequence[Mapping[str, Any]], seed: int
+    questions: PageQueries, overview: Overview, measures: Sequence[Row], seed: int
 ) -> tuple[list[int], str]:
     """The queries that have lists, at most 500, in order, and the sentence that says which they
     are.

@@ -64,7 +64,7 @@ def write_page(path: Path, source: PageSource, *, most_bytes: int = MOST_BYTES) 
         accepted_digests = [digest, *(state.get(name) for state in states)]
         if (folder / name).is_file() and digest_of(folder / name) not in accepted_digests:
             raise BadUsage(
-                f"{folder / name} is there with another content; name another file, or "
+                f"{folder / name} exists with different content; name another file, or "
                 f"{flag('--overwrite', True)}."
             )
     listed = manifest if manifest is not None and manifest.files else None

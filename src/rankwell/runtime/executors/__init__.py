@@ -152,7 +152,7 @@ def parse_worker_count(name: str, address: str, otherwise: int) -> int:
         return otherwise
     if not address.isdecimal() or not int(address):
         raise BadUsage(
-            f"{flag('--executor', f'{name}:{address}')}: expected a positive integer behind "
+            f"{flag('--executor', f'{name}:{address}')}: expected a positive integer after "
             f"the colon, as in {name}:4."
         )
     return int(address)
@@ -160,13 +160,13 @@ def parse_worker_count(name: str, address: str, otherwise: int) -> int:
 
 def lost_too_often(lost: int, seconds: float | None = None) -> BadUsage:
     """The error for workers that end again and again. seconds: that a part may take."""
-    reason, more = "perhaps for want of memory", ""
+    reason, more = "perhaps for lack of memory", ""
     if seconds is not None:
         limit = flag("--part-timeout", seconds)
-        reason = f"for want of memory, or because of {limit}"
+        reason = f"for lack of memory, or because of {limit}"
         more = ", allow more time"
     return BadUsage(
-        f"{lost} workers ended before their work, {reason}; plan smaller parts with "
+        f"{lost} workers ended early, {reason}; plan smaller parts with "
         f"{flag('--shards')}{more}, or run fewer at once. Finished parts are kept: run it again."
     )
 

@@ -10,7 +10,7 @@ from rankwell.runtime.executors import EXECUTORS, Answers, Executor, PartCalls, 
 def _workers(address: str) -> int:
     if address:
         raise BadUsage(
-            f"{flag('--executor', f'here:{address}')}: this process takes nothing behind the "
+            f"{flag('--executor', f'here:{address}')}: this process takes nothing after the "
             f"colon; write {flag('--executor', 'here')}."
         )
     return 1

@@ -697,7 +697,7 @@ class WorkFolder:
                 if existing_record[0].get("machine", {}) != dict(content.machine):
                     return existing_record[0]
                 raise BadInput(
-                    f"{self.place.name}/{written.name} is there with another content; remove it, "
+                    f"{self.place.name}/{written.name} exists with different content; remove it, "
                     "or name another work folder."
                 )
             written, replaces = put(replace=True), True

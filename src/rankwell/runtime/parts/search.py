@@ -82,7 +82,7 @@ def _check(options: PlanOptions) -> None:
     base, queries = (Ids(side, options[f"{name}_ids"]) for name, side in files.items())
     if options["exclude"] == "self" and base.is_named != queries.is_named:
         raise BadUsage(
-            f"{flag('--exclude-self', True)} goes by id, and only one side has ids; name them with "
+            f"{flag('--exclude-self', True)} compares ids, but one side has none; name them with "
             f"{flag('--item-ids')} and {flag('--query-ids')}."
         )
     base.check()

@@ -333,6 +333,8 @@ def read_attributes(options: BeyondOptions) -> tuple[ItemAttributes, list[Findin
 
 def _ids(place: Any) -> list[str]:
     """The ids of a file or of a collection, each once. Raises BadInput for a row without one."""
+    if isinstance(place, (set, frozenset)):
+        place = list(place)
     ids = formats.read_column(place) if isinstance(place, (str, Path)) else item_ids(place)
     name = place if isinstance(place, (str, Path)) else "the catalogue"
     for row, item in enumerate(ids):

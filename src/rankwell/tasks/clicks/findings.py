@@ -59,8 +59,8 @@ def few_effective_rows(run: str, rows: int, effective: float, largest: float) ->
     Clip the weights, such as with `IPS(clip=10)`, or use a longer log.
     """
     return (
-        f"{rows} rows are worth {effective:.3g} (largest weight {largest:.4g}); the interval rests "
-        "on few rows, and may be too narrow"
+        f"{rows} rows have an effective sample size of {effective:.3g} (largest weight "
+        f"{largest:.4g}); the interval rests on few rows, and may be too narrow"
     )
 
 

@@ -476,7 +476,7 @@ def _counts(path_and_column: str) -> list[int]:
     if wrong.size:
         raise BadInput(
             f"{path_and_column}: row {int(wrong[0])} (from 0) is {numbers[wrong[0]]}; expected an "
-            "integer, captions of a video."
+            "integer, the number of captions of a video."
         )
     return numbers.astype(np.int64).tolist()
 

@@ -359,7 +359,7 @@ class RankingPairs:
         if gains == "similarity":
             if (row := first_true(gold & np.isnan(side.scores))) >= 0:
                 raise BadInput(
-                    f"query {self.queries[side.query_of_row[row]]!r}: gains by similarity want the "
+                    f"query {self.queries[side.query_of_row[row]]!r}: gains by similarity need the "
                     "reference's similarities; give items with scores."
                 )
             grades = np.maximum(side.scores, 0.0)

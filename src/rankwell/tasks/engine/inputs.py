@@ -442,12 +442,11 @@ def read_pairs(pairs: Lists | None, option: str) -> dict[str, Any]:
     """NAME=VALUE texts as a mapping, each name once."""
     if isinstance(pairs, Mapping):
         return dict(pairs)
-    if not isinstance(pairs, (list, tuple, type(None))) or not all(
-        isinstance(text, str) for text in pairs or ()
-    ):
+    texts = () if pairs is None else pairs
+    if not isinstance(texts, (list, tuple)) or not all(isinstance(text, str) for text in texts):
         raise BadUsage(f"{option} is {shown(pairs)}; expected a mapping or a list of NAME=VALUE.")
     values: dict[str, Any] = {}
-    for text in pairs or ():
+    for text in texts:
         name, _, value = text.partition("=")
         name = name.strip().replace("-", "_")
         if not name or not value:

@@ -835,7 +835,9 @@ def _listed_image(where: str, row: ImageRow, *, is_text: bool) -> ImageEntry:
     texts = {name: text.strip() for name, text in vars(row).items()}
     for text in texts.values():
         if is_text and re.search("[\r\n]", text):
-            raise BadInput(f"{where}: {text!r} has lines (is a quotation mark left open?).")
+            raise BadInput(
+                f"{where}: {text!r} spans several lines (is a quotation mark left open?)."
+            )
     cells = {name: text for name, text in texts.items() if text.casefold() not in _NOTHING}
     if "image" not in cells:
         raise BadInput(f"{where} names no image; fill its column.")

@@ -18,7 +18,7 @@ from rankwell.data.tables import Bools, Floats, Ints, Values, columns_of, ratio,
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, count_of, flag
 from rankwell.evaluation.details import Columns, Details, detail_columns
 from rankwell.evaluation.results import ResultsBuilder
-from rankwell.reporting import Row
+from rankwell.reporting import Row, Rules
 from rankwell.results import Results
 from rankwell.stats import figure_of, summarise
 from rankwell.store import sources_of
@@ -156,7 +156,7 @@ def evaluate_keywords(
     options: KeywordOptions,
     map_text: MapText | None = None,
     details: bool = False,
-    rules: Mapping[str, Any] | None = None,
+    rules: Rules | None = None,
     progress: CountProgress | None = None,
 ) -> ClipResults:
     """Evaluates search over annotated clips, where keywords decide what is relevant.

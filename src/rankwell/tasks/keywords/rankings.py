@@ -570,7 +570,7 @@ class _Ranker:
         if least is not None and least > 0 and highest <= 0:
             option = flag("--min-similarity")
             raise BadUsage(
-                f"{option} {least:g}: {subject} distances with their signs turned, and none is "
+                f"{option} {least:g}: {subject} negated distances, and none is "
                 f"above 0; {option} {-least:g} keeps distances up to {least:g}."
             )
 

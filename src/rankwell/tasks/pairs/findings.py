@@ -21,7 +21,7 @@ def pairs_share_items() -> str:
 @finding("warning")
 def targets_of_one_range() -> str:
     """Within a group of similar targets, correlations are lower than over all pairs."""
-    return "a group holds targets of one range, in which correlations are lower than over all"
+    return "a group has a narrow range of targets, so its correlations are lower than over all"
 
 
 @finding("info")

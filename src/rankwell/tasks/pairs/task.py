@@ -18,6 +18,7 @@ from rankwell.data.findings.kinds import few_queries, no_t_interval, rows_matche
 from rankwell.data.matrices import Pairs, Positions, ScoredPairs, matching_rows, sample_pairs
 from rankwell.data.options import Doc, Input, Option, sample_size
 from rankwell.data.tables import Bools, Floats, Values
+from rankwell.documents import repeated_name
 from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.details import DETAIL_COLUMNS, Columns
 from rankwell.evaluation.options import StatisticsOptions
@@ -586,8 +587,7 @@ def _names(texts: Sequence[str]) -> dict[str, str]:
         f"{Path(path).parent.name}/{stem}" if stems.count(stem) > 1 and not name else stem
         for stem, (name, path, _) in zip(stems, named_files, strict=True)
     ]
-    double = next((name for name in names if names.count(name) > 1), None)
-    if double is not None:
+    if double := repeated_name(names):
         raise BadUsage(f"two files are called {double!r}; name them as in teacher=a/vectors.npy.")
     return dict(zip(names, (path for _, path in map(split_name, texts)), strict=True))
 

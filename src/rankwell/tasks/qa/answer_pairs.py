@@ -20,6 +20,7 @@ from rankwell.data.tables import (
     segment_offsets,
     take_segments,
 )
+from rankwell.documents import repeated_name
 from rankwell.errors import BadInput, NothingToEvaluate
 from rankwell.vectors.media.texts import normalize_all, normalizer
 
@@ -537,9 +538,9 @@ def answer_pairs(
 
 def _check_rows(kind: str, ids: tuple[str, ...], offsets: Ints, columns: tuple[Any, ...]) -> None:
     if len(set(ids)) < len(ids):
-        twice = next(name for name in ids if ids.count(name) > 1)
         raise BadInput(
-            f"{kind}: the id {twice!r} appears twice; give each question an id of its own."
+            f"{kind}: the id {repeated_name(ids)!r} appears twice; give each question an id of "
+            "its own."
         )
     _check_columns(kind, len(ids), columns)
     if offsets.shape != (len(ids) + 1,) or offsets[0] != 0 or (np.diff(offsets) < 0).any():

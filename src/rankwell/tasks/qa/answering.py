@@ -559,7 +559,6 @@ def _load(model: str, device: str) -> tuple[Any, Any]:
             logging.enable_progress_bar()
     if not tokenizer.is_fast:
         raise BadInput(
-            f"{model}: its tokenizer gives no places of tokens in a text; use a model with a "
-            "fast tokenizer."
+            f"{model}: its tokenizer gives no token offsets; use a model with a fast tokenizer."
         )
     return tokenizer, network

@@ -162,14 +162,14 @@ def _attribute(
 ) -> tuple[Failed, str]:
     if answer.value >= _RIGHT_FROM:
         if impossible:
-            return "none", "rightly gave no answer"
+            return "none", "correctly gave no answer"
         return "none", "right without its document" if retrieved is False else "right"
     if impossible:
         if answer.missing:
             return "no-answer", "no prediction"
         # Some conventions require an explicit None, others have no right answer to such a question.
         if answer.silent:
-            return "no-answer", "gave no answer, in a way that counts wrong"
+            return "no-answer", "gave no answer, in a form that counts as wrong"
         return "no-answer", "answered, though impossible"
     if retrieved is False:
         return "retriever", "document not retrieved"

@@ -335,7 +335,7 @@ def log_sums(scores: Matrix, scale: float, name: str = "scores") -> Floats:
         if float(np.abs(block).max()) * scale > _LARGEST:
             raise BadUsage(
                 f"{name} up to {float(np.abs(block).max()):g} times {scale:g} are too large; "
-                "name milder parameters."
+                "choose smaller values."
             )
         block *= scale
         higher = np.maximum(highest, block.max(axis=0))
