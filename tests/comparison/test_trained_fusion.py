@@ -216,7 +216,7 @@ def test_the_order_of_runs_and_of_rows_changes_nothing() -> None:
         (
             {"train_qrels": {"t": {"a": 1}, "q": {"a": 1}}, "train_runs": [{"q": {"a": 1.0}}] * 2},
             BadUsage,
-            "query 'q' would be",
+            "share query 'q', so that its own",
         ),
         ({"method": "rrf"}, BadUsage, "train_qrels has no effect with rrf, which learns nothing"),
         (

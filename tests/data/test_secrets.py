@@ -67,7 +67,7 @@ def test_a_longer_secret_is_hidden_before_one_that_it_contains(monkeypatch: pyte
 def test_a_variable_that_is_not_set_is_named(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv("NO_SUCH_KEY", raising=False)
 
-    with pytest.raises(BadUsage, match="no variable NO_SUCH_KEY"):
+    with pytest.raises(BadUsage, match="NO_SUCH_KEY is not set"):
         Secrets().expand("Bearer ${NO_SUCH_KEY}")
 
 
@@ -108,7 +108,7 @@ def test_names_of_variables_and_addresses_without_secrets_pass(name: str, text: 
 
 def test_a_tokenizer_is_not_a_secret() -> None:
     refuse_literal("tokenizer", "porter")
-    with pytest.raises(BadUsage, match="written out"):
+    with pytest.raises(BadUsage, match="in plain text"):
         refuse_literal("token", "porter")
 
 

@@ -205,7 +205,7 @@ def read_array(thing: Any, request: Request | None = None) -> Embeddings:  # noq
     mapping id -> vector.
     """
     if isinstance(thing, Mapping):
-        return Embeddings(as_ids(thing), as_real(_array(list(thing.values()))))
+        return Embeddings(as_ids(thing.keys()), as_real(_array(list(thing.values()))))
     if not _is_array(thing):
         raise BadInput(
             "embeddings cannot be read from a "

@@ -342,7 +342,7 @@ def test_the_key_is_sent_and_never_kept_or_shown(study, monkeypatch):
     assert "s3cret" not in done.text + str(done.messages) + str(caught.value)
     with pytest.raises(BadUsage, match=r"^--key is in plain text"):
         model_judge(str(study), url="http://127.0.0.1:1/v1", model="m", key="s3cret-value")
-    with pytest.raises(BadUsage, match="no variable NOT_THERE"):
+    with pytest.raises(BadUsage, match="NOT_THERE is not set"):
         model_judge(str(study), url="http://127.0.0.1:1/v1", model="m", key="${NOT_THERE}")
 
 
