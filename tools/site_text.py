@@ -14,7 +14,7 @@ _PART = re.compile(
     | \[(?P<linked>(?:`[^`\n]*`|[^]\[`\n])*)\]\(\#[^)\s]*\)
     | (?P<title></?summary>)
     | (?P<character>&\#?\w+;)
-    | <!--.*?-->\n* | ^</?(?:div|details)\b[^>\n]*>\n* | </?(?:a|var)\b[^>\n]*>
+    | <!--.*?-->\n* | </?(?:div|details)\b[^>\n]*>\n* | </?(?:a|var)\b[^>\n]*>
     | \ ?\{\ [.\#][^}\n]*\}""",
     re.MULTILINE | re.DOTALL | re.VERBOSE,
 )

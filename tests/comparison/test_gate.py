@@ -239,7 +239,7 @@ def test_median_and_extremes_are_those_of_the_counted_queries():
         ("nDCG@10.ci_lo >= 0.3", UnknownName, "unknown figure 'ci_lo'; did you mean 'ci_low'"),
         ("nDCG@10[direction=t2v] >= 0.3", UnknownName, "no row of nDCG@10 has direction=t2v"),
         ("nDCG@10[t2v] >= 0.3", BadUsage, "chooses no rows"),
-        ("nDCG@10 within -1 of 0.3", BadUsage, "not a distance"),
+        ("nDCG@10 within -1 of 0.3", BadUsage, "is negative"),
         ("nDCG@10.median >= 0.3", BadInput, "no values of queries for a median"),
     ],
 )

@@ -8,15 +8,9 @@ import pytest
 from rich.console import Console
 
 from rankwell.cli import with_lists
+from rankwell.cli.command_line import find_command
 from rankwell.cli.help import COMMANDS, page
-from rankwell.data.catalogue import (
-    DROP_IN,
-    Words,
-    command_function,
-    command_summaries,
-    find_command,
-    subcommands,
-)
+from rankwell.data.catalogue import DROP_IN, Words, command_function, command_summaries, subcommands
 from rankwell.data.options import arguments_of, bind, texts_of
 from rankwell.vectors.encoders import IMAGE_ENCODERS
 

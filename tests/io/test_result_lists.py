@@ -162,7 +162,7 @@ def test_a_json_file_of_lists_holds_judgments_too(tmp_path: Path):
         (
             '[{"query_id": "q", "results": []}, {"query_id": "q", "results": []}]',
             DuplicateItem,
-            r"\[1\]: query 'q' is there",
+            r"\[1\]: query 'q' appears twice",
         ),
         (
             '{"query_id": "q", "results": [1]}\n{"results": [2]}\n',

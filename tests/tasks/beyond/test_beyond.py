@@ -265,7 +265,7 @@ def test_bad_tables_name_file_row_and_what_to_do(tmp_path: Path):
         rw.evaluate_beyond(RUN, qrels={"x": ["a"]})
     with pytest.raises(BadUsage, match="k is 0;"):
         rw.evaluate_beyond(RUN, k=0)
-    with pytest.raises(BadUsage, match="unused beside named"):
+    with pytest.raises(BadUsage, match="has no effect with named"):
         rw.evaluate_beyond(RUN, "Entropy@3", k=3)
 
 
